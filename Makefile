@@ -45,16 +45,24 @@ test: tools
 	@$(MAKE) --no-print-directory check
 	@.ci/tests
 
+# Checks licences and sources of dependencies. Built once, and kept until `cargo clean`.
+DENY := target/tools/bin/cargo-deny
+$(DENY):
+	cargo install --locked --root target/tools --version 0.20.2 cargo-deny
+
 ## check  all checks without a running daemon: format, lints, docs, source tree rules, golden files, licences
-check:
+check: $(DENY)
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace --no-deps --document-private-items
 	cargo test --locked --workspace --test tidy --test core
+	$(DENY) --locked --offline check --hide-inclusion-graph --allow duplicate licenses bans sources
 
 ## bless  rewrite the golden files; review the difference before committing it
 bless:
+	cargo build --locked --workspace --all-targets
 	BLESS=1 cargo test --locked --workspace --test core --test tidy
+	BLESS=1 cargo test --locked --workspace --test e2e -- book::generated
 	INSTA_UPDATE=always cargo test --locked --workspace --bin quorate
 
 ## bench  measure against minimal servers and peers, and print ratios

@@ -1,5 +1,6 @@
 //! Activities and votes as they appear on the wire.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -12,9 +13,7 @@ use crate::wire::{Timestamp, User};
 pub const VOTE_WINDOW_MILLIS: u64 = 24 * 60 * 60 * 1000;
 
 /// Status of an activity.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Status {
     /// Recorded but not evaluated. Accepted in filters; no activity ever has this status.
     #[serde(rename = "ACTIVITY_STATUS_CREATED")]
@@ -71,7 +70,7 @@ impl Status {
 }
 
 /// Choice of a voter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Selection {
     /// The voter approves the activity.
     #[serde(rename = "VOTE_SELECTION_APPROVED")]
@@ -85,7 +84,7 @@ pub enum Selection {
 ///
 /// `message`, `public_key`, `signature` and `scheme` hold the voter's stamped request byte for byte. Anybody
 /// can verify them without trusting the daemon.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Vote {
     /// Unique id of the vote.
@@ -112,7 +111,7 @@ pub struct Vote {
 }
 
 /// An activity: one proposed action with its votes and its outcome.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Activity {
     /// Unique id (UUID version 7, so that ids sort by submission time).

@@ -1,5 +1,6 @@
 //! Errors as the API returns them, with their gRPC codes and HTTP statuses.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -83,10 +84,11 @@ impl<'de> Deserialize<'de> for Code {
 /// An error as the API returns it: `{code, message, details, turnkeyErrorCode?}`.
 ///
 /// The first three members are also the `failure` of an activity.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiError {
     /// Status code; it also determines the HTTP status.
+    #[schemars(with = "i32")]
     pub code: Code,
     /// Text for people. It never contains a secret or the value of a request member.
     pub message: String,

@@ -1,17 +1,39 @@
 //! Values with limits, checked once when they are parsed. The error texts are those of the wire.
 
 use std::borrow::Cow;
-use std::fmt;
-use std::marker::PhantomData;
-use std::ops::Deref;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+pub use list::AtMost;
+pub use number::{Decimal, ExpirationSeconds};
 
 /// Maximum length of a label, in Unicode scalar values.
 pub const LABEL_LIMIT: usize = 255;
 /// Maximum length of an email address, in bytes (RFC 5321 §4.5.3.1.3).
 pub const EMAIL_LIMIT: usize = 254;
+
+/// Implements [`JsonSchema`] for a type whose schema is always written in place.
+macro_rules! inline_schema {
+    ($name:ident, $schema:tt) => {
+        impl JsonSchema for $name {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!($schema)
+            }
+        }
+    };
+}
+
+mod list;
+mod number;
 
 macro_rules! text_value {
     ($(#[$doc:meta])* $name:ident, $schema:tt) => {
@@ -44,19 +66,7 @@ macro_rules! text_value {
             }
         }
 
-        impl JsonSchema for $name {
-            fn schema_name() -> Cow<'static, str> {
-                stringify!($name).into()
-            }
-
-            fn inline_schema() -> bool {
-                true
-            }
-
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!($schema)
-            }
-        }
+        inline_schema!($name, $schema);
     };
 }
 
@@ -196,198 +206,6 @@ impl<const N: usize> JsonSchema for Text<N> {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({"type": "string", "maxLength": N})
-    }
-}
-
-/// A list of at most `N` elements. An absent list equals an empty one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AtMost<T, const N: usize>(Vec<T>);
-
-impl<T, const N: usize> AtMost<T, N> {
-    /// Converts into the vector of elements.
-    pub fn into_vec(self) -> Vec<T> {
-        self.0
-    }
-
-    /// Creates a list from the first `N` elements and drops the others.
-    pub fn cut(mut items: Vec<T>) -> Self {
-        items.truncate(N);
-        Self(items)
-    }
-}
-
-impl<T, const N: usize> Default for AtMost<T, N> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
-impl<T, const N: usize> Deref for AtMost<T, N> {
-    type Target = [T];
-
-    fn deref(&self) -> &[T] {
-        &self.0
-    }
-}
-
-impl<T, const N: usize> IntoIterator for AtMost<T, N> {
-    type Item = T;
-    type IntoIter = std::vec::IntoIter<T>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
-    }
-}
-
-impl<'a, T, const N: usize> IntoIterator for &'a AtMost<T, N> {
-    type Item = &'a T;
-    type IntoIter = std::slice::Iter<'a, T>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.iter()
-    }
-}
-
-impl<T: Serialize, const N: usize> Serialize for AtMost<T, N> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
-    }
-}
-
-impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for AtMost<T, N> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(Items(PhantomData))
-    }
-}
-
-/// Reads a list and stops at the first element beyond the limit.
-struct Items<T, const N: usize>(PhantomData<T>);
-
-impl<'de, T: Deserialize<'de>, const N: usize> de::Visitor<'de> for Items<T, N> {
-    type Value = AtMost<T, N>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a sequence")
-    }
-
-    fn visit_seq<A: de::SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = seq.next_element()? {
-            if items.len() == N {
-                return Err(de::Error::custom(format!("must have at most {N} elements")));
-            }
-            items.push(item);
-        }
-        Ok(AtMost(items))
-    }
-}
-
-impl<T: JsonSchema, const N: usize> JsonSchema for AtMost<T, N> {
-    fn schema_name() -> Cow<'static, str> {
-        format!("{}AtMost{N}", T::schema_name()).into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let items = generator.subschema_for::<T>();
-        json_schema!({"type": "array", "items": items, "maxItems": N})
-    }
-}
-
-/// An unsigned 64-bit number that is written to JSON as a decimal string. JSON numbers are accepted too.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Decimal(pub u64);
-
-impl Serialize for Decimal {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for Decimal {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(DecimalVisitor)
-    }
-}
-
-struct DecimalVisitor;
-
-impl de::Visitor<'_> for DecimalVisitor {
-    type Value = Decimal;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an unsigned 64-bit number in decimal")
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<Decimal, E> {
-        Ok(Decimal(number))
-    }
-
-    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Decimal, E> {
-        u64::try_from(number)
-            .map(Decimal)
-            .map_err(|_| E::invalid_value(de::Unexpected::Signed(number), &self))
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Decimal, E> {
-        decimal(text).map(Decimal).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
-    }
-}
-
-/// Parses decimal digits without sign and without leading zeros.
-fn decimal(text: &str) -> Option<u64> {
-    let plain = text.bytes().all(|byte| byte.is_ascii_digit());
-    let minimal = text == "0" || !text.starts_with('0');
-    if plain && minimal { text.parse().ok() } else { None }
-}
-
-impl JsonSchema for Decimal {
-    fn schema_name() -> Cow<'static, str> {
-        "Decimal".into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "string", "pattern": "^(0|[1-9][0-9]*)$", "maxLength": 20})
-    }
-}
-
-/// Lifetime of a credential in seconds, written as a positive decimal string.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ExpirationSeconds(pub u64);
-
-impl Serialize for ExpirationSeconds {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Decimal(self.0).serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for ExpirationSeconds {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Decimal::deserialize(deserializer) {
-            Ok(Decimal(seconds)) if seconds > 0 => Ok(Self(seconds)),
-            _ => Err(de::Error::custom("invalid api key expiration")),
-        }
-    }
-}
-
-impl JsonSchema for ExpirationSeconds {
-    fn schema_name() -> Cow<'static, str> {
-        "ExpirationSeconds".into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "string", "pattern": "^[1-9][0-9]*$", "maxLength": 20})
     }
 }
 

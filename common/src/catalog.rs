@@ -3,91 +3,59 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What an activity of a kind does; policies match on it as `activity.action`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum Action {
-    /// Creates an object.
-    Create,
-    /// Changes an object.
-    Update,
-    /// Deletes an object.
-    Delete,
-    /// Signs with a key.
-    Sign,
-    /// Exports a key.
-    Export,
-    /// Imports a key.
-    Import,
-}
+use crate::wire_enum;
 
-impl Action {
-    /// Returns the value of `activity.action` in policies.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Create => "CREATE",
-            Self::Update => "UPDATE",
-            Self::Delete => "DELETE",
-            Self::Sign => "SIGN",
-            Self::Export => "EXPORT",
-            Self::Import => "IMPORT",
-        }
+wire_enum! {
+    /// What an activity of a kind does; policies match on it as `activity.action`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum Action {
+        /// Creates an object.
+        Create = "CREATE",
+        /// Changes an object.
+        Update = "UPDATE",
+        /// Deletes an object.
+        Delete = "DELETE",
+        /// Signs with a key.
+        Sign = "SIGN",
+        /// Exports a key.
+        Export = "EXPORT",
+        /// Imports a key.
+        Import = "IMPORT",
     }
 }
 
-/// What an activity of a kind acts on; policies match on it as `activity.resource`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum Resource {
-    /// Organizations and sub-organizations.
-    Organization,
-    /// Settings of an organization.
-    Config,
-    /// Users and their tags.
-    User,
-    /// API keys, authenticators and OAuth providers.
-    Credential,
-    /// Policies of an organization.
-    Policy,
-    /// Private keys, and every kind that signs.
-    PrivateKey,
-    /// Wallets and their accounts.
-    Wallet,
-    /// Invitations to become a user.
-    Invitation,
-    /// Payment method of the organization.
-    PaymentMethod,
-    /// Subscription of the organization.
-    Subscription,
-    /// Endpoints that receive webhooks.
-    WebhookEndpoint,
-    /// Interfaces of smart contracts.
-    SmartContractInterface,
-    /// Session profiles, which restrict sessions.
-    SessionProfile,
-    /// Imported secrets.
-    Secret,
-}
-
-impl Resource {
-    /// Returns the value of `activity.resource` in policies.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Organization => "ORGANIZATION",
-            Self::Config => "CONFIG",
-            Self::User => "USER",
-            Self::Credential => "CREDENTIAL",
-            Self::Policy => "POLICY",
-            Self::PrivateKey => "PRIVATE_KEY",
-            Self::Wallet => "WALLET",
-            Self::Invitation => "INVITATION",
-            Self::PaymentMethod => "PAYMENT_METHOD",
-            Self::Subscription => "SUBSCRIPTION",
-            Self::WebhookEndpoint => "WEBHOOK_ENDPOINT",
-            Self::SmartContractInterface => "SMART_CONTRACT_INTERFACE",
-            Self::SessionProfile => "SESSION_PROFILE",
-            Self::Secret => "SECRET",
-        }
+wire_enum! {
+    /// What an activity of a kind acts on; policies match on it as `activity.resource`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum Resource {
+        /// Organizations and sub-organizations.
+        Organization = "ORGANIZATION",
+        /// Settings of an organization.
+        Config = "CONFIG",
+        /// Users and their tags.
+        User = "USER",
+        /// API keys, authenticators and OAuth providers.
+        Credential = "CREDENTIAL",
+        /// Policies of an organization.
+        Policy = "POLICY",
+        /// Private keys, and every kind that signs.
+        PrivateKey = "PRIVATE_KEY",
+        /// Wallets and their accounts.
+        Wallet = "WALLET",
+        /// Invitations to become a user.
+        Invitation = "INVITATION",
+        /// Payment method of the organization.
+        PaymentMethod = "PAYMENT_METHOD",
+        /// Subscription of the organization.
+        Subscription = "SUBSCRIPTION",
+        /// Endpoints that receive webhooks.
+        WebhookEndpoint = "WEBHOOK_ENDPOINT",
+        /// Interfaces of smart contracts.
+        SmartContractInterface = "SMART_CONTRACT_INTERFACE",
+        /// Session profiles, which restrict sessions.
+        SessionProfile = "SESSION_PROFILE",
+        /// Imported secrets.
+        Secret = "SECRET",
     }
 }
 
@@ -137,6 +105,33 @@ pub struct KindEntry {
     pub parameters: Value,
     /// JSON Schema of the result.
     pub outcome: Value,
+}
+
+/// The cost of answering a query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Cost {
+    /// Reads a few records at most.
+    Small,
+    /// Grows with the size of the organization, or evaluates policies.
+    Large,
+}
+
+/// One query.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct QueryEntry {
+    /// Last segment of the path.
+    pub name: String,
+    /// URL path of the query.
+    pub path: String,
+    /// One sentence that describes the answer.
+    pub description: String,
+    /// Cost of the answer.
+    pub cost: Cost,
+    /// JSON Schema of the body.
+    pub request: Value,
+    /// JSON Schema of the answer.
+    pub answer: Value,
 }
 
 /// All activity kinds and queries of the API.

@@ -18,8 +18,8 @@ fn parse(text: &str) -> Result<Uuid, InvalidId> {
     Uuid::try_parse(text).map_err(|_| InvalidId)
 }
 
-macro_rules! id {
-    ($(#[$doc:meta])* $name:ident) => {
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident,)+) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name([u8; 16]);
@@ -94,85 +94,49 @@ macro_rules! id {
                 schemars::json_schema!({"type": "string", "format": "uuid", "maxLength": 36})
             }
         }
-    };
+    )+};
 }
 
-id!(
+ids! {
     /// Identifies an organization or a sub-organization.
-    OrganizationId
-);
-id!(
+    OrganizationId,
     /// Identifies a user within an organization.
-    UserId
-);
-id!(
+    UserId,
     /// Identifies an activity. It is a version 7 id, so that ids sort by the time of submission.
-    ActivityId
-);
-id!(
+    ActivityId,
     /// Identifies one vote on an activity.
-    VoteId
-);
-id!(
+    VoteId,
     /// Identifies an API key.
-    ApiKeyId
-);
-id!(
+    ApiKeyId,
     /// Identifies an authenticator (passkey or security key).
-    AuthenticatorId
-);
-id!(
+    AuthenticatorId,
     /// Identifies an OAuth provider of a user.
-    ProviderId
-);
-id!(
+    ProviderId,
     /// Identifies a wallet.
-    WalletId
-);
-id!(
+    WalletId,
     /// Identifies an account derived from a wallet.
-    WalletAccountId
-);
-id!(
+    WalletAccountId,
     /// Identifies a single private key.
-    PrivateKeyId
-);
-id!(
+    PrivateKeyId,
     /// Identifies a tag of users or of private keys.
-    TagId
-);
-id!(
+    TagId,
     /// Identifies a policy.
-    PolicyId
-);
-id!(
+    PolicyId,
     /// Identifies an invitation to become a user.
-    InvitationId
-);
-id!(
+    InvitationId,
     /// Identifies an endpoint that receives webhooks.
-    EndpointId
-);
-id!(
+    EndpointId,
     /// Identifies a session profile.
-    SessionProfileId
-);
-id!(
+    SessionProfileId,
     /// Identifies an imported secret.
-    SecretId
-);
-id!(
+    SecretId,
     /// Identifies the interface of a smart contract.
-    SmartContractInterfaceId
-);
-id!(
+    SmartContractInterfaceId,
     /// Identifies the record of the policy outcomes at one vote.
-    EvaluationId
-);
-id!(
+    EvaluationId,
     /// Identifies a payment method that was submitted without an id of its own.
-    PaymentMethodId
-);
+    PaymentMethodId,
+}
 
 #[cfg(test)]
 mod tests {

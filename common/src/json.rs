@@ -6,12 +6,14 @@
 //! The reader builds no tree of the body: a tree of small values takes up to a hundred times the memory of
 //! the text.
 
-use std::fmt;
+mod member;
+mod normal;
 
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
+pub use self::member::{Member, member};
+use self::normal::normal_form;
 use crate::bounded::Email;
 
 /// Maximum nesting depth of objects and lists.
@@ -65,12 +67,8 @@ impl Document {
     ///
     /// [`JsonError::Unreadable`] if the bytes are not one acceptable value.
     pub fn read(bytes: &[u8]) -> Result<Self, JsonError> {
-        let mut writer = Writer { text: Vec::with_capacity(bytes.len()), ..Writer::default() };
-        let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-        let strict = Strict { writer: &mut writer, depth: 0 };
-        strict.deserialize(&mut deserializer).map_err(|_| JsonError::Unreadable)?;
-        deserializer.end().map_err(|_| JsonError::Unreadable)?;
-        String::from_utf8(writer.text).map(Self).map_err(|_| JsonError::Unreadable)
+        let text = normal_form(bytes).map_err(|_| JsonError::Unreadable)?;
+        String::from_utf8(text).map(Self).map_err(|_| JsonError::Unreadable)
     }
 
     /// Returns the text in normal form.
@@ -119,32 +117,6 @@ pub fn typed<'a, T: Deserialize<'a>>(text: &'a str, path: &str) -> Result<T, Jso
     })
 }
 
-/// Value of one member of an object, as [`member`] finds it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Member {
-    /// The member is missing or null.
-    Absent,
-    /// The value is a string.
-    Text(String),
-    /// The value has another type.
-    Other,
-}
-
-/// Finds one member of a JSON object without storing the rest.
-///
-/// The bytes are not fully checked: [`Document::read`] may still reject them, but it never finds another
-/// value for this member.
-///
-/// # Errors
-///
-/// [`JsonError::Unreadable`] if the bytes are not one JSON object, or if the member appears twice.
-pub fn member(bytes: &[u8], name: &'static str) -> Result<Member, JsonError> {
-    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let found = deserializer.deserialize_map(Find(name)).map_err(|_| JsonError::Unreadable)?;
-    deserializer.end().map_err(|_| JsonError::Unreadable)?;
-    Ok(found)
-}
-
 /// Messages that clients compare byte for byte, so that no path is added to them.
 const VERBATIM: [&str; 12] = [
     "invalid curve",
@@ -184,277 +156,6 @@ pub fn member_error(base: &str, relative: &str, message: &str) -> JsonError {
         message.to_owned()
     };
     JsonError::Member { reason: format!("invalid request body: `{path}`: {rule}"), path, rule: Rule::Other }
-}
-
-/// Appends a member name in lowerCamelCase: `user_name` becomes `userName`.
-fn camel(name: &str, out: &mut String) {
-    let mut parts = name.split('_');
-    out.push_str(parts.next().unwrap_or_default());
-    for part in parts {
-        let mut letters = part.chars();
-        out.extend(letters.next().into_iter().flat_map(char::to_uppercase));
-        out.push_str(letters.as_str());
-    }
-}
-
-/// Builds the normal form, and keeps the member names of the objects that are still open.
-#[derive(Default)]
-struct Writer {
-    text: Vec<u8>,
-    /// Member names of all open objects, concatenated.
-    names: String,
-    /// Start offset of each name in `names`.
-    starts: Vec<usize>,
-}
-
-impl Writer {
-    fn json<T: serde::Serialize + ?Sized, E: Error>(&mut self, value: &T) -> Result<(), E> {
-        serde_json::to_writer(&mut self.text, value).map_err(E::custom)
-    }
-
-    /// Writes the member name that was read last.
-    fn last_name<E: Error>(&mut self) -> Result<(), E> {
-        let name = self.starts.last().and_then(|start| self.names.get(*start..)).unwrap_or_default();
-        serde_json::to_writer(&mut self.text, name).map_err(E::custom)
-    }
-
-    /// Removes the names from index `first` on, and returns whether they were unique.
-    fn close(&mut self, first: usize) -> bool {
-        let starts = self.starts.get(first..).unwrap_or_default();
-        let ends = starts.iter().skip(1).copied().chain([self.names.len()]);
-        let names = starts.iter().zip(ends).filter_map(|(start, end)| self.names.get(*start..end));
-        let mut names: Vec<&str> = names.collect();
-        names.sort_unstable();
-        let is_unique = names.iter().zip(names.iter().skip(1)).all(|(one, next)| one != next);
-        if let Some(start) = starts.first().copied() {
-            self.names.truncate(start);
-        }
-        self.starts.truncate(first);
-        is_unique
-    }
-}
-
-/// Reads one value into the writer and returns whether it is null.
-struct Strict<'w> {
-    writer: &'w mut Writer,
-    depth: usize,
-}
-
-impl Strict<'_> {
-    fn deeper<E: Error>(&mut self) -> Result<Strict<'_>, E> {
-        if self.depth >= DEPTH_LIMIT {
-            return Err(E::custom("nested too deep"));
-        }
-        Ok(Strict { writer: &mut *self.writer, depth: self.depth.saturating_add(1) })
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Strict<'_> {
-    type Value = bool;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Strict<'_> {
-    type Value = bool;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_bool<E: Error>(self, value: bool) -> Result<bool, E> {
-        self.writer.json(&value).map(|()| false)
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<bool, E> {
-        self.writer.json(&value).map(|()| false)
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<bool, E> {
-        self.writer.json(&value).map(|()| false)
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<bool, E> {
-        self.writer.json(&value).map(|()| false)
-    }
-
-    fn visit_str<E: Error>(self, value: &str) -> Result<bool, E> {
-        self.writer.json(value).map(|()| false)
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<bool, E> {
-        self.writer.json(&()).map(|()| true)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<bool, A::Error> {
-        self.writer.text.push(b'[');
-        let first = self.writer.text.len();
-        loop {
-            let before = self.writer.text.len();
-            if before > first {
-                self.writer.text.push(b',');
-            }
-            if seq.next_element_seed(self.deeper()?)?.is_none() {
-                self.writer.text.truncate(before);
-                break;
-            }
-        }
-        self.writer.text.push(b']');
-        Ok(false)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<bool, A::Error> {
-        let names = self.writer.starts.len();
-        self.writer.text.push(b'{');
-        let first = self.writer.text.len();
-        while map.next_key_seed(Name(self.writer))?.is_some() {
-            let before = self.writer.text.len();
-            if before > first {
-                self.writer.text.push(b',');
-            }
-            self.writer.last_name()?;
-            self.writer.text.push(b':');
-            if map.next_value_seed(self.deeper()?)? {
-                self.writer.text.truncate(before);
-            }
-        }
-        if !self.writer.close(names) {
-            return Err(A::Error::custom("duplicate member"));
-        }
-        self.writer.text.push(b'}');
-        Ok(false)
-    }
-}
-
-/// Appends a member name to the names of the writer.
-struct Name<'w>(&'w mut Writer);
-
-impl<'de> DeserializeSeed<'de> for Name<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for Name<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a member name")
-    }
-
-    fn visit_str<E>(self, name: &str) -> Result<(), E> {
-        self.0.starts.push(self.0.names.len());
-        camel(name, &mut self.0.names);
-        Ok(())
-    }
-}
-
-/// Finds the value of the member with this name.
-struct Find(&'static str);
-
-impl<'de> Visitor<'de> for Find {
-    type Value = Member;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Member, A::Error> {
-        let mut found = None;
-        while let Some(is_match) = map.next_key_seed(NameEquals(self.0))? {
-            if !is_match {
-                map.next_value::<IgnoredAny>()?;
-            } else if found.replace(map.next_value_seed(Text)?).is_some() {
-                return Err(A::Error::custom("duplicate member"));
-            }
-        }
-        Ok(found.unwrap_or(Member::Absent))
-    }
-}
-
-/// Reads a member name and returns whether it equals this one.
-struct NameEquals(&'static str);
-
-impl<'de> DeserializeSeed<'de> for NameEquals {
-    type Value = bool;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for NameEquals {
-    type Value = bool;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a member name")
-    }
-
-    fn visit_str<E>(self, name: &str) -> Result<bool, E> {
-        if !name.contains('_') {
-            return Ok(name == self.0);
-        }
-        let mut out = String::new();
-        camel(name, &mut out);
-        Ok(out == self.0)
-    }
-}
-
-/// Reads the value of the matching member.
-struct Text;
-
-impl<'de> DeserializeSeed<'de> for Text {
-    type Value = Member;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Member, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Text {
-    type Value = Member;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Member, E> {
-        Ok(Member::Other)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Member, E> {
-        Ok(Member::Other)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Member, E> {
-        Ok(Member::Other)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Member, E> {
-        Ok(Member::Other)
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Member, E> {
-        Ok(Member::Text(value.to_owned()))
-    }
-
-    fn visit_unit<E>(self) -> Result<Member, E> {
-        Ok(Member::Absent)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Member, A::Error> {
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Member::Other)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Member, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Member::Other)
-    }
 }
 
 #[cfg(test)]

@@ -13,5 +13,7 @@ pub mod fingerprint;
 pub mod ids;
 pub mod json;
 pub mod stamp;
+mod stamp_header;
 pub mod webauthn;
 pub mod wire;
+mod wire_enum;

@@ -4,25 +4,25 @@
 //! the largest cost of a request. Keys are parsed once and kept.
 
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_ASN1, ParsedPublicKey};
-use base64ct::{Base64Unpadded, Base64UrlUnpadded, Encoding};
+use base64ct::{Base64UrlUnpadded, Encoding};
 use k256::ecdsa::signature::hazmat::PrehashVerifier;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use sha3::Keccak256;
 
 use crate::json::Document;
+use crate::stamp_header::base64;
 use crate::webauthn::{Assertion, PasskeyKey};
+use crate::wire_enum;
 
 mod sign;
 
 pub use sign::{InvalidSecretKey, Stamper};
 
+pub use crate::stamp_header::{InvalidPublicKey, LIMIT_BYTES};
+
 /// Name of the header that carries a stamp of an API key.
 pub const HEADER: &str = "X-Stamp";
-
-/// Maximum length of a stamp header, of passkeys as well. The HTTP listener accepts no longer request head
-/// either.
-pub const LIMIT_BYTES: usize = 16 * 1024;
 
 /// Curve of an API key.
 #[derive(
@@ -40,39 +40,25 @@ pub enum ApiKeyCurve {
     Ed25519,
 }
 
-/// Signature scheme of a stamp.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Scheme {
-    /// ECDSA P-256 over SHA-256 of the body, DER.
-    #[serde(rename = "SIGNATURE_SCHEME_TK_API_P256")]
-    P256,
-    /// ECDSA secp256k1 over SHA-256 of the body, DER.
-    #[serde(rename = "SIGNATURE_SCHEME_TK_API_SECP256K1")]
-    Secp256k1,
-    /// Ed25519 over the body, raw 64 bytes.
-    #[serde(rename = "SIGNATURE_SCHEME_TK_API_ED25519")]
-    Ed25519,
-    /// ECDSA secp256k1 over the body as an Ethereum personal message (ERC-191 version 0x45), DER.
-    #[serde(rename = "SIGNATURE_SCHEME_TK_API_SECP256K1_EIP191")]
-    Secp256k1Eip191,
-    /// Assertion of a passkey over the body, as JSON text. It has its own header and never appears in
-    /// `X-Stamp`.
-    #[serde(rename = "SIGNATURE_SCHEME_TK_WEBAUTHN")]
-    Webauthn,
+wire_enum! {
+    /// Signature scheme of a stamp.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum Scheme {
+        /// ECDSA P-256 over SHA-256 of the body, DER.
+        P256 = "SIGNATURE_SCHEME_TK_API_P256",
+        /// ECDSA secp256k1 over SHA-256 of the body, DER.
+        Secp256k1 = "SIGNATURE_SCHEME_TK_API_SECP256K1",
+        /// Ed25519 over the body, raw 64 bytes.
+        Ed25519 = "SIGNATURE_SCHEME_TK_API_ED25519",
+        /// ECDSA secp256k1 over the body as an Ethereum personal message (ERC-191 version 0x45), DER.
+        Secp256k1Eip191 = "SIGNATURE_SCHEME_TK_API_SECP256K1_EIP191",
+        /// Assertion of a passkey over the body, as JSON text. It has its own header and never appears in
+        /// `X-Stamp`.
+        Webauthn = "SIGNATURE_SCHEME_TK_WEBAUTHN",
+    }
 }
 
 impl Scheme {
-    /// Returns the identifier of the scheme on the wire.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::P256 => "SIGNATURE_SCHEME_TK_API_P256",
-            Self::Secp256k1 => "SIGNATURE_SCHEME_TK_API_SECP256K1",
-            Self::Ed25519 => "SIGNATURE_SCHEME_TK_API_ED25519",
-            Self::Secp256k1Eip191 => "SIGNATURE_SCHEME_TK_API_SECP256K1_EIP191",
-            Self::Webauthn => "SIGNATURE_SCHEME_TK_WEBAUTHN",
-        }
-    }
-
     /// Returns the scheme with this wire identifier.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::P256, Self::Secp256k1, Self::Ed25519, Self::Secp256k1Eip191, Self::Webauthn]
@@ -157,26 +143,6 @@ impl Stamp {
         Base64UrlUnpadded::encode_string(&serde_json::to_vec(&members).unwrap_or_default())
     }
 }
-
-/// Decodes base64 in either alphabet, padded or not. Within an alphabet it is strict, so that each byte
-/// string has few encodings.
-pub(crate) fn base64(text: &str) -> Option<Vec<u8>> {
-    let bare = text.trim_end_matches('=');
-    let padding = text.len().saturating_sub(bare.len());
-    if padding > 2 || (padding > 0 && !text.len().is_multiple_of(4)) {
-        return None;
-    }
-    if bare.contains(['+', '/']) {
-        Base64Unpadded::decode_vec(bare).ok()
-    } else {
-        Base64UrlUnpadded::decode_vec(bare).ok()
-    }
-}
-
-/// Error returned for a text that is not a public key of its curve.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not a public key of its curve: expected 66 hex digits (compressed), or 64 for Ed25519")]
-pub struct InvalidPublicKey;
 
 /// Returns whether a stored stamp is a valid signature over `body`.
 pub fn verify(stamp: &Stamp, body: &[u8]) -> bool {

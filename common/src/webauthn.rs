@@ -7,7 +7,7 @@
 use base64ct::{Base64UrlUnpadded, Encoding};
 use sha2::{Digest, Sha256};
 
-use crate::stamp;
+use crate::stamp_header::base64;
 
 mod assertion;
 mod attestation;
@@ -51,7 +51,7 @@ fn decoded(text: &str, limit: usize) -> Option<Vec<u8>> {
     if text.len() > longest {
         return None;
     }
-    stamp::base64(text).filter(|bytes| bytes.len() <= limit)
+    base64(text).filter(|bytes| bytes.len() <= limit)
 }
 
 #[cfg(test)]

@@ -72,7 +72,7 @@ impl Barrier {
     pub fn seal(&self, writes: Vec<Write>) -> Result<Vec<Change>, Corrupt> {
         let mut sealed = Vec::with_capacity(writes.len());
         let mut nonces = Nonces::draw(writes.len())?;
-        for Write { key, value, replaces } in writes {
+        for Write { key, value, replaces, .. } in writes {
             if replaces && layout::may_be_long(&key) {
                 self.remove_parts(&key, &mut sealed)?;
             }

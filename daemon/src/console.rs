@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::Method;
-use quorate_common::api_error::{ApiError, Code};
 use quorate_common::console::{DaemonStatus, Mode, PAGE_LIMIT, PROTOCOL, StoreState, StoreStatus};
 use quorate_common::wire::Timestamp;
 use quorate_core::advice;
@@ -17,7 +16,7 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 
 use crate::clock::now;
-use crate::executor::{self, Executor, Shared};
+use crate::executor::{self, Condition, Executor, Shared};
 use crate::identity::Identity;
 use crate::listener::{Answer, Incoming};
 
@@ -141,13 +140,13 @@ impl Console {
 
 /// Returns the status that operators see while the store does not accept writes.
 fn store_status(state: executor::StoreState) -> Option<StoreStatus> {
-    let (state, since, detail) = match state {
-        executor::StoreState::Ready => return None,
-        executor::StoreState::Full { since, cause } => (StoreState::Full, since, cause),
-        executor::StoreState::Failed { since, cause, .. } => (StoreState::Recovering, since, cause),
-        executor::StoreState::Altered { since, cause } => (StoreState::Altered, since, cause),
+    let condition = match state.condition {
+        Condition::Ready => return None,
+        Condition::Full => StoreState::Full,
+        Condition::Failed | Condition::GuardFailed => StoreState::Recovering,
+        Condition::Altered => StoreState::Altered,
     };
-    Some(StoreStatus { state, since: Timestamp::from_millis(since), detail })
+    Some(StoreStatus { state: condition, since: Timestamp::from_millis(state.since), detail: state.cause })
 }
 
 fn organizations(world: &dyn World, query: &Query) -> Result<Bytes, RequestError> {
@@ -272,9 +271,4 @@ impl Query {
             }
         }
     }
-}
-
-/// Returns the error for routes that need a daemon that accepts writes.
-pub fn not_ready() -> ApiError {
-    ApiError::new(Code::Unavailable, "the service cannot accept writes now")
 }

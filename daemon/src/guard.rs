@@ -12,17 +12,17 @@
 //! before a group is acknowledged and synced in the background. After a power cut it may be behind the store,
 //! but never ahead. A run is stored with its first group, so a daemon can start and read on a read-only disk.
 
+mod comparing;
 mod comparison;
+mod error;
 mod file;
 mod loaded;
 mod mark;
 mod state;
 mod syncer;
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
 use quorate_core::error::Corrupt;
 use quorate_core::model::Millis;
@@ -30,119 +30,20 @@ use quorate_core::model::write::Write;
 use quorate_core::world::Records;
 
 pub use self::comparison::Comparison;
+pub use self::error::GuardError;
 use self::file::GuardFile;
 use self::loaded::{LoadedState, lost, stored};
 use self::mark::{Mark, RunId, Stored, StoredDigest};
 use self::state::{Pending, State};
 use self::syncer::Syncer;
 use crate::barrier::Barrier;
+use crate::private_file;
 use crate::store::{Batch, Change, Changed, Group, StoreError, Trailer};
-use crate::{clock, private_file};
 
 /// Record key of the mark: run, number and time of the newest group, and the digest over all other records.
 const MARK: &[u8] = b"mg";
 /// Record key of the list of runs.
 const RUNS: &[u8] = b"mr";
-/// Last part of the errors for which a loss can be accepted.
-const ACCEPT_LOSS: &str = "; to continue with the present store, run 'quorated accept-loss'";
-
-/// Describes the time up to which a store has changes.
-fn end_of_store(time: Option<Millis>) -> String {
-    time.map_or_else(
-        || "it has no acknowledged change".to_owned(),
-        |time| format!("it ends at {}", clock::text(time)),
-    )
-}
-
-/// An error of the guard: the store does not match its guard file, or one of the two cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum GuardError {
-    /// The store is older than its guard file.
-    #[error(
-        "the store lost acknowledged changes: {}, and the number of missing later commits is at least \
-         {missing} (the guard file {} was last written at {}); restore a backup that ends later{ACCEPT_LOSS}",
-        end_of_store(*.store_time), .file.display(), clock::text(*.guard_time)
-    )]
-    Lost {
-        /// Path of the guard file.
-        file: PathBuf,
-        /// Time of the newest group in the store, if it has one.
-        store_time: Option<Millis>,
-        /// Newest time in the guard file.
-        guard_time: Millis,
-        /// Number of groups that the guard file has seen and the store does not have.
-        missing: u64,
-    },
-    /// The store and its guard file have different histories.
-    #[error(
-        "the store does not match the guard file {}: it is another store, or an older copy; restore the \
-         store or the guard file so that they match{ACCEPT_LOSS}", .0.display()
-    )]
-    Mismatch(PathBuf),
-    /// The records of the store are not the ones that the daemon wrote.
-    #[error(
-        "records of the store were removed, put back, added or damaged, by a malfunction or by someone with \
-         write access to the disk; 'quorated verify' lists those that it can identify; restore the newest \
-         backup, or run 'quorated accept-loss' to continue with the present records"
-    )]
-    Altered,
-    /// There is a guard file, but the store is empty.
-    #[error(
-        "the store is empty; check that its disk is mounted, or restore the store from a backup; to create a \
-         new store, move the data directory and the guard file away"
-    )]
-    Empty,
-    /// The guard file is missing.
-    #[error(
-        "the guard file {} is missing, so it is unknown whether the store is complete; restore the \
-         file{ACCEPT_LOSS}",
-        .0.display()
-    )]
-    Missing(PathBuf),
-    /// The directory for the guard file of a new store is missing.
-    #[error("the directory {} of the guard file does not exist; create it with mode 0700", .0.display())]
-    NoDirectory(PathBuf),
-    /// There is a guard file, but no store.
-    #[error(
-        "the guard file {} belongs to a store that is not in {}; restore that store, or move the guard file \
-         away to create a new store", .file.display(), .folder.display()
-    )]
-    NoStore {
-        /// Path of the guard file.
-        file: PathBuf,
-        /// Directory of the store.
-        folder: PathBuf,
-    },
-    /// The contents of the guard file are invalid.
-    #[error(
-        "the guard file {} is damaged or belongs to another store; restore the right one{ACCEPT_LOSS}",
-        .0.display()
-    )]
-    Damaged(PathBuf),
-    /// The guard file cannot be read or written.
-    #[error("guard file {}: {source}", .file.display())]
-    System {
-        /// Path of the guard file.
-        file: PathBuf,
-        /// I/O error of the operating system.
-        source: io::Error,
-    },
-    /// The guard's records in the store cannot be read.
-    #[error(transparent)]
-    Corrupt(#[from] Corrupt),
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-impl GuardError {
-    /// Returns whether the store could not be read, so that nothing is known about its records.
-    #[must_use]
-    pub const fn is_of_store(&self) -> bool {
-        matches!(self, Self::Store(_) | Self::Corrupt(Corrupt::Store(_) | Corrupt::Unavailable))
-    }
-}
-
 /// Keeps the guard file up to date with the store.
 pub struct Guard {
     path: PathBuf,
@@ -342,84 +243,6 @@ impl Guard {
         let synced = self.syncer.report();
         synced.map_err(|source| GuardError::System { file: self.path.clone(), source })?;
         self.write(&mut state, barrier)
-    }
-
-    /// Returns whether the comparison of the records with the digest is still running.
-    pub fn is_comparing(&self) -> bool {
-        self.state().comparison.is_some()
-    }
-
-    /// Continues the comparison of the records with the digest, briefly. Nothing may be committed meanwhile.
-    ///
-    /// # Errors
-    /// Returns [`GuardError::Altered`] if they differ, which is recorded, and an error if the store fails.
-    pub fn compare(&self, barrier: &Barrier) -> Result<(), GuardError> {
-        let mut state = self.state();
-        let Some(comparison) = &mut state.comparison else { return Ok(()) };
-        let digest = match comparison.read_more(barrier) {
-            Ok(None) => return Ok(()),
-            Ok(Some(digest)) => digest,
-            // The first such error may disappear when the store is reopened; this is the second one.
-            Err(error @ GuardError::Store(StoreError::Failed { .. })) if state.was_unreadable => {
-                state.comparison = None;
-                drop(state);
-                tracing::error!(cause = %error, "a record of the store cannot be read");
-                return self.conclude(barrier, StoredDigest::Altered);
-            }
-            Err(error) => {
-                state.was_unreadable |= matches!(error, GuardError::Store(StoreError::Failed { .. }));
-                return Err(error);
-            }
-        };
-        state.comparison = None;
-        let known = match state.digest {
-            StoredDigest::Known(expected) if expected == digest => return Ok(()),
-            StoredDigest::Unknown => StoredDigest::Known(digest),
-            StoredDigest::Known(_) | StoredDigest::Altered => StoredDigest::Altered,
-        };
-        drop(state);
-        self.conclude(barrier, known)
-    }
-
-    /// Stores the result of a comparison in a group of its own. An earlier mark, without the result, is then
-    /// older than the guard file.
-    fn conclude(&self, barrier: &Barrier, digest: StoredDigest) -> Result<(), GuardError> {
-        let mut state = self.state();
-        state.digest = digest;
-        let (time, runs) = (state.mark.time, state.runs(barrier)?);
-        drop(state);
-        let stored = barrier.store().commit(&self.mark(barrier, time)?.group(vec![runs]));
-        self.state().is_alteration_stored = stored.is_ok() && digest == StoredDigest::Altered;
-        let stored = stored.map_err(GuardError::from).and_then(|_| self.advance(barrier, time));
-        match (stored, digest) {
-            (_, StoredDigest::Altered) => Err(GuardError::Altered),
-            // The next group stores it.
-            (Ok(()) | Err(GuardError::Store(StoreError::Full { .. })), _) => Ok(()),
-            (Err(error), _) => Err(error),
-        }
-    }
-
-    /// Stores the finding that the records were altered, if that failed before.
-    pub fn store_alteration(&self, barrier: &Barrier) {
-        let state = self.state();
-        let is_due = state.digest == StoredDigest::Altered && !state.is_alteration_stored;
-        drop(state);
-        if is_due {
-            // The result is known already; a failure is retried later.
-            let _ = self.conclude(barrier, StoredDigest::Altered);
-        }
-    }
-
-    /// Runs [`Self::compare`] repeatedly, until the comparison has ended or `time` has passed.
-    ///
-    /// # Errors
-    /// See [`Self::compare`].
-    pub fn compare_for(&self, barrier: &Barrier, time: Duration) -> Result<(), GuardError> {
-        let until = Instant::now() + time;
-        while self.is_comparing() && Instant::now() < until {
-            self.compare(barrier)?;
-        }
-        Ok(())
     }
 
     /// Records the time. The daemon's time never goes back behind it, even if the system clock is set back.

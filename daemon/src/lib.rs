@@ -1,5 +1,6 @@
 //! The Quorate daemon: connects the network and the disk to the core, which makes all decisions.
 
+pub mod arrivals;
 pub mod barrier;
 mod cache;
 pub mod cleanup;

@@ -8,8 +8,9 @@ use std::net::IpAddr;
 
 use bytes::Bytes;
 use http::uri::PathAndQuery;
-use http::{HeaderValue, Method, StatusCode};
+use http::{Method, StatusCode};
 use quorate_common::api_error::{ApiError, Code};
+use quorate_core::authn::Credentials;
 use tokio::sync::mpsc;
 
 use crate::telemetry::RequestId;
@@ -39,16 +40,13 @@ pub trait Service: Send + Sync + 'static {
 }
 
 /// A request with checked transport: the target is in origin form, the body is complete and within its limit.
-#[derive(Debug)]
 pub struct Incoming {
     /// HTTP method.
     pub method: Method,
     /// Path and query exactly as sent, neither normalized nor percent-decoded.
     pub target: PathAndQuery,
-    /// Headers that authenticate the request.
-    pub stamps: Stamps,
-    /// Lines of `X-Forwarded-For` as sent, in which proxies report the client address.
-    pub forwarded: Vec<LineText>,
+    /// Headers that authenticate the request, and its source address.
+    pub credentials: Credentials,
     /// Body, which is the data that a stamp signs.
     pub body: Bytes,
     /// Listener that received the request.
@@ -88,63 +86,6 @@ impl Listener {
     /// Returns whether this listener serves the console routes.
     pub const fn serves_console(self) -> bool {
         matches!(self, Self::Socket { .. })
-    }
-}
-
-/// The headers that authenticate a request.
-#[derive(Debug, Clone, Default)]
-pub struct Stamps {
-    /// `X-Stamp`: signature of an API key.
-    pub stamp: Line,
-    /// `X-Stamp-WebAuthn`: signature of a passkey.
-    pub webauthn: Line,
-    /// `X-Stamp-Attested`: proof of a login.
-    pub attested: Line,
-    /// `X-Session`: a session token, for queries only.
-    pub session: Line,
-}
-
-/// A header that may be sent at most once.
-#[derive(Debug, Clone, Default)]
-pub enum Line {
-    /// Not sent.
-    #[default]
-    Absent,
-    /// Sent once.
-    Once(LineText),
-    /// Sent more than once, with equal or different values. All of them are ignored.
-    Repeated,
-}
-
-impl Line {
-    /// Returns a header that was sent once, or `None` if the value is not visible ASCII.
-    pub fn once(value: HeaderValue) -> Option<Self> {
-        LineText::new(value).map(Self::Once)
-    }
-}
-
-/// A header value of visible ASCII.
-#[derive(Clone)]
-pub struct LineText(HeaderValue);
-
-impl LineText {
-    /// Wraps a value; returns `None` if it is not visible ASCII.
-    pub fn new(value: HeaderValue) -> Option<Self> {
-        let visible = value.as_bytes().iter().all(|byte| matches!(byte, b' '..=b'~'));
-        visible.then_some(Self(value))
-    }
-
-    /// Returns the value as a string.
-    pub fn as_str(&self) -> &str {
-        // `new` has checked the bytes, so the default is never used.
-        std::str::from_utf8(self.0.as_bytes()).unwrap_or_default()
-    }
-}
-
-impl std::fmt::Debug for LineText {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // A session header is a bearer token, so its value must not appear in logs.
-        write!(formatter, "LineText({} bytes)", self.0.len())
     }
 }
 
@@ -212,13 +153,7 @@ impl Answer {
 
     /// Creates a stream of server-sent events.
     pub fn events(events: mpsc::Receiver<Bytes>) -> Self {
-        Self {
-            status: StatusCode::OK,
-            content: Content::Events(events),
-            cache: Some("no-store"),
-            operation: OTHER_OPERATION,
-            limit: None,
-        }
+        Self { content: Content::Events(events), ..Self::ok(Bytes::new()).cached("no-store") }
     }
 
     /// Sets the operation of the catalog.

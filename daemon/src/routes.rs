@@ -3,20 +3,18 @@
 use std::sync::Arc;
 
 use quorate_common::api_error::{ApiError, Code};
-use quorate_core::authn::{self, Credentials};
+use quorate_core::authn;
 use quorate_core::budget::{CancelOnDrop, Cancellation};
 use quorate_core::error::{Corrupt, RequestError, Unimplemented};
 use quorate_core::model::layout;
 use quorate_core::pipeline;
-use quorate_core::queries::Known;
 use quorate_core::{kinds, queries};
 
 use crate::console::Console;
 use crate::executor::Executor;
 use crate::fail_points;
-use crate::listener::{Answer, Incoming, Line, Service, Stamps};
+use crate::listener::{Answer, Incoming, Service};
 use crate::readers::{Account, NotRun, Readers};
-use crate::source::Proxies;
 
 const SUBMIT: &str = "/public/v1/submit/";
 const QUERY: &str = "/public/v1/query/";
@@ -26,7 +24,6 @@ const CONSOLE: &str = "/console/v1/";
 pub struct Routes {
     executor: Arc<Executor>,
     console: Arc<Console>,
-    proxies: Proxies,
     /// Reader threads for consoles, which do not wait behind the public API.
     console_readers: Readers,
 }
@@ -36,14 +33,9 @@ const CONSOLE_READERS: usize = 4;
 
 impl Routes {
     /// Creates routes to an executor and a console.
-    pub fn new(executor: Arc<Executor>, console: Console, proxies: Proxies) -> Self {
+    pub fn new(executor: Arc<Executor>, console: Console) -> Self {
         let console_readers = Readers::new(CONSOLE_READERS, CONSOLE_READERS, usize::MAX);
-        Self { executor, console: Arc::new(console), proxies, console_readers }
-    }
-
-    fn credentials(&self, incoming: &Incoming) -> Credentials {
-        let source = self.proxies.source(incoming.listener, &incoming.forwarded);
-        Credentials { source, ..credentials(&incoming.stamps) }
+        Self { executor, console: Arc::new(console), console_readers }
     }
 
     async fn submit(&self, name: &str, incoming: &Incoming) -> Answer {
@@ -53,22 +45,19 @@ impl Routes {
         if incoming.method != http::Method::POST {
             return Answer::wrong_method();
         }
-        let result = self.executor.submit(operation, &self.credentials(incoming), &incoming.body).await;
-        answer(result).of(operation)
+        let result = self.executor.submit(operation, &incoming.credentials, &incoming.body).await;
+        answer(result).of(operation.name())
     }
 
     async fn query(&self, name: &str, incoming: &Incoming) -> Answer {
-        let Some(operation) = queries::names().find(|known| *known == name) else {
-            return match queries::known(name) {
-                Known::Unimplemented => unoffered(name),
-                Known::Implemented | Known::Unknown => Answer::not_found(),
-            };
+        let Some(entry) = queries::find(name) else {
+            return if queries::is_unoffered(name) { unoffered(name) } else { Answer::not_found() };
         };
         if incoming.method != http::Method::POST {
             return Answer::wrong_method();
         }
-        let result = self.executor.query(operation, &self.credentials(incoming), &incoming.body).await;
-        answer(result).of(operation)
+        let result = self.executor.query(entry, &incoming.credentials, &incoming.body).await;
+        answer(result).of(entry.name)
     }
 
     /// Answers a console request. If the future is dropped, the work ends at its next read.
@@ -93,11 +82,10 @@ impl Routes {
 
 impl Service for Routes {
     fn reject(&self, head: &Incoming) -> Option<Answer> {
-        let credentials = credentials(&head.stamps);
         let error = if head.path().starts_with(SUBMIT) {
-            pipeline::admit(&credentials).err()?
+            pipeline::admit(&head.credentials).err()?
         } else if head.path().starts_with(QUERY) {
-            authn::admit(&credentials).err()?
+            authn::admit(&head.credentials).err()?
         } else {
             return None;
         };
@@ -136,26 +124,5 @@ fn answer(result: Result<Vec<u8>, ApiError>) -> Answer {
     match result {
         Ok(body) => Answer::ok(body),
         Err(error) => Answer::error(&error),
-    }
-}
-
-fn credentials(stamps: &Stamps) -> Credentials {
-    let count = |line: &Line| match line {
-        Line::Absent => 0,
-        Line::Once(_) => 1,
-        Line::Repeated => 2,
-    };
-    // A repeated header is rejected, whatever its values are.
-    let values = |line: &Line| match line {
-        Line::Absent => Vec::new(),
-        Line::Once(text) => vec![text.as_str().to_owned()],
-        Line::Repeated => vec![String::new(), String::new()],
-    };
-    Credentials {
-        stamps: values(&stamps.stamp),
-        webauthn: values(&stamps.webauthn),
-        attested: count(&stamps.attested),
-        sessions: count(&stamps.session),
-        source: None,
     }
 }

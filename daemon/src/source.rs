@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::IpNet;
 
-use crate::listener::{LineText, Listener};
+use crate::listener::Listener;
 
 /// Trusted proxies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -25,13 +25,12 @@ impl Proxies {
         self.0.iter().any(|network| network.contains(&address))
     }
 
-    /// Returns the address of the client. Returns `None` if a trusted proxy does not report a readable one.
-    /// Clients of the local socket are on this machine, so their address is 127.0.0.1.
-    pub fn source(&self, listener: Listener, forwarded: &[LineText]) -> Option<IpAddr> {
+    /// Returns the address of the client. `forwarded` are the lines of `X-Forwarded-For`, in which proxies
+    /// report it. Returns `None` if a trusted proxy does not report a readable one. Clients of the local socket are on this machine, so their address is 127.0.0.1.
+    pub fn source(&self, listener: Listener, forwarded: &[&str]) -> Option<IpAddr> {
         let Listener::Http { address } = listener else { return Some(IpAddr::V4(Ipv4Addr::LOCALHOST)) };
         let mut source = address;
-        let lines = forwarded.iter().rev().map(LineText::as_str);
-        let mut named = lines.flat_map(|line| line.rsplit(','));
+        let mut named = forwarded.iter().rev().flat_map(|line| line.rsplit(','));
         while self.trusts(source) {
             // Each proxy appends the address of its own client, so the last address is the newest.
             source = address_of(named.next()?)?;
@@ -49,14 +48,13 @@ pub enum Client {
     User(u32),
 }
 
-impl Proxies {
-    /// Returns the client of a request. If a trusted proxy does not report it, the proxy is the client.
-    pub fn client(&self, listener: Listener, forwarded: &[LineText]) -> Client {
+impl Client {
+    /// Returns the client of a request. If a trusted proxy does not report its address, the proxy is the
+    /// client.
+    pub fn of(listener: Listener, source: Option<IpAddr>) -> Self {
         match listener {
-            Listener::Socket { user_id } => Client::User(user_id),
-            Listener::Http { address } => {
-                Client::Network(network(self.source(listener, forwarded).unwrap_or(address)))
-            }
+            Listener::Socket { user_id } => Self::User(user_id),
+            Listener::Http { address } => Self::Network(network(source.unwrap_or(address))),
         }
     }
 }
@@ -81,8 +79,6 @@ fn address_of(text: &str) -> Option<IpAddr> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
-    use http::HeaderValue;
-
     use super::*;
 
     #[test]
@@ -105,20 +101,18 @@ mod tests {
             ("10.0.0.1", &["unknown, 192.0.2.1"], Some("192.0.2.1")),
             ("10.0.0.1", &[""], None),
         ] {
-            let lines: Vec<_> =
-                lines.iter().map(|line| LineText::new(HeaderValue::from_static(line)).unwrap()).collect();
             let listener = Listener::Http { address: peer.parse().unwrap() };
             let expected = expected.map(|text| text.parse().unwrap());
-            assert_eq!(proxies.source(listener, &lines), expected, "{peer} {lines:?}");
+            assert_eq!(proxies.source(listener, lines), expected, "{peer} {lines:?}");
         }
     }
 
     #[test]
     fn a_client_is_an_address_or_a_user() {
         let proxies = Proxies::new(vec!["10.0.0.0/8".parse().unwrap()]);
-        let client = |peer: &str, line: &'static str| {
-            let lines = [LineText::new(HeaderValue::from_static(line)).unwrap()];
-            proxies.client(Listener::Http { address: peer.parse().unwrap() }, &lines)
+        let client = |peer: &str, line: &str| {
+            let listener = Listener::Http { address: peer.parse().unwrap() };
+            Client::of(listener, proxies.source(listener, &[line]))
         };
         let network = |address: &str| Client::Network(address.parse().unwrap());
         assert_eq!(client("203.0.113.5", "192.0.2.1"), network("203.0.113.5"));
@@ -126,13 +120,12 @@ mod tests {
         assert_eq!(client("10.0.0.1", "2001:db8::7:1"), network("2001:db8::"));
         assert_eq!(client("10.0.0.1", "unknown"), network("10.0.0.1"));
         assert_eq!(client("::ffff:203.0.113.5", ""), network("203.0.113.5"));
-        assert_eq!(Proxies::default().client(Listener::Socket { user_id: 7 }, &[]), Client::User(7));
+        assert_eq!(Client::of(Listener::Socket { user_id: 7 }, None), Client::User(7));
     }
 
     #[test]
     fn clients_of_the_local_socket_are_on_this_machine() {
-        let forwarded = [LineText::new(HeaderValue::from_static("192.0.2.1")).unwrap()];
-        let source = Proxies::default().source(Listener::Socket { user_id: 0 }, &forwarded);
+        let source = Proxies::default().source(Listener::Socket { user_id: 0 }, &["192.0.2.1"]);
         assert_eq!(source, Some("127.0.0.1".parse().unwrap()));
     }
 }

@@ -13,6 +13,7 @@
 mod addresses;
 mod anonymous_clients;
 mod bad_input;
+mod book;
 mod commands;
 mod consensus;
 mod console;

@@ -18,6 +18,7 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::print_stderr,
+    clippy::too_many_lines,
     reason = "tests"
 )]
 

@@ -10,6 +10,7 @@
     reason = "a test harness fails by panicking"
 )]
 
+pub mod book;
 pub mod caller;
 pub mod choices;
 pub mod daemon;

@@ -1,6 +1,6 @@
 //! A software authenticator. A passkey is derived from its name, so that it is the same in every run.
 //!
-//! The tests of the core and of the console include this file as a module, too.
+//! The tests of the core include this file as a module, too.
 #![allow(unreachable_pub, dead_code, reason = "it is a module of several test binaries")]
 
 use base64ct::{Base64UrlUnpadded, Encoding};

@@ -1,7 +1,6 @@
 //! Boundaries between the modules of a package, which the compiler does not enforce.
 
-use syn::visit::{self, Visit};
-
+use crate::mentions::mentions;
 use crate::tree::{self, Source, none};
 
 /// Modules, and the modules and crates that their files never name.
@@ -146,99 +145,4 @@ fn policy_and_consensus_name_no_activity_type() {
 /// Returns whether a path equals `prefix` or is below it.
 fn is_within(path: &str, prefix: &str) -> bool {
     path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
-}
-
-/// Returns all paths that a file names, with `self` and `super` resolved to `crate::…`.
-fn mentions(source: &Source) -> Vec<String> {
-    let mut mentions = Mentions { module: module_of(&source.path), paths: Vec::new() };
-    mentions.visit_file(&source.syntax);
-    mentions.paths.sort();
-    mentions.paths.dedup();
-    mentions.paths
-}
-
-/// Returns the module path of a file, starting with `crate`.
-fn module_of(path: &str) -> Vec<String> {
-    let inside = path.rsplit_once("src/").map_or("", |(_, inside)| inside);
-    let module = tree::module_folder(&format!("/{inside}"));
-    let names = module.split('/').filter(|name| !name.is_empty()).map(str::to_owned);
-    std::iter::once("crate".to_owned()).chain(names).collect()
-}
-
-struct Mentions {
-    module: Vec<String>,
-    paths: Vec<String>,
-}
-
-impl Mentions {
-    fn record(&mut self, names: &[String]) {
-        let mut base = Vec::new();
-        let mut rest = names;
-        if let Some(first) = names.first()
-            && (first == "self" || first == "super")
-        {
-            base.clone_from(&self.module);
-            while let Some((first, more)) = rest.split_first() {
-                match first.as_str() {
-                    "self" => {}
-                    "super" => drop(base.pop()),
-                    _ => break,
-                }
-                rest = more;
-            }
-        }
-        base.extend_from_slice(rest);
-        self.paths.push(base.join("::"));
-    }
-
-    fn record_use(&mut self, tree: &syn::UseTree, before: &[String]) {
-        let with = |name: &syn::Ident| {
-            let mut names = before.to_vec();
-            names.push(name.to_string());
-            names
-        };
-        match tree {
-            syn::UseTree::Path(path) => self.record_use(&path.tree, &with(&path.ident)),
-            syn::UseTree::Name(name) if name.ident == "self" => self.record(before),
-            syn::UseTree::Name(name) => self.record(&with(&name.ident)),
-            syn::UseTree::Rename(rename) => self.record(&with(&rename.ident)),
-            syn::UseTree::Glob(_) => self.record(before),
-            syn::UseTree::Group(group) => group.items.iter().for_each(|item| self.record_use(item, before)),
-        }
-    }
-}
-
-impl<'ast> Visit<'ast> for Mentions {
-    fn visit_item_mod(&mut self, module: &'ast syn::ItemMod) {
-        self.module.push(module.ident.to_string());
-        visit::visit_item_mod(self, module);
-        self.module.pop();
-    }
-
-    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
-        self.record_use(&item.tree, &[]);
-    }
-
-    fn visit_path(&mut self, path: &'ast syn::Path) {
-        let names: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
-        if names.len() > 1 {
-            self.record(&names);
-        }
-        visit::visit_path(self, path);
-    }
-
-    fn visit_macro(&mut self, item: &'ast syn::Macro) {
-        visit::visit_macro(self, item);
-        // Macro arguments are not parsed, so paths in them are recognized by their colons.
-        let text = item.tokens.to_string().replace(" :: ", "::");
-        let words = text.split(|letter: char| !(letter.is_alphanumeric() || letter == '_' || letter == ':'));
-        for word in words.filter(|word| word.contains("::")) {
-            let names: Vec<String> =
-                word.split("::").filter(|name| !name.is_empty()).map(str::to_owned).collect();
-            self.record(&names);
-        }
-    }
-
-    // `pub(in path)` restricts visibility and uses nothing.
-    fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
 }

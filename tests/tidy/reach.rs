@@ -43,6 +43,21 @@ fn forbidden_crates_are_unreachable() {
 }
 
 #[test]
+fn no_licence_exception_is_shipped() {
+    let deny: toml::Table = toml::from_str(&tree::read("deny.toml")).expect("deny.toml can be read");
+    let exceptions = deny["licenses"]["exceptions"].as_array().expect("a list");
+    let mut violations = Vec::new();
+    for package in ["quorated", "quorate"] {
+        let reached = reached_from(package);
+        let names = exceptions.iter().map(|one| one["crate"].as_str().expect("a name"));
+        violations.extend(
+            names.filter(|name| reached.contains(*name)).map(|name| format!("{package} ships {name}")),
+        );
+    }
+    none(&violations, "an exception in deny.toml is for packages of tests only");
+}
+
+#[test]
 fn no_package_depends_on_test_packages() {
     let mut violations = Vec::new();
     for package in packages::all().iter().filter(|package| !package.folder.starts_with("tests")) {
@@ -59,7 +74,7 @@ fn no_package_depends_on_test_packages() {
 }
 
 /// Returns the names of all crates that a package reaches over normal dependencies, on any system.
-pub(crate) fn reached_from(package: &str) -> BTreeSet<String> {
+fn reached_from(package: &str) -> BTreeSet<String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let arguments =
         ["tree", "--locked", "-p", package, "-e", "normal", "--target", "all", "--prefix", "none"];

@@ -17,6 +17,14 @@ pub(crate) enum Choice {
 }
 
 impl Choice {
+    /// Returns what is sent, at the start of a sentence.
+    pub(crate) const fn noun(self) -> &'static str {
+        match self {
+            Self::Approve | Self::Reject => "Vote",
+            Self::Propose => "Proposal",
+        }
+    }
+
     /// Returns the word for the screen and the journal.
     pub(crate) const fn word(self) -> &'static str {
         match self {

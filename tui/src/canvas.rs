@@ -79,6 +79,13 @@ impl<'a> Canvas<'a> {
         }
     }
 
+    /// Like [`Self::pane`], scrolled to the selected line.
+    pub(crate) fn list(&mut self, area: Rect, lines: &[Line], selected: usize, has_keys: bool) {
+        let height = usize::from(area.height);
+        let from = if lines.len() > height { scrolled(selected, height) } else { 0 };
+        self.pane(area, lines, from, has_keys);
+    }
+
     /// Draws a list of `count` items with `rows_per_item` rows each, scrolled to the selected item. Only visible
     /// items are rendered.
     pub(crate) fn rows(
@@ -183,6 +190,6 @@ pub(crate) fn beside(area: Rect, columns: u16) -> (Rect, Rect) {
 }
 
 /// Returns the first row to show so that `selected` is visible within `height` rows.
-pub(crate) fn scrolled(selected: usize, height: usize) -> usize {
+fn scrolled(selected: usize, height: usize) -> usize {
     selected.saturating_add(2).saturating_sub(height.max(2))
 }

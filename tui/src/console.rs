@@ -7,16 +7,16 @@ use quorate_common::stamp::Stamp;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, MissedTickBehavior};
 
-use crate::app::{Effect, JournalLine, Model, Msg, drawn as after_drawing, update, view};
-use crate::ballot::Ballot;
+use crate::app::{Model, Msg, drawn as after_drawing, update, view};
 use crate::book::Book;
 use crate::clock::now_millis;
 use crate::editor;
 use crate::failure::Failure;
 use crate::files;
-use crate::journal::{self, Entry};
+use crate::journal;
 use crate::known_keys::KnownKeys;
 use crate::link::{self, Order};
+use crate::screens::request::Effect;
 use crate::session::Session;
 use crate::signals;
 use crate::term::{Input, Screen};
@@ -43,8 +43,8 @@ pub(crate) async fn run(session: Session) -> Result<(), Failure> {
     let session = Arc::new(session);
     let mut screen = Screen::open()?;
     let size = screen.terminal.size()?;
-    let mut model = Model::new(session.identity(), known_keys, (size.width, size.height), now_millis());
-    model.book = book;
+    let mut model = Model::new(session.identity.clone(), known_keys, (size.width, size.height), now_millis());
+    model.shared.book = book;
     let (answers_in, mut answers) = unbounded_channel();
     let (results_in, mut results) = unbounded_channel();
     let orders = link::start(session.client.clone(), answers_in);
@@ -78,7 +78,7 @@ pub(crate) async fn run(session: Session) -> Result<(), Failure> {
             () = tokio::time::sleep_until(due), if model.dirty => continue,
             () = &mut ended => return Ok(()),
         };
-        model.now = model.now.max(now_millis());
+        model.shared.now = model.shared.now.max(now_millis());
         for effect in update(&mut model, msg) {
             if matches!(effect, Effect::Order(_)) {
                 read_own_files(&mut model, &session, &results_in);
@@ -103,13 +103,13 @@ pub(crate) async fn run(session: Session) -> Result<(), Failure> {
 /// Checks that user and key belong to the organization before anything is drawn. If the daemon does not
 /// answer, the console opens anyway, shows the problem and repeats the check once it is connected.
 async fn check(session: &Session) -> Result<(), Failure> {
-    if !session.identity().is_selected() {
+    if !session.identity.is_selected() {
         return Ok(());
     }
     let mismatch = async {
         session.daemon_status().await.ok()?;
         let id = session.organization_id().await.ok()?;
-        session.identity().mismatch(&session.client.organization(id).await.ok()?)
+        session.identity.mismatch(&session.client.organization(id).await.ok()?)
     };
     match tokio::time::timeout(CHECK_TIMEOUT, mismatch).await {
         Ok(Some(mismatch)) => Err(mismatch),
@@ -120,10 +120,10 @@ async fn check(session: &Session) -> Result<(), Failure> {
 /// Reloads the address book and the known keys before each request: another process of the same user may have
 /// changed them.
 fn read_own_files(model: &mut Model, session: &Session, results: &UnboundedSender<Msg>) {
-    let read = Book::load(&session.folders.book()).map(|book| model.book = book);
+    let read = Book::load(&session.folders.book()).map(|book| model.shared.book = book);
     report_error(read, "cannot read the address book", results);
-    let read =
-        KnownKeys::load(&session.folders.known_keys()).map(|known_keys| model.known_keys.merge(known_keys));
+    let read = KnownKeys::load(&session.folders.known_keys())
+        .map(|known_keys| model.shared.known_keys.merge(known_keys));
     report_error(read, "cannot read the known keys", results);
 }
 
@@ -165,13 +165,9 @@ fn perform(
             });
             report_error(saved, "cannot save the known keys", results);
         }
-        Effect::Journal(decision) => {
-            let (line, ballot) = *decision;
-            report_error(
-                record_decision(&session.folders, line, &ballot),
-                "cannot write the journal",
-                results,
-            );
+        Effect::Journal(entry) => {
+            let written = journal::append(&session.folders.journal(), *entry);
+            report_error(written, "cannot write the journal", results);
         }
     }
     true
@@ -187,26 +183,6 @@ async fn edit(session: &Arc<Session>, text: String) -> Result<String, String> {
 fn sign(session: &Session, passphrase: &str, message: &str) -> Result<Stamp, String> {
     let stamper = session.unlock(passphrase).map_err(|failure| failure.message().to_owned())?;
     stamper.stamp(message.as_bytes()).map_err(|_| "the key cannot sign".to_owned())
-}
-
-fn record_decision(
-    folders: &files::Folders,
-    line: JournalLine,
-    ballot: &Ballot,
-) -> Result<(), files::FileError> {
-    let entry = Entry {
-        previous: String::new(),
-        at_millis: now_millis(),
-        organization_id: line.organization,
-        activity_id: line.activity,
-        fingerprint: ballot.fingerprint.to_string(),
-        sentence: line.sentence,
-        choice: ballot.choice.word().to_owned(),
-        outcome: line.outcome.to_owned(),
-        organization_version: line.version,
-        note: line.note,
-    };
-    journal::append(&folders.journal(), entry)
 }
 
 fn report_error<E: std::fmt::Display>(result: Result<(), E>, what: &str, results: &UnboundedSender<Msg>) {

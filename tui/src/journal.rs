@@ -7,7 +7,9 @@ use quorate_common::ids::{ActivityId, OrganizationId};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::ballot::Ballot;
 use crate::files::{self, FileError};
+use crate::proof::Review;
 
 /// Maximum size of a journal, in bytes.
 const SIZE_LIMIT: u64 = 256 * 1024 * 1024;
@@ -33,6 +35,30 @@ pub(crate) struct Entry {
     pub(crate) organization_version: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<String>,
+}
+
+impl Entry {
+    /// Creates the entry of a decision on a reviewed activity, with the state of the activity afterwards.
+    pub(crate) fn of(
+        review: &Review,
+        ballot: &Ballot,
+        (activity_id, outcome): (ActivityId, &str),
+        note: Option<&str>,
+        now: u64,
+    ) -> Self {
+        Self {
+            previous: String::new(),
+            at_millis: now,
+            organization_id: review.activity.organization_id,
+            activity_id,
+            fingerprint: ballot.fingerprint.to_string(),
+            sentence: review.sentence.clone(),
+            choice: ballot.choice.word().to_owned(),
+            outcome: outcome.to_owned(),
+            organization_version: review.organization.head.version,
+            note: note.map(str::to_owned),
+        }
+    }
 }
 
 /// Appends a decision.

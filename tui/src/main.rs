@@ -5,6 +5,7 @@ mod app;
 mod ballot;
 mod book;
 mod canvas;
+mod catalog;
 mod cli;
 mod clock;
 mod config;
@@ -22,10 +23,6 @@ mod kinds;
 mod known_keys;
 mod link;
 mod output;
-#[cfg(test)]
-#[path = "../../tests/src/passkey.rs"]
-#[allow(clippy::expect_used, clippy::indexing_slicing, reason = "tests")]
-mod passkey;
 mod policies;
 mod proof;
 mod screens;
@@ -43,9 +40,10 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::error::ErrorKind;
 
-use crate::cli::{Answer, Arguments, Command, Daemon, DevArguments};
+use crate::cli::{Arguments, Command, Daemon, DevArguments};
 use crate::failure::{Exit, Failure};
 use crate::files::Folders;
+use crate::output::Answer;
 use crate::session::{Context, Session};
 
 fn main() -> ExitCode {
@@ -54,6 +52,9 @@ fn main() -> ExitCode {
         Err(error) => return usage_error(&error),
     };
     output::choose(arguments.json);
+    if let Err(error) = catalog::check() {
+        return code(output::finish(Err(Failure::new(Exit::Failed, error))));
+    }
     let folders = match Folders::from_environment() {
         Ok(folders) => folders,
         Err(error) => return code(output::finish(Err(Failure::from(error)))),

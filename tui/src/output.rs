@@ -6,9 +6,47 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
-use crate::cli::Answer;
 use crate::failure::{Exit, Failure};
 use crate::text::is_hidden;
+
+/// Result of a command.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Answer {
+    pub(crate) exit: Exit,
+    /// Data for scripts: lists are one object per line.
+    pub(crate) data: Vec<Value>,
+    /// Text for people.
+    pub(crate) text: String,
+}
+
+impl Answer {
+    /// Creates an empty result.
+    pub(crate) const fn nothing() -> Self {
+        Self { exit: Exit::Done, data: Vec::new(), text: String::new() }
+    }
+
+    /// Creates the result of a command about one thing.
+    pub(crate) fn one(data: Value, text: String) -> Self {
+        Self { exit: Exit::Done, data: vec![data], text }
+    }
+
+    /// Creates a list from the data and the text of each item; `none` is the text of an empty one.
+    pub(crate) fn rows(rows: impl IntoIterator<Item = (Value, String)>, none: &str) -> Self {
+        let (data, texts): (Vec<Value>, Vec<String>) = rows.into_iter().unzip();
+        let text = if texts.is_empty() { format!("{none}\n") } else { texts.concat() };
+        Self::list(data, text)
+    }
+
+    /// Creates a list.
+    pub(crate) fn list(data: Vec<Value>, text: String) -> Self {
+        Self { exit: Exit::Done, data, text }
+    }
+
+    pub(crate) const fn exits(mut self, exit: Exit) -> Self {
+        self.exit = exit;
+        self
+    }
+}
 
 static JSON: AtomicBool = AtomicBool::new(false);
 

@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use crate::ballot::Ballot;
 use crate::book::Book;
 use crate::known_keys::KnownKeys;
-use crate::proof::{Evidence, Review, Siblings, Viewer};
+use crate::proof::{Evidence, Record, Review, Siblings, Viewer};
 
 /// Current time in all tests: 2026-11-21 09:24:00 UTC.
 pub(crate) const NOW: u64 = 1_795_253_040_000;
@@ -360,7 +360,7 @@ impl Fixture {
     pub(crate) fn review_with(record: &ReviewRecord, known_keys: &KnownKeys, viewer: usize) -> Review {
         let viewer = Viewer { organization: Some(Self::id()), user: Some(Self::user(viewer)) };
         Review::of(&Evidence {
-            record,
+            record: &Record::from(record.clone()),
             siblings: &Siblings::default(),
             known_keys,
             book: &Book::EMPTY,

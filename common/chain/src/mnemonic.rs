@@ -12,7 +12,7 @@ use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize, Serializer};
 use zeroize::Zeroizing;
 
-use crate::wire_name::{WireName, wire_name};
+use crate::wire_name::wire_name;
 
 /// Maximum length of a sentence, in bytes: 24 words of at most 8 letters, with ample white space.
 pub const MAX_PHRASE_BYTES: usize = 1024;
@@ -91,58 +91,29 @@ impl JsonSchema for MnemonicLength {
     }
 }
 
-/// Language of a BIP-39 word list.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum MnemonicLanguage {
-    /// English.
-    #[default]
-    English,
-    /// Chinese, simplified.
-    SimplifiedChinese,
-    /// Chinese, traditional.
-    TraditionalChinese,
-    /// Czech.
-    Czech,
-    /// French.
-    French,
-    /// Italian.
-    Italian,
-    /// Japanese.
-    Japanese,
-    /// Korean.
-    Korean,
-    /// Spanish.
-    Spanish,
-}
-
-wire_name!(MnemonicLanguage);
-
-impl WireName for MnemonicLanguage {
-    const EVERY: &'static [Self] = &[
-        Self::English,
-        Self::SimplifiedChinese,
-        Self::TraditionalChinese,
-        Self::Czech,
-        Self::French,
-        Self::Italian,
-        Self::Japanese,
-        Self::Korean,
-        Self::Spanish,
-    ];
-    const ERROR_MESSAGE: &'static str = "invalid mnemonic language";
-
-    fn wire_name(self) -> &'static str {
-        match self {
-            Self::English => "MNEMONIC_LANGUAGE_ENGLISH",
-            Self::SimplifiedChinese => "MNEMONIC_LANGUAGE_SIMPLIFIED_CHINESE",
-            Self::TraditionalChinese => "MNEMONIC_LANGUAGE_TRADITIONAL_CHINESE",
-            Self::Czech => "MNEMONIC_LANGUAGE_CZECH",
-            Self::French => "MNEMONIC_LANGUAGE_FRENCH",
-            Self::Italian => "MNEMONIC_LANGUAGE_ITALIAN",
-            Self::Japanese => "MNEMONIC_LANGUAGE_JAPANESE",
-            Self::Korean => "MNEMONIC_LANGUAGE_KOREAN",
-            Self::Spanish => "MNEMONIC_LANGUAGE_SPANISH",
-        }
+wire_name! {
+    /// Language of a BIP-39 word list.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum MnemonicLanguage: "invalid mnemonic language" {
+        /// English.
+        #[default]
+        English = "MNEMONIC_LANGUAGE_ENGLISH",
+        /// Chinese, simplified.
+        SimplifiedChinese = "MNEMONIC_LANGUAGE_SIMPLIFIED_CHINESE",
+        /// Chinese, traditional.
+        TraditionalChinese = "MNEMONIC_LANGUAGE_TRADITIONAL_CHINESE",
+        /// Czech.
+        Czech = "MNEMONIC_LANGUAGE_CZECH",
+        /// French.
+        French = "MNEMONIC_LANGUAGE_FRENCH",
+        /// Italian.
+        Italian = "MNEMONIC_LANGUAGE_ITALIAN",
+        /// Japanese.
+        Japanese = "MNEMONIC_LANGUAGE_JAPANESE",
+        /// Korean.
+        Korean = "MNEMONIC_LANGUAGE_KOREAN",
+        /// Spanish.
+        Spanish = "MNEMONIC_LANGUAGE_SPANISH",
     }
 }
 

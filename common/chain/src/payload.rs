@@ -11,67 +11,38 @@ use crate::curve::{Curve, Message};
 use crate::hexadecimal;
 use crate::json::JsonError;
 use crate::typed_data::TypedData;
-use crate::wire_name::{WireName, wire_name};
+use crate::wire_name::wire_name;
 
 /// Maximum length of a payload text, in bytes.
 pub const MAX_PAYLOAD_BYTES: usize = 2 * 1024 * 1024;
 
-/// Encoding of the payload text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PayloadEncoding {
-    /// Hexadecimal digits of either case, with or without `0x`.
-    Hexadecimal,
-    /// The UTF-8 bytes of the text.
-    TextUtf8,
-    /// Typed data as JSON (EIP-712).
-    Eip712,
-    /// Authorization as JSON (EIP-7702).
-    Eip7702Authorization,
-}
-
-wire_name!(PayloadEncoding);
-
-impl WireName for PayloadEncoding {
-    const EVERY: &'static [Self] =
-        &[Self::Hexadecimal, Self::TextUtf8, Self::Eip712, Self::Eip7702Authorization];
-    const ERROR_MESSAGE: &'static str = "invalid payload encoding";
-
-    fn wire_name(self) -> &'static str {
-        match self {
-            Self::Hexadecimal => "PAYLOAD_ENCODING_HEXADECIMAL",
-            Self::TextUtf8 => "PAYLOAD_ENCODING_TEXT_UTF8",
-            Self::Eip712 => "PAYLOAD_ENCODING_EIP712",
-            Self::Eip7702Authorization => "PAYLOAD_ENCODING_EIP7702_AUTHORIZATION",
-        }
+wire_name! {
+    /// Encoding of the payload text.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum PayloadEncoding: "invalid payload encoding" {
+        /// Hexadecimal digits of either case, with or without `0x`.
+        Hexadecimal = "PAYLOAD_ENCODING_HEXADECIMAL",
+        /// The UTF-8 bytes of the text.
+        TextUtf8 = "PAYLOAD_ENCODING_TEXT_UTF8",
+        /// Typed data as JSON (EIP-712).
+        Eip712 = "PAYLOAD_ENCODING_EIP712",
+        /// Authorization as JSON (EIP-7702).
+        Eip7702Authorization = "PAYLOAD_ENCODING_EIP7702_AUTHORIZATION",
     }
 }
 
-/// Hash function that computes the digest of the bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum HashFunction {
-    /// No hash: the bytes are the digest.
-    NoOp,
-    /// SHA-256 (FIPS 180-4).
-    Sha256,
-    /// Keccak-256 as in Ethereum, with the padding before FIPS 202.
-    Keccak256,
-    /// No digest: the curve signs the message itself (Ed25519).
-    NotApplicable,
-}
-
-wire_name!(HashFunction);
-
-impl WireName for HashFunction {
-    const EVERY: &'static [Self] = &[Self::NoOp, Self::Sha256, Self::Keccak256, Self::NotApplicable];
-    const ERROR_MESSAGE: &'static str = "invalid hash function";
-
-    fn wire_name(self) -> &'static str {
-        match self {
-            Self::NoOp => "HASH_FUNCTION_NO_OP",
-            Self::Sha256 => "HASH_FUNCTION_SHA256",
-            Self::Keccak256 => "HASH_FUNCTION_KECCAK256",
-            Self::NotApplicable => "HASH_FUNCTION_NOT_APPLICABLE",
-        }
+wire_name! {
+    /// Hash function that computes the digest of the bytes.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum HashFunction: "invalid hash function" {
+        /// No hash: the bytes are the digest.
+        NoOp = "HASH_FUNCTION_NO_OP",
+        /// SHA-256 (FIPS 180-4).
+        Sha256 = "HASH_FUNCTION_SHA256",
+        /// Keccak-256 as in Ethereum, with the padding before FIPS 202.
+        Keccak256 = "HASH_FUNCTION_KECCAK256",
+        /// No digest: the curve signs the message itself (Ed25519).
+        NotApplicable = "HASH_FUNCTION_NOT_APPLICABLE",
     }
 }
 

@@ -63,16 +63,35 @@ impl<T: WireName> Visitor<'_> for NameOrNumber<T> {
     }
 }
 
-/// Implements the public lookups, `Display`, serde and `JsonSchema` for a type that implements [`WireName`].
+/// Defines an enumeration, in the order of the protocol numbers, with the name of each value on the wire and the
+/// error message for any other name. Implements the public lookups, `Display`, serde and `JsonSchema`.
 macro_rules! wire_name {
-    ($type:ident) => {
+    ($(#[$attribute:meta])* pub enum $type:ident: $error:literal {
+        $($(#[$documentation:meta])* $value:ident = $name:literal,)+
+    }) => {
+        $(#[$attribute])*
+        pub enum $type {
+            $($(#[$documentation])* $value,)+
+        }
+
+        impl $crate::wire_name::WireName for $type {
+            const EVERY: &'static [Self] = Self::ALL;
+            const ERROR_MESSAGE: &'static str = $error;
+
+            fn wire_name(self) -> &'static str {
+                self.name()
+            }
+        }
+
         impl $type {
             /// All values in the order of their protocol numbers. The first has number 1.
-            pub const ALL: &'static [Self] = <Self as $crate::wire_name::WireName>::EVERY;
+            pub const ALL: &'static [Self] = &[$(Self::$value),+];
 
             /// Returns the name on the wire.
             pub fn name(self) -> &'static str {
-                $crate::wire_name::WireName::wire_name(self)
+                match self {
+                    $(Self::$value => $name,)+
+                }
             }
 
             /// Returns the value with exactly this name on the wire.

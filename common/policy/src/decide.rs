@@ -9,8 +9,9 @@ use crate::budget::Budget;
 use crate::electorate::Voters;
 use crate::error::EvaluationError;
 use crate::expression_error::ExpressionError;
+use crate::expression_kind::ExpressionKind;
 use crate::presence;
-use crate::program::{ExpressionKind, Program};
+use crate::program::Program;
 use crate::reach;
 use crate::value::Facts;
 

@@ -5,22 +5,20 @@
 //! expression fails in the same way regardless of the position of the missing fact. Work is counted in steps,
 //! never in time.
 
-use std::cmp::Ordering;
+mod comparison;
+mod position;
 
-use crate::NESTING_LIMIT;
 use crate::budget::Budget;
 use crate::cron::CronSpan;
 use crate::electorate::Voters;
 use crate::error::{EvaluationError, EvaluationReason};
 use crate::operand::{Elements, Members, Operand, Text};
-use crate::plan::{Contains, Each, Node, Offset, Path, Slice, Step};
-use crate::syntax::{Comparison, Quantifier};
+use crate::plan::{Each, Node, Offset, Path, Step};
+use crate::syntax::Quantifier;
 use crate::value::{Facts, Value};
 
 /// Bytes of text per step.
 const BYTES_PER_STEP: usize = 64;
-/// Characters per step when a text that is not ASCII is counted.
-const CHARACTERS_PER_STEP: usize = 8;
 /// Members of a struct per step of a lookup.
 const MEMBERS_PER_STEP: usize = 32;
 /// Steps for a value that is allocated.
@@ -162,90 +160,6 @@ impl<'a, 'b> Evaluation<'a, 'b> {
         Ok(Operand::Bool(joined))
     }
 
-    fn compare(
-        &mut self,
-        node: &'a Node,
-        comparison: Comparison,
-        left: &'a Node,
-        right: &'a Node,
-    ) -> Evaluated<'a> {
-        let left = self.operand(left)?;
-        let right = self.operand(right)?;
-        let truth = match comparison {
-            Comparison::Equal => self.equal(node, &left, &right, 0)?,
-            Comparison::NotEqual => !self.equal(node, &left, &right, 0)?,
-            Comparison::Less => order(node, &left, &right)?.is_lt(),
-            Comparison::LessOrEqual => order(node, &left, &right)?.is_le(),
-            Comparison::Greater => order(node, &left, &right)?.is_gt(),
-            Comparison::GreaterOrEqual => order(node, &left, &right)?.is_ge(),
-            Comparison::In => return Err(internal(node)),
-        };
-        Ok(Operand::Bool(truth))
-    }
-
-    fn equal(
-        &mut self,
-        node: &Node,
-        left: &Operand<'a>,
-        right: &Operand<'a>,
-        depth: usize,
-    ) -> Result<bool, EvaluationError> {
-        match (left, right) {
-            (Operand::Bool(left), Operand::Bool(right)) => Ok(left == right),
-            (Operand::Integer(left), Operand::Integer(right)) => Ok(left == right),
-            (Operand::Timestamp(left), Operand::Timestamp(right)) => Ok(left == right),
-            (Operand::Text(left), Operand::Text(right)) => {
-                self.spend_text(node, left.as_str().len().min(right.as_str().len()))?;
-                Ok(left.equals(right))
-            }
-            (Operand::List(left), Operand::List(right)) => self.equal_lists(node, left, right, depth),
-            (Operand::Members(_), _) => Err(mismatch(node, "comparable value", left)),
-            (known, other) => Err(mismatch(node, known.type_name(), other)),
-        }
-    }
-
-    fn equal_lists(
-        &mut self,
-        node: &Node,
-        left: &Elements<'a>,
-        right: &Elements<'a>,
-        depth: usize,
-    ) -> Result<bool, EvaluationError> {
-        if depth >= NESTING_LIMIT {
-            return Err(at(node)(EvaluationReason::Nesting));
-        }
-        if left.len() != right.len() {
-            return Ok(false);
-        }
-        let mut equal = true;
-        for index in 0..left.len() {
-            self.spend(node, 1)?;
-            let (left, right) = (left.at(index).map_err(at(node))?, right.at(index).map_err(at(node))?);
-            equal &= self.equal(node, &left, &right, depth.saturating_add(1))?;
-        }
-        Ok(equal)
-    }
-
-    fn contains(&mut self, node: &'a Node, contains: &'a Contains) -> Evaluated<'a> {
-        let list = self.list(&contains.list)?;
-        let item = self.operand(&contains.item)?;
-        let indexed = match (&contains.index, &list) {
-            (Some(index), Elements::Borrowed(literals)) => index.contains(literals, &item),
-            _ => None,
-        };
-        if let Some(is_contained) = indexed {
-            self.spend(node, steps_to_find(list.len()))?;
-            return Ok(Operand::Bool(is_contained));
-        }
-        let mut is_contained = false;
-        for index in 0..list.len() {
-            self.spend(node, 1)?;
-            let element = list.at(index).map_err(at(node))?;
-            is_contained |= self.equal(node, &element, &item, 0)?;
-        }
-        Ok(Operand::Bool(is_contained))
-    }
-
     fn each(&mut self, node: &'a Node, each: &'a Each) -> Evaluated<'a> {
         let Each { of, quantifier, predicate, .. } = each;
         let list = self.list(of)?;
@@ -288,73 +202,6 @@ impl<'a, 'b> Evaluation<'a, 'b> {
         }
     }
 
-    fn index(&mut self, node: &'a Node, of: &'a Node, key: &'a Node) -> Evaluated<'a> {
-        let key_node = key;
-        let of = self.operand(of)?;
-        let key = self.operand(key)?;
-        match (of, key) {
-            (Operand::List(list), Operand::Integer(number)) => {
-                let index = number.position().ok_or_else(|| out_of_range(node))?;
-                list.at(index).map_err(at(node))
-            }
-            (Operand::Text(text), Operand::Integer(number)) => {
-                let from = number.position().ok_or_else(|| out_of_range(node))?;
-                let to = from.checked_add(1).ok_or_else(|| out_of_range(node))?;
-                self.text_part(node, &text, from, to)
-            }
-            (Operand::Members(members), Operand::Text(name)) => {
-                let member = self.member(node, &members, name.as_str());
-                member.map_err(|EvaluationError { offset, reason }| EvaluationError {
-                    offset,
-                    reason: as_key(reason),
-                })
-            }
-            (Operand::List(_) | Operand::Text(_), key) => Err(mismatch(key_node, "int", &key)),
-            (Operand::Members(_), key) => Err(mismatch(key_node, "string", &key)),
-            (other, _) => Err(mismatch(node, "list, string or map", &other)),
-        }
-    }
-
-    fn slice(&mut self, node: &'a Node, slice: &'a Slice) -> Evaluated<'a> {
-        let Slice { of, from, to } = slice;
-        let of = self.operand(of)?;
-        let from = self.bound(from)?;
-        let to = self.bound(to)?;
-        match of {
-            Operand::List(list) => {
-                if let Elements::Computed(_) = list {
-                    self.spend(node, to.saturating_sub(from).min(list.len()))?;
-                }
-                let part = list.part(from, to).ok_or_else(|| out_of_range(node))?;
-                Ok(Operand::List(part))
-            }
-            Operand::Text(text) => self.text_part(node, &text, from, to),
-            other => Err(mismatch(node, "list or string", &other)),
-        }
-    }
-
-    fn bound(&mut self, node: &'a Node) -> Result<usize, EvaluationError> {
-        match self.operand(node)? {
-            Operand::Integer(number) => number.position().ok_or_else(|| out_of_range(node)),
-            other => Err(mismatch(node, "int", &other)),
-        }
-    }
-
-    /// Returns the characters `from..to` of a text.
-    fn text_part(&mut self, node: &Node, text: &Text<'a>, from: usize, to: usize) -> Evaluated<'a> {
-        let characters = text.as_str();
-        self.spend_text(node, characters.len())?;
-        let part = if characters.is_ascii() {
-            text.part(from, to)
-        } else {
-            let counted = from.max(to).min(characters.len());
-            self.spend(node, counted.checked_div(CHARACTERS_PER_STEP).unwrap_or_default())?;
-            let bounds = byte_of(characters, from).zip(byte_of(characters, to));
-            bounds.and_then(|(start, end)| text.part(start, end))
-        };
-        part.map(Operand::Text).ok_or_else(|| out_of_range(node))
-    }
-
     fn list(&mut self, node: &'a Node) -> Result<Elements<'a>, EvaluationError> {
         match self.operand(node)? {
             Operand::List(list) => Ok(list),
@@ -388,35 +235,6 @@ impl<'a, 'b> Evaluation<'a, 'b> {
 fn count<'a>(list: &Elements<'_>) -> Operand<'a> {
     // A list in memory has fewer than 2^64 elements.
     Operand::Integer(u64::try_from(list.len()).unwrap_or(u64::MAX).into())
-}
-
-fn order(node: &Node, left: &Operand<'_>, right: &Operand<'_>) -> Result<Ordering, EvaluationError> {
-    match (left, right) {
-        (Operand::Integer(left), Operand::Integer(right)) => Ok(left.cmp(right)),
-        (Operand::Timestamp(left), Operand::Timestamp(right)) => Ok(left.cmp(right)),
-        (Operand::Integer(_), other) => Err(mismatch(node, "int", other)),
-        (Operand::Timestamp(_), other) => Err(mismatch(node, "timestamp", other)),
-        (other, _) => Err(mismatch(node, "int or timestamp", other)),
-    }
-}
-
-/// Returns the number of comparisons of a binary search in `literals` elements.
-fn steps_to_find(literals: usize) -> usize {
-    usize::try_from(literals.checked_ilog2().unwrap_or_default()).unwrap_or_default()
-}
-
-/// Returns the byte offset of a character by its index, or the length of the text for the index after the
-/// last one.
-fn byte_of(text: &str, character: usize) -> Option<usize> {
-    let starts = text.char_indices().map(|(byte, _)| byte);
-    starts.chain(std::iter::once(text.len())).nth(character)
-}
-
-fn as_key(reason: EvaluationReason) -> EvaluationReason {
-    match reason {
-        EvaluationReason::MissingField(name) => EvaluationReason::MissingKey(name),
-        other => other,
-    }
 }
 
 fn at(node: &Node) -> impl Fn(EvaluationReason) -> EvaluationError {

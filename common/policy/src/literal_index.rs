@@ -5,8 +5,7 @@ use std::cmp::Ordering;
 
 use crate::number::Integer;
 use crate::operand::Operand;
-use crate::plan::boxed;
-use crate::value::Value;
+use crate::value::{Value, boxed};
 
 /// Positions in a list of literals. They fit 16 bits because a list has at most [`crate::LIST_LIMIT`]
 /// elements.

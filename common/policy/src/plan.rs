@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::cron::CronSpan;
 use crate::literal_index::LiteralIndex;
 use crate::syntax::{Comparison, Quantifier};
-use crate::value::Value;
+use crate::value::{Value, boxed};
 
 /// A part of a checked expression.
 #[derive(Clone, Debug, PartialEq)]
@@ -212,11 +212,11 @@ impl Node {
     }
 }
 
-/// Returns the approximate size of an allocation of `bytes` bytes, including the overhead of the allocator.
-pub(crate) fn boxed(bytes: usize) -> usize {
-    match bytes {
-        0 => 0,
-        bytes => bytes.saturating_add(8).next_multiple_of(16).max(32),
+/// Returns the operands of a conjunction, nested ones included, or the part itself.
+pub(crate) fn conjuncts(node: &Node) -> Vec<&Node> {
+    match &node.step {
+        Step::And(parts) => parts.iter().flat_map(conjuncts).collect(),
+        _ => vec![node],
     }
 }
 

@@ -2,42 +2,17 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
-
 use crate::budget::Budget;
 use crate::check;
 use crate::error::EvaluationError;
 use crate::evaluate::{Evaluation, Roots};
 use crate::expression_error::{ErrorReason, ExpressionError};
-use crate::lint::conjuncts;
+use crate::expression_kind::ExpressionKind;
 use crate::parse;
-use crate::plan::Node;
+use crate::plan::{Node, conjuncts};
 use crate::spell::spell;
 use crate::value::Facts;
 use crate::{EXPRESSION_LIMIT_BYTES, STEP_LIMIT};
-
-/// The purpose of an expression, which determines the roots that it may read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ExpressionKind {
-    /// Selects the requests of a policy; reads `activity`, `wallet`, `eth` and so on.
-    Condition,
-    /// Determines who must approve; reads `approvers` and `credentials`.
-    Consensus,
-    /// Determines when a policy is active; reads `time`.
-    Time,
-}
-
-impl ExpressionKind {
-    /// Returns the name of the policy member that contains such an expression.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Condition => "condition",
-            Self::Consensus => "consensus",
-            Self::Time => "time",
-        }
-    }
-}
 
 /// A parsed and checked expression. It is immutable, and clones share it.
 #[derive(Clone, Debug)]

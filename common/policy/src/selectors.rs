@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::EXPRESSION_LIMIT_BYTES;
 use crate::check;
 use crate::expression_error::{ErrorReason, ExpressionError, echo};
+use crate::expression_kind::ExpressionKind;
 use crate::number::Integer;
 use crate::parse;
-use crate::program::ExpressionKind;
 use crate::types::Type;
 
 /// Maximum number of selectors of a policy, and of targets of one selector.

@@ -7,7 +7,6 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::number::Integer;
-use crate::plan::boxed;
 use crate::timestamp::Timestamp;
 
 /// The value of a fact: a scalar, or a list, struct or map of values.
@@ -150,6 +149,14 @@ pub trait Facts {
 impl Facts for Value {
     fn root(&self, name: &str) -> Option<&Value> {
         self.member(name)
+    }
+}
+
+/// Returns the approximate size of an allocation of `bytes` bytes, including the overhead of the allocator.
+pub(crate) fn boxed(bytes: usize) -> usize {
+    match bytes {
+        0 => 0,
+        bytes => bytes.saturating_add(8).next_multiple_of(16).max(32),
     }
 }
 

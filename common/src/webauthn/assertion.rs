@@ -8,7 +8,7 @@ use super::client_data::{Ceremony, ClientData};
 use super::public_key::PasskeyKey;
 use super::{CLIENT_DATA_LIMIT_BYTES, CREDENTIAL_ID_LIMIT_BYTES, decoded, digits_of, encoded};
 use crate::json::Document;
-use crate::stamp;
+use crate::stamp_header::{LIMIT_BYTES, base64};
 
 /// Maximum length of the authenticator data of an assertion: 37 bytes, and space for extensions.
 const AUTHENTICATOR_DATA_LIMIT_BYTES: usize = 4 * 1024;
@@ -69,13 +69,13 @@ impl Assertion {
     /// [`AssertionError::Malformed`] if the header holds no JSON object, [`AssertionError::Members`] if a
     /// member is invalid.
     pub fn read(header: &str) -> Result<Self, AssertionError> {
-        if header.len() > stamp::LIMIT_BYTES {
+        if header.len() > LIMIT_BYTES {
             return Err(AssertionError::Malformed);
         }
         let document = if header.starts_with('{') {
             Document::read(header.as_bytes())
         } else {
-            Document::read(&stamp::base64(header).ok_or(AssertionError::Malformed)?)
+            Document::read(&base64(header).ok_or(AssertionError::Malformed)?)
         };
         let document = document.ok().filter(Document::is_object).ok_or(AssertionError::Malformed)?;
         let members: Members = document.typed().map_err(|_| AssertionError::Members)?;

@@ -6,7 +6,7 @@ use aws_lc_rs::signature::{
 
 use super::cbor::{self, Map};
 use super::decoded;
-use crate::stamp::InvalidPublicKey;
+use crate::stamp_header::InvalidPublicKey;
 
 /// Maximum length of a COSE key: an RSA key of 4096 bits with its labels.
 const KEY_LIMIT_BYTES: usize = 600;

@@ -1,12 +1,13 @@
 //! Secrets as queries return them, without their values.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::bounded::Decimal;
 use crate::ids::SecretId;
 
 /// An imported secret, without its value.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Secret {
     /// Unique id of the secret.
@@ -21,7 +22,7 @@ pub struct Secret {
 }
 
 /// A property of a secret. It never changes after the import.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StaticProperty {
     /// Name of the property, unique within the secret.
     pub key: String,

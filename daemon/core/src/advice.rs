@@ -9,14 +9,13 @@ use quorate_policy::lint::{self, ActivityType, Finding};
 use quorate_policy::request::Request;
 use quorate_policy::simulate::{Gate, NamedPolicy, OrganizationRules, SimulatedRequest, Simulation};
 
-use crate::consensus::{approver, live_approvals};
+use crate::consensus::approver;
 use crate::error::{Corrupt, Intent, Missing, RequestError};
 use crate::kinds;
 use crate::model::{Millis, Organization};
 use crate::operator;
-use crate::pipeline::CheckedRequest;
+use crate::pipeline::Pending;
 use crate::policy;
-use crate::view::View;
 use crate::world::World;
 
 /// Returns the lint findings of the policies of an organization.
@@ -47,8 +46,7 @@ pub fn explained(
 ) -> Result<Simulation, RequestError> {
     let organization = world.organization(id)?.ok_or(Missing::Organization)?;
     let record = operator::find(world, &organization, reference, now)?;
-    let view = View::new(world, &organization, record.proposer, None, now);
-    let checked = CheckedRequest::from_record(&record, view)?;
+    let checked = Pending::of(world, &record, &organization, now)?;
     let (entry, facts) = (checked.entry(), checked.facts());
     let gate = match entry.gate {
         KindGate::Policy => Gate::Policy,
@@ -59,7 +57,8 @@ pub fn explained(
             return Err(Intent::Text("policies do not apply to this type of activity").into());
         }
     };
-    let approvals: Vec<_> = live_approvals(&record, &organization, now)
+    let approvals: Vec<_> = checked
+        .approvals(&record)
         .iter()
         .filter_map(|one| Some(approver(organization.user(one.user)?, Some(&one.public_key), now)))
         .collect();

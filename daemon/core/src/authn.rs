@@ -22,19 +22,41 @@ use crate::world::{Page, World};
 /// sub-organization may have two: keys with the same text on different curves.
 const CANDIDATES: usize = 4;
 
-/// The headers that authenticate a request, and its source address.
-#[derive(Debug, Clone, Default)]
+/// The headers that authenticate a request, and its source address. They contain bearer tokens, which must
+/// not appear in logs.
+#[derive(Clone, Default)]
 pub struct Credentials {
-    /// Values of the `X-Stamp` headers.
-    pub stamps: Vec<String>,
-    /// Values of the `X-Stamp-Webauthn` headers.
-    pub webauthn: Vec<String>,
-    /// Number of `X-Stamp-Attested` headers.
-    pub attested: usize,
-    /// Number of `X-Session` headers.
-    pub sessions: usize,
+    /// `X-Stamp`: signature of an API key.
+    pub stamp: Header,
+    /// `X-Stamp-WebAuthn`: signature of a passkey.
+    pub webauthn: Header,
+    /// `X-Stamp-Attested`: proof of a login.
+    pub attested: Header,
+    /// `X-Session`: a session token, for queries only.
+    pub session: Header,
     /// Source address of the request, if known.
     pub source: Option<IpAddr>,
+}
+
+/// A header that may be sent at most once.
+#[derive(Clone, Default)]
+pub enum Header {
+    /// Not sent.
+    #[default]
+    Absent,
+    /// Sent once, with this value of visible ASCII.
+    Once(String),
+    /// Sent more than once, with equal or different values. All of them are ignored.
+    Repeated,
+}
+
+impl Credentials {
+    /// Returns whether there is a session and no stamp.
+    pub(crate) fn has_only_session(&self) -> bool {
+        use Header::{Absent, Once, Repeated};
+        let Self { stamp, webauthn, attested, session, .. } = self;
+        matches!((stamp, webauthn, attested, session), (Absent, Absent, Absent, Once(_) | Repeated))
+    }
 }
 
 /// Where the credential of a stamp is searched.
@@ -196,17 +218,17 @@ enum Proof {
 impl Proof {
     /// Parses the only stamp of a request.
     fn read(credentials: &Credentials) -> Result<Self, RequestError> {
-        let Credentials { stamps, webauthn, attested, sessions, .. } = credentials;
-        match (stamps.as_slice(), webauthn.as_slice(), attested) {
-            ([], [], 0) if *sessions > 0 => Err(Authn::UnknownSession.into()),
-            ([], [], 0) => Err(Authn::None.into()),
-            ([header], [], 0) => {
+        use Header::{Absent, Once};
+        match (&credentials.stamp, &credentials.webauthn, &credentials.attested) {
+            (Absent, Absent, Absent) if credentials.has_only_session() => Err(Authn::UnknownSession.into()),
+            (Absent, Absent, Absent) => Err(Authn::None.into()),
+            (Once(header), Absent, Absent) => {
                 let stamp = Stamp::read(header).map_err(|error| Authn::Unreadable(error.to_string()))?;
                 Ok(Self::Key(stamp))
             }
-            ([], [header], 0) => Ok(Self::Passkey(passkey::read(header)?)),
+            (Absent, Once(header), Absent) => Ok(Self::Passkey(passkey::read(header)?)),
             // Attested stamps come from a sign-in flow, which is not implemented.
-            ([], [], 1) => Err(Authn::Unattested.into()),
+            (Absent, Absent, Once(_)) => Err(Authn::Unattested.into()),
             _ => Err(Authn::Several.into()),
         }
     }
@@ -304,7 +326,8 @@ fn child_with_credential(
     if children.len() > 1 {
         children.retain(|child| proof.is_valid_for(child, body, now));
         if is_truncated || children.len() != 1 {
-            return Err(Authn::SeveralChildren(lookup).into());
+            let noun = if lookup == Lookup::CredentialId { "credential ID" } else { "public key" };
+            return Err(Authn::SeveralChildren(noun).into());
         }
     }
     Ok(children.pop())

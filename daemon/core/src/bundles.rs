@@ -5,7 +5,7 @@ use quorate_common::ids::UserId;
 use zeroize::Zeroizing;
 
 use crate::error::{Corrupt, Denied, Intent, RequestError};
-use crate::execution::ExecutionContext;
+use crate::execution::Execution;
 use crate::limits::SECRET_BYTES;
 use crate::model::import_target::is_expired;
 use crate::model::layout::Key;
@@ -78,7 +78,7 @@ impl OwnKeys {
 pub fn export(
     target: &TargetPublicKey,
     plaintext: &[u8],
-    context: &mut ExecutionContext<'_, '_>,
+    context: &mut Execution<'_>,
 ) -> Result<String, RequestError> {
     let sealed = Sealed::new(target, plaintext, context.entropy())
         .map_err(|_| Corrupt::Invariant("a valid target public key is rejected"))?;
@@ -98,7 +98,7 @@ pub fn is_own(user: UserId, view: &View<'_>) -> Result<(), RequestError> {
 ///
 /// # Errors
 /// If the quorum key cannot sign the statement.
-pub fn new_target(purpose: Purpose, context: &mut ExecutionContext<'_, '_>) -> Result<String, RequestError> {
+pub fn new_target(purpose: Purpose, context: &mut Execution<'_>) -> Result<String, RequestError> {
     let (organization, user, now) = (context.organization.id(), context.proposer, context.now());
     let key = TargetKey::generate(context.entropy());
     let named = (purpose != Purpose::Secret).then_some(user);
@@ -116,7 +116,7 @@ pub fn new_target(purpose: Purpose, context: &mut ExecutionContext<'_, '_>) -> R
 pub fn evict_import_targets(
     purpose: Purpose,
     more: usize,
-    context: &mut ExecutionContext<'_, '_>,
+    context: &mut Execution<'_>,
 ) -> Result<(), RequestError> {
     let keys = target_keys(purpose, &context.view())?;
     let now = context.now();

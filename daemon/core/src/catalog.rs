@@ -8,6 +8,6 @@ use crate::{kinds, queries};
 pub fn catalog() -> Catalog {
     Catalog {
         kinds: kinds::all().iter().map(crate::kind::Entry::describe).collect(),
-        queries: queries::names().map(|name| format!("/public/v1/query/{name}")).collect(),
+        queries: queries::all().iter().map(|entry| entry.path()).collect(),
     }
 }

@@ -5,7 +5,7 @@ use quorate_common::activity::Status;
 use quorate_common::ids::{ActivityId, OrganizationId};
 
 use crate::error::Corrupt;
-use crate::model::layout;
+use crate::model::layout::{self, Letter};
 use crate::model::record::Record;
 use crate::model::{ActivityRecord, RecordDigest};
 use crate::records;
@@ -17,10 +17,12 @@ use crate::world::{Page, Records};
 /// # Errors
 /// If one of the two cannot be read.
 pub fn problem(records: &dyn Records, key: &[u8], value: &[u8]) -> Result<Option<String>, Corrupt> {
-    match key.first() {
-        Some(b'a') => activity(records, value),
-        Some(b't') => entry(records, key),
-        _ => Ok(None),
+    if Letter::Activity.starts(key) {
+        activity(records, value)
+    } else if Letter::ActivityListed.starts(key) {
+        entry(records, key)
+    } else {
+        Ok(None)
     }
 }
 

@@ -8,18 +8,16 @@ use quorate_common::ids::{OrganizationId, WalletId};
 use crate::mail::Mail;
 use crate::model::change::NewOrganization;
 use crate::model::layout::SecretOf;
-use crate::model::{Change, Millis, Wallet, WalletAccount};
+use crate::model::{Change, Millis, User, Wallet, WalletAccount};
 use crate::secret::SecretBytes;
 use crate::view::View;
 use crate::world::Runtime;
 
 /// Read access to one organization, and a collector of the effects of one execution.
-pub struct ExecutionContext<'a, 'm> {
+pub struct Execution<'a> {
     view: View<'a>,
-    runtime: &'m mut Runtime<'a>,
-    changes: Vec<Change>,
-    organizations: Vec<NewOrganization>,
-    mails: Vec<Mail>,
+    runtime: Runtime<'a>,
+    effects: Effects,
 }
 
 /// The effects of an execution.
@@ -33,15 +31,15 @@ pub struct Effects {
     pub mails: Vec<Mail>,
 }
 
-impl<'a, 'm> ExecutionContext<'a, 'm> {
+impl<'a> Execution<'a> {
     /// Creates a context without effects.
-    pub fn new(view: View<'a>, runtime: &'m mut Runtime<'a>) -> Self {
-        Self { view, runtime, changes: Vec::new(), organizations: Vec::new(), mails: Vec::new() }
+    pub fn new(view: View<'a>, runtime: Runtime<'a>) -> Self {
+        Self { view, runtime, effects: Effects::default() }
     }
 
     /// Returns the collected effects.
     pub fn finish(self) -> Effects {
-        Effects { changes: self.changes, organizations: self.organizations, mails: self.mails }
+        self.effects
     }
 
     /// Returns the view of the organization acted upon.
@@ -66,27 +64,27 @@ impl<'a, 'm> ExecutionContext<'a, 'm> {
 
     /// Adds a change of the organization acted upon.
     pub fn change(&mut self, change: Change) {
-        self.changes.push(change);
+        self.effects.changes.push(change);
     }
 
     /// Adds several changes of the organization acted upon.
     pub fn change_all(&mut self, changes: impl IntoIterator<Item = Change>) {
-        self.changes.extend(changes);
+        self.effects.changes.extend(changes);
+    }
+
+    /// Adds a changed user, with the time of the change.
+    pub fn update_user(&mut self, user: User) {
+        self.change(Change::PutUser(User { updated: self.now(), ..user }));
     }
 
     /// Adds a sub-organization to create.
     pub fn create_organization(&mut self, new_organization: NewOrganization) {
-        self.organizations.push(new_organization);
+        self.effects.organizations.push(new_organization);
     }
 
     /// Adds a mail, which is sent once the activity is durable.
     pub fn send(&mut self, mail: Mail) {
-        self.mails.push(mail);
-    }
-
-    /// Adds a new wallet with its secret and accounts.
-    pub fn add_wallet(&mut self, wallet: NewWallet) {
-        self.changes.extend(wallet.changes());
+        self.effects.mails.push(mail);
     }
 
     /// Returns a fresh random id for an organization.
@@ -95,7 +93,7 @@ impl<'a, 'm> ExecutionContext<'a, 'm> {
     }
 }
 
-impl<'a> Deref for ExecutionContext<'a, '_> {
+impl<'a> Deref for Execution<'a> {
     type Target = View<'a>;
 
     fn deref(&self) -> &View<'a> {

@@ -1,14 +1,10 @@
-//! The smart contract interfaces of an organization, for decoding the transactions that it signs.
+//! Parsed smart contract interfaces, which decode calls.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
-use quorate_chain::contract::{self, Abi, Idl, Interfaces};
+use quorate_chain::contract::{Abi, Idl};
 
-use crate::error::RequestError;
-use crate::model::SmartContractInterface;
 use crate::model::smart_contract_interface::{ETHEREUM, SOLANA};
-use crate::view::View;
 
 /// A parsed interface.
 #[derive(Debug)]
@@ -42,6 +38,22 @@ impl Interface {
     pub const fn bytes(&self) -> usize {
         self.text.saturating_mul(BYTES_PER_BYTE_OF_TEXT).saturating_add(size_of::<Self>())
     }
+
+    /// Returns the description of an Ethereum contract, if it is one.
+    pub(crate) fn abi(&self) -> Option<Arc<Abi>> {
+        match &self.definition {
+            Definition::Abi(abi) => Some(Arc::clone(abi)),
+            _ => None,
+        }
+    }
+
+    /// Returns the description of a Solana program, if it is one.
+    pub(crate) fn idl(&self) -> Option<Arc<Idl>> {
+        match &self.definition {
+            Definition::Idl(idl) => Some(Arc::clone(idl)),
+            _ => None,
+        }
+    }
 }
 
 impl Definition {
@@ -50,59 +62,6 @@ impl Definition {
             ETHEREUM => Abi::parse(text).map_or(Self::Nothing, |abi| Self::Abi(Arc::new(abi))),
             SOLANA => Idl::parse(text).map_or(Self::Nothing, |idl| Self::Idl(Arc::new(idl))),
             _ => Self::Nothing,
-        }
-    }
-}
-
-/// The interfaces of the organization acted upon. An error of a lookup is kept, and must be checked after all
-/// lookups: a decision must not rely on incomplete facts.
-pub struct KnownInterfaces<'a> {
-    view: &'a View<'a>,
-    failure: RefCell<Option<RequestError>>,
-}
-
-impl<'a> KnownInterfaces<'a> {
-    /// Creates the lookup for the organization of a view.
-    pub fn of(view: &'a View<'a>) -> Self {
-        Self { view, failure: RefCell::new(None) }
-    }
-
-    /// Checks that no lookup failed.
-    ///
-    /// # Errors
-    /// The error of the last lookup that failed.
-    pub fn check(self) -> Result<(), RequestError> {
-        self.failure.into_inner().map_or(Ok(()), Err)
-    }
-
-    fn find(&self, matches: impl Fn(&SmartContractInterface) -> bool) -> Option<Arc<Interface>> {
-        let found = self.view.organization.smart_contract_interfaces.iter().find(|one| matches(one))?;
-        match self.view.interface(found) {
-            Ok(interface) => Some(interface),
-            Err(error) => {
-                self.failure.replace(Some(error));
-                None
-            }
-        }
-    }
-}
-
-impl Interfaces for KnownInterfaces<'_> {
-    fn abi(&self, address: &[u8; 20]) -> Option<Arc<Abi>> {
-        let matches = |one: &SmartContractInterface| {
-            one.interface_type == ETHEREUM && contract::ethereum_address(&one.address) == Some(*address)
-        };
-        match &self.find(matches)?.definition {
-            Definition::Abi(abi) => Some(Arc::clone(abi)),
-            _ => None,
-        }
-    }
-
-    fn idl(&self, program: &str) -> Option<Arc<Idl>> {
-        let matches = |one: &SmartContractInterface| one.interface_type == SOLANA && one.address == program;
-        match &self.find(matches)?.definition {
-            Definition::Idl(idl) => Some(Arc::clone(idl)),
-            _ => None,
         }
     }
 }

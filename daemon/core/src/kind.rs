@@ -16,60 +16,65 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::error::{Corrupt, RequestError};
-use crate::execution::ExecutionContext;
+use crate::execution::Execution;
 use crate::params::NewUser;
-use crate::pipeline::Granted;
-use crate::policy::Facts;
+use crate::policy::{Facts, Granted};
 use crate::view::View;
 
 const PREFIX: &str = "ACTIVITY_TYPE_";
 
-/// The rules and the execution of one kind of activity.
-pub trait Kind: 'static {
-    /// Action and resource that policies match on; `None` if policies are not consulted.
-    const ACTS: Option<(Action, Resource)>;
+/// Action and resource that policies match on; `None` if policies are not consulted.
+pub type Acts = Option<(Action, Resource)>;
+
+/// The rules and the execution of one kind of activity. The implementing type contains its parameters, in the
+/// form that all versions are converted to.
+pub trait Kind: Sized + 'static {
+    /// Action and resource that policies match on.
+    const ACTS: Acts = None;
     /// Who decides whether the activity runs.
-    const GATE: Gate;
-    /// Parameters, in the newest version.
-    type Intent;
+    const GATE: Gate = Gate::Policy;
     /// Results of the rules that the execution needs, so that it does not look them up again.
     type Plan;
-    /// Result, in the newest version.
-    type Outcome;
+    /// The only member of `result`, unless the kind is a vote.
+    type Outcome: Serialize + JsonSchema;
 
-    /// Checks the request against the organization, and returns the facts that policies can query.
+    /// Checks the request against the organization.
     ///
     /// # Errors
     /// If the request breaks a rule of its kind, or the store cannot be read.
-    fn rules(intent: &Self::Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), RequestError>;
+    fn rules(&self, view: &View<'_>) -> Result<Self::Plan, RequestError>;
+
+    /// Returns the objects of the request that policies can query, in addition to type and parameters.
+    ///
+    /// # Errors
+    /// If the objects cannot be read or decoded.
+    fn facts(&self, _plan: &Self::Plan, _view: &View<'_>) -> Result<Facts, RequestError> {
+        Ok(Facts::default())
+    }
 
     /// Executes the request and adds its effects to `context`. Runs once, with a permit.
     ///
     /// # Errors
     /// If the execution fails, upon which the activity fails, or the store cannot be read.
-    fn execute(
-        intent: Self::Intent,
-        plan: Self::Plan,
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Self::Outcome, RequestError>;
+    fn execute(self, plan: Self::Plan, context: &mut Execution<'_>) -> Result<Self::Outcome, RequestError>;
 
-    /// Returns the vote that the intent casts, if the kind is a vote.
-    fn ballot(_intent: &Self::Intent) -> Option<Ballot> {
+    /// Returns the vote that the request casts, if the kind is a vote.
+    fn ballot(&self) -> Option<Ballot> {
         None
     }
 
     /// Returns the user whose credentials are changed, if the kind changes nothing else.
-    fn own_credentials_of(_intent: &Self::Intent) -> Option<UserId> {
+    fn own_credentials_of(&self) -> Option<UserId> {
         None
     }
 
     /// Returns the id of the new user, if the kind turns the caller into a user.
-    fn newcomer(_intent: &Self::Intent) -> Option<UserId> {
+    fn newcomer(&self) -> Option<UserId> {
         None
     }
 
     /// Returns the registrant, if the kind creates a top-level organization.
-    fn registrant(_intent: &Self::Intent) -> Option<&Registrant> {
+    fn registrant(&self) -> Option<&Registrant> {
         None
     }
 }
@@ -95,19 +100,16 @@ pub struct Ballot {
 }
 
 /// One version of a kind: its parameters, with the member names of that version.
-pub trait Version:
-    DeserializeOwned + Serialize + JsonSchema + Into<<Self::Kind as Kind>::Intent> + 'static
-{
+pub trait Version: DeserializeOwned + Serialize + JsonSchema + Into<Self::Kind> + 'static {
     /// Kind that this is a version of.
     type Kind: Kind;
-    /// Result, with the member names of this version.
-    type Outcome: Serialize + JsonSchema + From<<Self::Kind as Kind>::Outcome>;
     /// Activity type on the wire.
     const TYPE: &'static str;
-    /// Number of the type on the wire.
+    /// Number of the type: a constant of the wire protocol, as in the protocol definitions of the published
+    /// clients. It is stored with each activity, so it never changes and is never used for another type.
     const NUMBER: u16;
-    /// Name of the only member of `result`; empty for votes, which have no result.
-    const RESULT: &'static str;
+    /// Name of the only member of `result`, if it is not that of the type with `Result` before the version.
+    const RESULT: Option<&'static str> = None;
     /// Whether parts of the parameters are masked, in the stored record as well.
     const MASKS: bool = false;
 
@@ -127,10 +129,10 @@ pub struct Entry {
     /// Who decides whether the activity runs.
     pub gate: Gate,
     /// Action and resource that policies match on.
-    pub acts: Option<(Action, Resource)>,
+    pub acts: Acts,
     /// Whether parts of the parameters are masked, in the stored record as well.
     pub masks: bool,
-    result: &'static str,
+    result_key: fn() -> Option<String>,
     parse: Parse,
     schemas: fn(&mut SchemaGenerator) -> (Value, Value),
 }
@@ -140,10 +142,10 @@ pub const fn entry<F: Version>() -> Entry {
     Entry {
         activity_type: F::TYPE,
         number: F::NUMBER,
-        gate: <F::Kind as Kind>::GATE,
-        acts: <F::Kind as Kind>::ACTS,
+        gate: F::Kind::GATE,
+        acts: F::Kind::ACTS,
         masks: F::MASKS,
-        result: F::RESULT,
+        result_key: result_key::<F>,
         parse: parse::<F>,
         schemas: schemas::<F>,
     }
@@ -157,15 +159,7 @@ impl Entry {
 
     /// Returns the name of the only member of `intent`.
     pub fn intent_key(&self) -> String {
-        let (name, version) = split(self.activity_type);
-        let mut key = String::with_capacity(name.len());
-        for (index, word) in name.split('_').enumerate() {
-            for (offset, letter) in word.chars().enumerate() {
-                let is_lower = index == 0 || offset > 0;
-                key.push(if is_lower { letter.to_ascii_lowercase() } else { letter });
-            }
-        }
-        format!("{key}Intent{version}")
+        member_name(self.activity_type, "Intent")
     }
 
     /// Parses parameters, given as JSON. Absent parameters are an empty object.
@@ -187,7 +181,7 @@ impl Entry {
             activity_type: self.activity_type.to_owned(),
             path: format!("/public/v1/submit/{}", self.operation()),
             intent: self.intent_key(),
-            result: (!self.result.is_empty()).then(|| self.result.to_owned()),
+            result: (self.result_key)(),
             gate: self.gate,
             acts: self.acts,
             description: description.and_then(|text| text.as_str().map(str::to_owned)).unwrap_or_default(),
@@ -195,6 +189,25 @@ impl Entry {
             outcome,
         }
     }
+}
+
+/// Returns the name of the only member of `result`; votes have none.
+fn result_key<F: Version>() -> Option<String> {
+    let derived = || member_name(F::TYPE, "Result");
+    (F::Kind::GATE != Gate::Vote).then(|| F::RESULT.map_or_else(derived, str::to_owned))
+}
+
+/// Returns a member name such as `createWalletIntent` or `createPolicyIntentV2`.
+fn member_name(activity_type: &'static str, suffix: &str) -> String {
+    let (name, version) = split(activity_type);
+    let mut member = String::with_capacity(name.len());
+    for (index, word) in name.split('_').enumerate() {
+        for (offset, letter) in word.chars().enumerate() {
+            let is_lower = index == 0 || offset > 0;
+            member.push(if is_lower { letter.to_ascii_lowercase() } else { letter });
+        }
+    }
+    format!("{member}{suffix}{version}")
 }
 
 /// Returns the operation of an activity type: its name in lower case, without prefix and version.
@@ -236,8 +249,8 @@ pub trait PreparedRequest {
     /// If the execution fails, or an internal error occurs.
     fn execute(
         self: Box<Self>,
-        granted: Granted,
-        context: &mut ExecutionContext<'_, '_>,
+        _: Granted,
+        context: &mut Execution<'_>,
     ) -> Result<Box<RawValue>, RequestError>;
 }
 
@@ -253,7 +266,7 @@ pub struct RuleOutcome {
 
 struct Prepared<F: Version> {
     echo: Box<RawValue>,
-    intent: <F::Kind as Kind>::Intent,
+    request: F::Kind,
     plan: Option<<F::Kind as Kind>::Plan>,
 }
 
@@ -265,11 +278,12 @@ fn parse<F: Version>(parameters: &str, entry: &Entry) -> Result<Box<dyn Prepared
     let mut version: F = json::typed(parameters, "parameters")?;
     version.mask();
     let echo = member(&entry.intent_key(), &version)?;
-    Ok(Box::new(Prepared::<F> { echo, intent: version.into(), plan: None }))
+    Ok(Box::new(Prepared::<F> { echo, request: version.into(), plan: None }))
 }
 
 fn schemas<F: Version>(generator: &mut SchemaGenerator) -> (Value, Value) {
-    (generator.subschema_for::<F>().to_value(), generator.subschema_for::<F::Outcome>().to_value())
+    let outcome = generator.subschema_for::<<F::Kind as Kind>::Outcome>();
+    (generator.subschema_for::<F>().to_value(), outcome.to_value())
 }
 
 /// Serializes an object with one member.
@@ -291,46 +305,43 @@ impl<F: Version> PreparedRequest for Prepared<F> {
     }
 
     fn ballot(&self) -> Option<Ballot> {
-        F::Kind::ballot(&self.intent)
+        self.request.ballot()
     }
 
     fn newcomer(&self) -> Option<UserId> {
-        F::Kind::newcomer(&self.intent)
+        self.request.newcomer()
     }
 
     fn registrant(&self) -> Option<&Registrant> {
-        F::Kind::registrant(&self.intent)
+        self.request.registrant()
     }
 
     fn rules(&mut self, view: &View<'_>) -> Result<RuleOutcome, Corrupt> {
-        match F::Kind::rules(&self.intent, view) {
+        let checked = self.request.rules(view);
+        let checked = checked.and_then(|plan| Ok((self.request.facts(&plan, view)?, plan)));
+        let (facts, error) = match checked {
             Ok((facts, plan)) => {
                 self.plan = Some(plan);
-                Ok(RuleOutcome { facts, error: None })
+                (facts, None)
             }
-            Err(RequestError::Corrupt(corrupt)) => Err(corrupt),
-            // The facts let the decision allow a change of the caller's own credentials, so that they see the
-            // error.
-            Err(error) => {
-                let own_credentials_of = F::Kind::own_credentials_of(&self.intent);
-                let facts = Facts { own_credentials_of, ..Facts::default() };
-                Ok(RuleOutcome { facts, error: Some(error) })
-            }
-        }
+            Err(RequestError::Corrupt(corrupt)) => return Err(corrupt),
+            Err(error) => (Facts::default(), Some(error)),
+        };
+        // Also if the rules fail: the decision then allows a change of the caller's own credentials, so that
+        // they see the error.
+        let own_credentials_of = self.request.own_credentials_of();
+        Ok(RuleOutcome { facts: Facts { own_credentials_of, ..facts }, error })
     }
 
     fn execute(
         self: Box<Self>,
         _: Granted,
-        context: &mut ExecutionContext<'_, '_>,
+        context: &mut Execution<'_>,
     ) -> Result<Box<RawValue>, RequestError> {
         let plan =
             self.plan.ok_or(Corrupt::Invariant("a request is executed before its rules are applied"))?;
-        let outcome = F::Kind::execute(self.intent, plan, context)?;
-        if F::RESULT.is_empty() {
-            return Ok(empty_object());
-        }
-        Ok(member(F::RESULT, &F::Outcome::from(outcome))?)
+        let outcome = self.request.execute(plan, context)?;
+        Ok(result_key::<F>().map_or_else(|| Ok(empty_object()), |name| member(&name, &outcome))?)
     }
 }
 

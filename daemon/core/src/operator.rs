@@ -1,58 +1,38 @@
 //! Reads for the console: of every organization, without a caller. This module only reads; votes need stamps.
 
+mod activities;
+
+pub(crate) use activities::find;
+pub use activities::{ActivityQuery, activities, review};
+
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use quorate_chain::transaction::{TransactionType, Unsigned};
-use quorate_common::activity::{Status, VOTE_WINDOW_MILLIS};
 use quorate_common::console::{
-    AccountPage, ActivityPage, ActivityRow, Grounds, OrganizationDetail, OrganizationHead, OrganizationPage,
-    PAGE_LIMIT, ParkedDeliveries, ParkedPage, ReviewRecord, Signer, Waiting, WaitingReason, WaitingRule,
+    AccountPage, Grounds, OrganizationDetail, OrganizationHead, OrganizationPage, PAGE_LIMIT,
+    ParkedDeliveries, ParkedPage, Signer,
 };
-use quorate_common::fingerprint::Fingerprint;
-use quorate_common::ids::{ActivityId, OrganizationId, UserId, WalletAccountId, WalletId};
+use quorate_common::ids::{OrganizationId, UserId, WalletAccountId, WalletId};
 use quorate_common::wire::{self, Timestamp};
 use quorate_policy::request::{kind_of, lookup_names};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::answer;
-use crate::consensus;
-use crate::error::{Denied, Intent, Missing, RequestError};
-use crate::kinds;
-use crate::listing::{self, ActivityFilter};
+use crate::error::{Intent, Missing, RequestError};
 use crate::model::layout::{self, outbox::Destination};
 use crate::model::organization::Head;
 use crate::model::{
-    ActivityRecord, Evaluation, InterfaceText, Invitation, Millis, Organization, PaymentMethod, PrivateKey,
-    Secret, SessionProfile, WalletAccount,
+    ActivityRecord, InterfaceText, Invitation, Millis, Organization, PaymentMethod, PrivateKey, Secret,
+    SessionProfile, Tag, User, Wallet, WalletAccount,
 };
 use crate::outbox;
-use crate::pipeline::{self, Voters};
-use crate::policy::{self, Decision, DenyErrors, Rule};
+use crate::pipeline::Pending;
+use crate::policy::{self, DenyErrors};
 use crate::records;
 use crate::signing;
 use crate::view::View;
-use crate::world::{Order, Page, World};
-
-/// Maximum bytes of activities on one page; a page that would contain more ends early.
-const PAGE_BYTES: usize = 1024 * 1024;
-/// How many keys are counted at once.
-const COUNT_CHUNK: usize = 1000;
-
-/// The filter and the page of a list of activities.
-#[derive(Debug, Default)]
-pub struct ActivityQuery {
-    /// Statuses to list; empty means all.
-    pub statuses: Vec<Status>,
-    /// Names of the types to list; empty means all.
-    pub types: Vec<String>,
-    /// Ids of the activities to list. If not empty, statuses and types are ignored.
-    pub ids: Vec<ActivityId>,
-    /// Last activity of the previous page.
-    pub after: Option<ActivityId>,
-    /// Page size, at most [`PAGE_LIMIT`].
-    pub limit: usize,
-}
+use crate::world::{Page, World};
 
 /// Returns a page of the sub-organizations of an organization, or of the top-level organizations.
 ///
@@ -223,104 +203,17 @@ fn contracts(activity_type: &str, parameters: &RawValue) -> Vec<String> {
     read.map(|transaction| transaction.contracts()).unwrap_or_default()
 }
 
-/// Returns a page of activities, newest first.
-///
-/// # Errors
-/// If there is no such organization or type, or the store cannot be read.
-pub fn activities(
-    world: &dyn World,
-    organization: OrganizationId,
-    query: &ActivityQuery,
-    now: Millis,
-) -> Result<ActivityPage, RequestError> {
-    let snapshot = load_organization(world, organization)?;
-    let limit = query.limit.clamp(1, PAGE_LIMIT);
-    let number = |name: &String| kinds::number_of(name).ok_or(RequestError::Intent(Intent::Type));
-    let numbers = query.types.iter().map(number).collect::<Result<Vec<_>, _>>()?;
-    let filter = ActivityFilter { statuses: &query.statuses, numbers: &numbers };
-    let is_named = !query.ids.is_empty();
-    let found = if is_named {
-        newest_first(&query.ids)
-    } else {
-        listing::activities(world.records(), organization, filter, query.after, Order::Descending, limit)?
-    };
-    // The next page starts after the last activity that was examined.
-    let mut next = found.last().copied().filter(|_| found.len() == limit && !is_named);
-    let is_inbox = query.statuses == [Status::ConsensusNeeded] && query.types.is_empty();
-    let is_first = !is_named && query.after.is_none();
-    let waiting = (is_inbox && is_first).then(|| waiting(world, organization)).transpose()?;
-    let mut activities: Vec<ActivityRow> = Vec::with_capacity(found.len());
-    let mut bytes = 0_usize;
-    for id in found {
-        let record = records::activity(world, &snapshot, id)?;
-        // An activity may have been removed since, or have another status.
-        let Some(record) = record.filter(|record| filter.matches(record)) else { continue };
-        bytes = bytes.saturating_add(record.votes.iter().map(|vote| vote.message.len()).sum());
-        let last = activities.last().map(|last| last.activity.id);
-        if bytes > PAGE_BYTES && last.is_some() {
-            next = last;
-            break;
-        }
-        let row = row(world, &record, &snapshot, now)?;
-        // A row is correct only if its policies were evaluated completely.
-        if world.budget().steps_left() == 0 && last.is_some() {
-            next = last;
-            break;
-        }
-        activities.push(row);
-    }
-    Ok(ActivityPage { activities, next, waiting })
-}
-
-/// Returns these ids without duplicates, newest first, as many as fit on a page.
-fn newest_first(ids: &[ActivityId]) -> Vec<ActivityId> {
-    let mut ids: Vec<ActivityId> = ids.iter().copied().take(PAGE_LIMIT).collect();
-    ids.sort_unstable_by(|one, other| other.cmp(one));
-    ids.dedup();
-    ids
-}
-
-/// Counts the activities of an organization that wait for votes, of which there is a limit. Decrypts no
-/// record.
-fn waiting(world: &dyn World, organization: OrganizationId) -> Result<u64, RequestError> {
-    let prefix = layout::activities_of_status(organization, Status::ConsensusNeeded);
-    let mut count: u64 = 0;
-    let mut last = None;
-    loop {
-        let page = Page { after: last.as_deref(), ..Page::first(&prefix, COUNT_CHUNK) };
-        let keys = world.records().keys(page)?;
-        count = count.saturating_add(u64::try_from(keys.len()).unwrap_or(u64::MAX));
-        match keys.into_iter().next_back() {
-            Some(key) => last = Some(key),
-            None => return Ok(count),
-        }
-    }
-}
-
-/// Returns everything that a review of an activity needs, from one snapshot.
-///
-/// # Errors
-/// If there is no such organization or activity, or the store cannot be read.
-pub fn review(
-    world: &dyn World,
-    organization: OrganizationId,
-    reference: &str,
-    now: Millis,
-) -> Result<ReviewRecord, RequestError> {
-    let snapshot = load_organization(world, organization)?;
-    let record = find(world, &snapshot, reference, now)?;
-    let row = row(world, &record, &snapshot, now)?;
-    let grounds = row.waiting.is_some().then(|| grounds(world, &record, now)).transpose()?;
-    Ok(ReviewRecord { row, organization: detail(&snapshot), grounds })
-}
-
 /// Returns the signers, contracts and settings that the policies of a waiting activity depend on.
-fn grounds(world: &dyn World, record: &ActivityRecord, now: Millis) -> Result<Grounds, RequestError> {
-    let (entry, prepared) = pipeline::proposal_of(record)?;
-    let parameters = policy::parameters(prepared.intent());
-    let names = parameters.map(|parameters| {
-        let called = contracts(entry.activity_type, parameters);
-        lookup_names(entry.activity_type, parameters).into_iter().chain(called)
+fn grounds(
+    world: &dyn World,
+    record: &ActivityRecord,
+    pending: &Pending<'_>,
+    now: Millis,
+) -> Result<Grounds, RequestError> {
+    let activity_type = pending.entry().activity_type;
+    let names = policy::parameters(pending.intent()).map(|parameters| {
+        let called = contracts(activity_type, parameters);
+        lookup_names(activity_type, parameters).into_iter().chain(called)
     });
     let mut signers = BTreeMap::new();
     for name in names.into_iter().flatten() {
@@ -333,25 +226,7 @@ fn grounds(world: &dyn World, record: &ActivityRecord, now: Millis) -> Result<Gr
     Ok(Grounds { signers, strict_deny_errors: world.deny_errors() == DenyErrors::Deny })
 }
 
-/// Finds an activity of an organization by its id or its fingerprint.
-pub(crate) fn find(
-    world: &dyn World,
-    organization: &Organization,
-    reference: &str,
-    now: Millis,
-) -> Result<ActivityRecord, RequestError> {
-    let found = match (reference.parse::<ActivityId>(), reference.parse::<Fingerprint>()) {
-        (Ok(id), _) => records::activity(world, organization, id)?,
-        (_, Ok(fingerprint)) => records::activity_by_fingerprint(world, organization, &fingerprint, now)?,
-        _ => return Err(Intent::Text("expected an activity id or a fingerprint").into()),
-    };
-    found.ok_or(RequestError::Missing(Missing::Activity))
-}
-
-fn load_organization(
-    world: &dyn World,
-    id: OrganizationId,
-) -> Result<std::sync::Arc<Organization>, RequestError> {
+fn load_organization(world: &dyn World, id: OrganizationId) -> Result<Arc<Organization>, RequestError> {
     world.organization(id)?.ok_or(RequestError::Missing(Missing::Organization))
 }
 
@@ -386,10 +261,10 @@ fn detail(organization: &Organization) -> OrganizationDetail {
     keys.sort_by_key(|key| (key.created, key.id));
     OrganizationDetail {
         head: head(&organization.head),
-        users: users.into_iter().map(crate::model::User::wire).collect(),
-        wallets: wallets.into_iter().map(crate::model::Wallet::wire).collect(),
-        private_keys: keys.into_iter().map(crate::model::PrivateKey::wire).collect(),
-        tags: organization.tags().map(crate::model::Tag::wire).collect(),
+        users: users.into_iter().map(User::wire).collect(),
+        wallets: wallets.into_iter().map(Wallet::wire).collect(),
+        private_keys: keys.into_iter().map(PrivateKey::wire).collect(),
+        tags: organization.tags().map(Tag::wire).collect(),
         policies: organization.policies().map(|parsed| parsed.policy.wire()).collect(),
         features: organization.features(),
         invitations: organization.invitations.iter().map(Invitation::wire).collect(),
@@ -405,39 +280,4 @@ fn detail(organization: &Organization) -> OrganizationDetail {
         payment_method: organization.head.payment_method.as_ref().map(PaymentMethod::wire),
         billing_tier: organization.head.billing_tier.clone(),
     }
-}
-
-fn row(
-    world: &dyn World,
-    record: &ActivityRecord,
-    organization: &Organization,
-    now: Millis,
-) -> Result<ActivityRow, RequestError> {
-    let activity = answer::activity(record, organization)?;
-    if record.status != Status::ConsensusNeeded {
-        return Ok(ActivityRow { activity, waiting: None });
-    }
-    let Voters { open_to, approvals, decided } = pipeline::voters(world, record, organization, now)?;
-    let counted = consensus::users(&approvals);
-    let oldest = approvals.iter().map(|approval| approval.created).min();
-    let reason = match decided.decision {
-        Decision::Allow => WaitingReason::NextVote,
-        Decision::Wait(Rule::Policy) => WaitingReason::PolicyConsensus,
-        Decision::Wait(Rule::Denied) | Decision::Deny(Denied::Explicit(_)) => WaitingReason::PolicyDenies,
-        Decision::Wait(Rule::RootQuorumOnly) => WaitingReason::RootQuorumOnly,
-        Decision::Wait(Rule::RootQuorum) | Decision::Deny(_) => WaitingReason::NoPolicyAllows,
-    };
-    let waiting = Waiting {
-        rule: match reason {
-            WaitingReason::PolicyConsensus => WaitingRule::Policy,
-            _ => WaitingRule::RootQuorum,
-        },
-        reason,
-        policy_evaluations: decided.evaluations.iter().map(Evaluation::wire).collect(),
-        needed: organization.head.quorum.threshold,
-        open_to: open_to.into_iter().filter(|user| !counted.contains(user)).collect(),
-        counted,
-        expires_at_millis: oldest.map(|created| created.saturating_add(VOTE_WINDOW_MILLIS)),
-    };
-    Ok(ActivityRow { activity, waiting: Some(waiting) })
 }

@@ -5,6 +5,9 @@
 //! organization share the body, which is removed with the last delivery that refers to it. The keys are
 //! defined in [`crate::model::layout::outbox`].
 
+mod conversion;
+mod outcomes;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use quorate_common::ids::{ActivityId, EndpointId, OrganizationId};
@@ -12,30 +15,19 @@ use quorate_common::ids::{ActivityId, EndpointId, OrganizationId};
 use crate::error::Corrupt;
 use crate::model::Millis;
 pub use crate::model::delivery::{Delivery, EventBody, Parked};
+use crate::model::layout::Key;
 use crate::model::layout::outbox::{self as layout, DeliveryId, Destination, Lane};
-use crate::model::layout::{self as keys, Key};
 use crate::model::record::Record;
-use crate::model::write::Write;
-use crate::webhooks::StoredDelivery;
+use crate::model::write::{Effect, Write};
 use crate::world::{Page, Records};
+
+pub use conversion::{Conversion, StoredDelivery, convert};
+pub use outcomes::{Batch, Outcomes, ParkedFor};
 
 /// How many entries of the schedule of a destination one look reads.
 const LOOK: usize = 32;
 /// How many keys are read at once when all are needed.
 const PAGE: usize = 1024;
-/// Maximum number of deliveries of an earlier version that one step converts.
-const CONVERTED_ROWS: usize = 64;
-/// A step of the conversion ends after this many bytes of bodies.
-const CONVERTED_BYTES: usize = 4 * 1024 * 1024;
-
-/// The reason why a delivery is parked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ParkedFor {
-    /// The queue of the organization exceeds its limits.
-    Limit,
-    /// Its records cannot be read.
-    Unreadable,
-}
 
 /// Queues the deliveries of a state of an activity to the receivers of one organization. The state is given
 /// as the organization of the activity, the id of the activity, and its number of votes.
@@ -50,20 +42,26 @@ pub fn queue(
     due: Millis,
 ) -> Result<Vec<Write>, Corrupt> {
     let mut writes = Vec::new();
+    let mut last = None;
     for (endpoint, url) in receivers {
         let destination = Destination { organization, endpoint };
         let id = DeliveryId { destination, cause, activity, votes, size: body.size() };
         writes.extend(queue_one(&id, &Delivery { url, attempts: 0, due })?);
+        last = Some(id);
     }
-    if !writes.is_empty() {
-        writes.push(Write::put_new(layout::body(organization, activity, votes), body)?);
-    }
+    writes.extend(last.map(|id| queue_body(&id, body)).transpose()?);
     Ok(writes)
 }
 
 /// Returns the rows of a delivery without its body.
 fn queue_one(id: &DeliveryId, delivery: &Delivery) -> Result<[Write; 2], Corrupt> {
-    Ok([Write::put_new(id.key(), delivery)?, Write::mark(id.scheduled(delivery.due), &[])])
+    let record = Write::put_new(id.key(), delivery)?.with(Effect::Delivery(*id));
+    Ok([record, Write::mark(id.scheduled(delivery.due), &[])])
+}
+
+/// Returns the row of the body that a delivery shares with others.
+fn queue_body(id: &DeliveryId, body: &EventBody) -> Result<Write, Corrupt> {
+    Ok(Write::put_new(id.body(), body)?.with(Effect::Body(*id)))
 }
 
 /// Returns the next destination after this one, in key order, that has queued deliveries.
@@ -314,164 +312,4 @@ pub fn parked(
     let keys = records.keys(Page { after: after.as_deref(), ..Page::first(layout::PARKED, limit) })?;
     let found = keys.iter().filter_map(|key| Some((Destination::of_parked(key)?, key)));
     found.map(|(destination, key)| Ok((destination, readable::<Parked>(records.read(key))?))).collect()
-}
-
-/// The outcomes of deliveries, collected for one commit.
-#[derive(Default)]
-pub struct Outcomes {
-    writes: Vec<Write>,
-    ended_deliveries: BTreeSet<DeliveryId>,
-    parked: BTreeMap<Destination, Vec<(ActivityId, ParkedFor)>>,
-}
-
-/// The writes of [`Outcomes`], and by how much they shorten the queues.
-pub struct Batch {
-    /// Writes to commit.
-    pub writes: Vec<Write>,
-    /// Removed deliveries and bodies, by the receiving organization and the organization that caused them.
-    pub freed: BTreeMap<(OrganizationId, OrganizationId), Usage>,
-}
-
-impl Outcomes {
-    /// Returns whether there is nothing to write.
-    pub fn is_empty(&self) -> bool {
-        self.writes.is_empty()
-    }
-
-    /// Records that a delivery ended: it was delivered or given up.
-    pub fn end(&mut self, id: DeliveryId, due: Option<Millis>) {
-        self.writes.push(Write::remove(id.key()));
-        self.writes.extend(due.map(|due| Write::remove(id.scheduled(due))));
-        self.ended_deliveries.insert(id);
-    }
-
-    /// Records that a delivery is parked. If its due time is not known, its entry in the schedule stays until
-    /// a look removes it.
-    pub fn park(&mut self, id: DeliveryId, due: Option<Millis>, why: ParkedFor) {
-        self.end(id, due);
-        self.parked.entry(id.destination).or_default().push((id.activity, why));
-    }
-
-    /// Records that an attempt failed and the delivery is retried at a later time.
-    ///
-    /// # Errors
-    /// If its record cannot be encoded.
-    pub fn postpone(&mut self, id: &DeliveryId, from: Millis, delivery: &Delivery) -> Result<(), Corrupt> {
-        self.writes.push(Write::remove(id.scheduled(from)));
-        self.writes.push(Write::mark(id.scheduled(delivery.due), &[]));
-        self.writes.push(Write::put(id.key(), delivery)?);
-        Ok(())
-    }
-
-    /// Adds the writes that follow: the removal of bodies without deliveries, and the counts of parked
-    /// deliveries.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
-    pub fn finish(mut self, records: &dyn Records, now: Millis) -> Result<Batch, Corrupt> {
-        let mut freed: BTreeMap<_, Usage> = BTreeMap::new();
-        let mut free = |id: &DeliveryId, usage| {
-            freed.entry((id.destination.organization, id.cause)).or_default().add(usage);
-        };
-        for id in &self.ended_deliveries {
-            free(id, Usage { deliveries: 1, bytes: 0 });
-        }
-        for (id, bytes) in self.unused_bodies(records)? {
-            self.writes.push(Write::remove(id.body()));
-            free(&id, Usage { deliveries: 0, bytes });
-        }
-        for (destination, parked) in &self.parked {
-            let key = destination.parked();
-            let before = readable::<Parked>(records.read(&key))?;
-            self.writes.extend(count(before, parked, now).map(|count| Write::put(key, &count)).transpose()?);
-        }
-        Ok(Batch { writes: self.writes, freed })
-    }
-
-    /// Returns the bodies to which only ended deliveries refer, each by one of these deliveries.
-    fn unused_bodies(&self, records: &dyn Records) -> Result<Vec<(DeliveryId, u64)>, Corrupt> {
-        let state = |id: &DeliveryId| (id.destination.organization, id.activity, id.votes);
-        let ended: BTreeMap<_, _> = self.ended_deliveries.iter().map(|id| (state(id), *id)).collect();
-        let activities: BTreeSet<_> = ended.values().map(layout::deliveries_of).collect();
-        let mut used = BTreeSet::new();
-        for deliveries in activities {
-            each_delivery(records, &deliveries, |id| {
-                if !self.ended_deliveries.contains(&id) {
-                    used.insert(state(&id));
-                }
-            })?;
-        }
-        let unused = ended.into_iter().filter(|(state, _)| !used.contains(state));
-        Ok(unused.map(|(_, id)| (id, id.size.into())).collect())
-    }
-}
-
-/// Adds parked deliveries to the count of their destination.
-fn count(before: Option<Parked>, parked: &[(ActivityId, ParkedFor)], now: Millis) -> Option<Parked> {
-    let number = |why| parked.iter().filter(|(_, parked)| *parked == why).count() as u64;
-    let activities = || parked.iter().map(|(activity, _)| *activity);
-    let (oldest, newest) = (activities().min()?, activities().max()?);
-    let (parked, unreadable) = (number(ParkedFor::Limit), number(ParkedFor::Unreadable));
-    Some(match before {
-        None => Parked { parked, unreadable, first: now, last: now, oldest, newest },
-        Some(before) => Parked {
-            parked: before.parked.saturating_add(parked),
-            unreadable: before.unreadable.saturating_add(unreadable),
-            first: before.first,
-            last: now,
-            oldest: before.oldest.min(oldest),
-            newest: before.newest.max(newest),
-        },
-    })
-}
-
-/// One step of the conversion of deliveries that an earlier version stored.
-#[derive(Default)]
-pub struct Conversion {
-    /// Writes to commit.
-    pub writes: Vec<Write>,
-    /// Key after which the next step starts; `None` after the last step.
-    pub next: Option<Key>,
-    /// Number of converted deliveries.
-    pub converted: u64,
-    /// Number of deliveries that cannot be read, and are not changed.
-    pub unreadable: u64,
-}
-
-/// Converts a bounded number of deliveries that an earlier version stored, each with its own copy of the
-/// body.
-///
-/// # Errors
-/// If the store cannot be read.
-pub fn convert(records: &dyn Records, after: Option<&[u8]>) -> Result<Conversion, Corrupt> {
-    let rows = records.keys(Page { after, ..Page::first(keys::LEGACY_DELIVERIES, CONVERTED_ROWS) })?;
-    let mut conversion = Conversion::default();
-    let (mut bodies, mut bytes) = (BTreeSet::new(), 0_usize);
-    let full = rows.len() == CONVERTED_ROWS;
-    let last = rows.last().cloned();
-    for row in rows {
-        let delivery = readable::<StoredDelivery>(records.read(&row))?;
-        let Some((delivery, votes)) = delivery.zip(keys::event_votes(&row)) else {
-            conversion.unreadable = conversion.unreadable.saturating_add(1);
-            continue;
-        };
-        let StoredDelivery { receiver, endpoint, url, activity, body, attempts, due } = delivery;
-        let body = EventBody::from(body);
-        let destination = Destination { organization: receiver, endpoint };
-        let cause = body.organization().unwrap_or(receiver);
-        let id = DeliveryId { destination, cause, activity, votes, size: body.size() };
-        conversion.writes.extend(queue_one(&id, &Delivery { url, attempts, due })?);
-        if bodies.insert(id.body()) && records.keys(Page::first(&id.body(), 1))?.is_empty() {
-            conversion.writes.push(Write::put_new(id.body(), &body)?);
-        }
-        bytes = bytes.saturating_add(usize::try_from(body.size()).unwrap_or(usize::MAX));
-        conversion.writes.push(Write::remove(row.clone()));
-        conversion.converted = conversion.converted.saturating_add(1);
-        if bytes >= CONVERTED_BYTES {
-            conversion.next = Some(row);
-            return Ok(conversion);
-        }
-    }
-    conversion.next = last.filter(|_| full);
-    Ok(conversion)
 }

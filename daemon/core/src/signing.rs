@@ -1,42 +1,22 @@
 //! Resolution of the key that a request names, and signatures with it.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use quorate_chain::address::AddressFormat;
-use quorate_chain::curve::{Curve, Message, PublicKey, Scheme, Signature};
-use quorate_chain::payload::{HashFunction, Payload, PayloadEncoding};
-use quorate_chain::transaction::{Signable, Signer as SigningKey, TransactionType, Unsigned, UnsignedError};
+use quorate_chain::curve::{Message, Signature};
 use quorate_common::ids::PrivateKeyId;
 
-use crate::error::{Corrupt, Intent, Missing, RequestError};
-use crate::model::layout::{self, Key};
+use crate::error::{Intent, Missing, RequestError};
+use crate::model::layout::{Class, Key};
 use crate::model::{PrivateKey, WalletAccount};
 use crate::policy::Facts;
 use crate::records;
+use crate::signer::Holder;
+pub use crate::signer::Signer;
 use crate::view::View;
 
 /// How many holders of one address or public key are read at once.
 const HOLDERS: usize = 16;
-
-/// A key that can sign, and the wallet account or private key that it belongs to.
-#[derive(Debug, Clone)]
-pub struct Signer {
-    record_key: Key,
-    curve: Curve,
-    /// Signature scheme, which the address in `signWith` determines.
-    scheme: Scheme,
-    /// Format of that address, if `signWith` is an address.
-    format: Option<AddressFormat>,
-    holder: Holder,
-    /// Parsed public key, once it was used.
-    public_key: OnceLock<PublicKey>,
-}
-
-#[derive(Debug, Clone)]
-enum Holder {
-    Account(Box<WalletAccount>),
-    PrivateKey(Box<PrivateKey>),
-}
 
 /// Resolves `signWith`: the id of a private key, an address, or a public key, compared case-sensitively. If
 /// several objects match, accounts precede private keys, and older objects precede newer ones.
@@ -56,16 +36,8 @@ pub fn resolve(view: &View<'_>, sign_with: &str) -> Result<Arc<Signer>, RequestE
 fn look_up(view: &View<'_>, sign_with: &str) -> Result<Signer, RequestError> {
     let Oldest { account, key } = Oldest::of(view, sign_with)?;
     if let Some((account, record_key)) = account {
-        let (curve, scheme) = (account.curve, account.format.scheme());
         let format = (account.address == sign_with).then_some(account.format);
-        return Ok(Signer {
-            record_key,
-            curve,
-            scheme,
-            format,
-            holder: Holder::Account(Box::new(account)),
-            public_key: OnceLock::new(),
-        });
+        return Ok(Signer::of_account(account, record_key, format));
     }
     let key = key.ok_or(Missing::SigningResource)?;
     let named = key.addresses.iter().find(|address| address.address == sign_with);
@@ -99,7 +71,7 @@ impl Oldest {
     }
 
     fn consider(&mut self, view: &View<'_>, name: &str, record_key: Key) -> Result<(), RequestError> {
-        if layout::entity_class(&record_key) == Some(b'k') && record_key.first() == Some(&b'e') {
+        if Class::PrivateKey.is_of(&record_key) {
             let known = view.organization.private_keys();
             let found =
                 known.filter(|key| records::private_key_record(view.organization.id(), key) == record_key);
@@ -153,87 +125,16 @@ fn of_private_key(
         return Err(Intent::Text("private key is disabled").into());
     }
     let record_key = records::private_key_record(view.organization.id(), &key);
-    Ok(Signer {
-        record_key,
-        curve: key.curve,
-        scheme: format.map_or(Scheme::Default, AddressFormat::scheme),
-        format,
-        holder: Holder::PrivateKey(Box::new(key)),
-        public_key: OnceLock::new(),
-    })
-}
-
-fn unsignable(error: &UnsignedError) -> RequestError {
-    let message = error.to_string();
-    match error {
-        UnsignedError::Type(_) => Intent::TransactionType(message).into(),
-        _ => Intent::Transaction(message).into(),
-    }
+    Ok(Signer::of_private_key(key, record_key, format))
 }
 
 impl Signer {
-    /// Decodes a transaction to sign with this key.
-    ///
-    /// # Errors
-    /// If the transaction cannot be decoded, or cannot be signed with this key.
-    pub fn transaction(&self, kind: TransactionType, text: &str) -> Result<Signable, RequestError> {
-        let transaction = Unsigned::read(kind, text).map_err(|error| unsignable(&error))?;
-        let signer = SigningKey { key: self.public_key()?, format: self.format };
-        transaction.for_signer(&signer).map_err(|error| unsignable(&error))
-    }
-
-    /// Returns the parsed public key.
-    fn public_key(&self) -> Result<&PublicKey, Corrupt> {
-        if let Some(known) = self.public_key.get() {
-            return Ok(known);
-        }
-        let text = match &self.holder {
-            Holder::Account(account) => &account.public_key,
-            Holder::PrivateKey(key) => &key.public_key,
-        };
-        let key = PublicKey::from_hex(self.curve, text);
-        let key = key.map_err(|_| Corrupt::Invariant("a stored public key is not on its curve"))?;
-        Ok(self.public_key.get_or_init(|| key))
-    }
-
     /// Returns the facts that policies can query about a signature with this key.
     pub fn facts(&self, view: &View<'_>) -> Facts {
-        match &self.holder {
+        match self.holder() {
             Holder::Account(account) => Facts::of_account(account, view.organization.wallet(account.wallet)),
             Holder::PrivateKey(key) => Facts::of_private_key(key),
         }
-    }
-
-    /// Returns the wallet account, if the signer is one.
-    pub fn account(&self) -> Option<&WalletAccount> {
-        match &self.holder {
-            Holder::Account(account) => Some(account),
-            Holder::PrivateKey(_) => None,
-        }
-    }
-
-    /// Returns the private key, if the signer is one.
-    pub fn private_key(&self) -> Option<&PrivateKey> {
-        match &self.holder {
-            Holder::Account(_) => None,
-            Holder::PrivateKey(key) => Some(key),
-        }
-    }
-
-    /// Decodes a payload to sign with this key.
-    ///
-    /// # Errors
-    /// If the payload does not match the encoding, or cannot be signed with this key.
-    pub fn payload(
-        &self,
-        encoding: PayloadEncoding,
-        hash: HashFunction,
-        text: &str,
-    ) -> Result<Payload, RequestError> {
-        let read = Payload::read(self.curve, encoding, hash, text);
-        let mut payload = read.map_err(|error| Intent::Detail(error.to_string()))?;
-        payload.message = payload.message.under(self.scheme);
-        Ok(payload)
     }
 
     /// Signs a message. A second implementation verifies the signature.
@@ -241,10 +142,10 @@ impl Signer {
     /// # Errors
     /// If the secret key cannot be read, or the signature fails verification.
     pub fn sign(&self, view: &View<'_>, message: &Message) -> Result<Signature, RequestError> {
-        let mut load = || match &self.holder {
+        let mut load = || match self.holder() {
             Holder::Account(account) => Ok(view.records().account_secret(account)?),
             Holder::PrivateKey(key) => Ok(view.records().private_key_secret(key)?),
         };
-        view.sign(&self.record_key, &mut load, message)
+        view.sign(self.record_key(), &mut load, message)
     }
 }

@@ -1,7 +1,9 @@
 //! The view that a kind gets: one organization, and what the service offers to all of them.
 
+mod interfaces;
 mod own;
 
+pub use interfaces::KnownInterfaces;
 pub use own::OwnRecords;
 
 use std::sync::Arc;
@@ -12,6 +14,7 @@ use quorate_common::ids::{
     InvitationId, OrganizationId, PolicyId, PrivateKeyId, TagId, UserId, WalletAccountId, WalletId,
 };
 use quorate_common::stamp::Stamp;
+use quorate_policy::decide::DenyErrors;
 
 use crate::error::{Conflict, Corrupt, Intent, Limit, Missing, RequestError};
 use crate::interfaces::Interface;
@@ -21,8 +24,7 @@ use crate::model::{
     Wallet, WalletAccount, layout,
 };
 use crate::origins;
-use crate::policy::DenyErrors;
-use crate::signing::Signer;
+use crate::signer::Signer;
 use crate::world::{QuorumKey, World};
 
 /// How many accounts with one name are read at once.
@@ -265,6 +267,20 @@ impl<'a> View<'a> {
         }
     }
 
+    /// Checks that all wallets and private keys have been exported.
+    ///
+    /// # Errors
+    /// If one of them has not.
+    pub fn all_exported(&self) -> Result<(), RequestError> {
+        if self.organization.wallets().any(|wallet| !wallet.exported) {
+            return Err(Intent::Text("wallet has not been exported").into());
+        }
+        if self.organization.private_keys().any(|key| !key.exported) {
+            return Err(Intent::Text("private key has not been exported").into());
+        }
+        Ok(())
+    }
+
     /// Checks that no secret has this name.
     ///
     /// # Errors
@@ -307,6 +323,20 @@ pub fn distinct<T: Ord>(items: impl IntoIterator<Item = T>, name: &'static str) 
     items.sort_unstable();
     let has_duplicate = items.array_windows().any(|[a, b]| a == b);
     if has_duplicate { Err(Intent::Duplicate(name).into()) } else { Ok(()) }
+}
+
+/// Looks up each id of a list, which must not be empty or contain an id twice.
+///
+/// # Errors
+/// If the list is empty, an id occurs twice, or `find` fails.
+pub fn look_up_each<Id: Copy + Ord, T>(
+    ids: &[Id],
+    name: &'static str,
+    find: impl FnMut(Id) -> Result<T, RequestError>,
+) -> Result<Vec<T>, RequestError> {
+    not_empty(ids, name)?;
+    distinct(ids, name)?;
+    ids.iter().copied().map(find).collect()
 }
 
 /// Checks that `more` objects can be added to the `present` ones. `key` is the name of the limit in

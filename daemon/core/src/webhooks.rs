@@ -1,41 +1,14 @@
 //! The webhook deliveries of an activity. They are queued in the same batch as the activity, and delivered
 //! later.
 
-use quorate_common::ids::{ActivityId, EndpointId, OrganizationId};
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use quorate_common::ids::{EndpointId, OrganizationId};
 
 use crate::answer::{CanFlags, activity_json};
 use crate::error::Corrupt;
-use crate::model::record::Record;
 use crate::model::write::Write;
-use crate::model::{ActivityRecord, FeatureName, Millis, Organization};
+use crate::model::{ActivityRecord, FeatureName, Organization};
 use crate::outbox::{self, EventBody};
 use crate::world::World;
-
-/// A queued delivery as earlier versions stored it: with its own copy of the body.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct StoredDelivery {
-    /// Organization that configured the URL.
-    pub receiver: OrganizationId,
-    /// Endpoint of the organization; `None` for the URL of its webhook feature.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub endpoint: Option<EndpointId>,
-    /// URL to post to.
-    pub url: String,
-    /// Activity that the delivery reports.
-    pub activity: ActivityId,
-    /// Body to post: the activity as it was when the delivery was queued.
-    pub body: Box<RawValue>,
-    /// Number of attempts so far.
-    pub attempts: u32,
-    /// Earliest time of the next attempt.
-    pub due: Millis,
-}
-
-impl Record for StoredDelivery {
-    const NOUN: &'static str = "delivery of an earlier version";
-}
 
 /// The endpoint, or `None` for the webhook feature, and its URL.
 type Receiver = (Option<EndpointId>, String);

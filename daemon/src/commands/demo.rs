@@ -5,7 +5,8 @@ use bytes::Bytes;
 use quorate_common::activity::{Activity, Status};
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::stamp::Stamper;
-use quorate_core::authn::Credentials as Stamps;
+use quorate_core::authn::{Credentials as Stamps, Header};
+use quorate_core::kinds;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -141,7 +142,8 @@ impl Demo<'_> {
         let body = Bytes::from(body.to_string());
         let stamper = self.stampers.get(user).ok_or_else(|| failed("a root user is missing"))?;
         let stamp = stamper.stamp(&body).map_err(|error| failed(&error.to_string()))?;
-        let stamps = Stamps { stamps: vec![stamp.header()], ..Stamps::default() };
+        let stamps = Stamps { stamp: Header::Once(stamp.header()), ..Stamps::default() };
+        let operation = kinds::operation(operation).ok_or_else(|| failed("an operation is missing"))?;
         let answer = self.executor.submit(operation, &stamps, &body).await;
         let answer = answer.map_err(|error| failed(&error.message))?;
         let answer: Answer = serde_json::from_slice(&answer).map_err(|error| failed(&error.to_string()))?;

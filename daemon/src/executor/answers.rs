@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use quorate_common::api_error::{ApiError, Code};
+use quorate_common::catalog::Cost;
 use quorate_common::ids::OrganizationId;
 use quorate_core::authn::Credentials;
 use quorate_core::budget::{Budget, CancelOnDrop, Cancellation};
 use quorate_core::error::{Corrupt, RequestError};
 use quorate_core::model::layout;
 use quorate_core::pipeline::Attempt;
-use quorate_core::queries::{self, Admitted, Cost};
+use quorate_core::queries::{self, Admitted, Entry};
 use quorate_core::world::World;
 
 use super::relied::{Relied, Relying};
@@ -26,14 +27,14 @@ impl Executor {
     /// Returns the error of the query, or [`Code::Unavailable`] if the data kept changing.
     pub async fn query(
         &self,
-        name: &'static str,
+        entry: &'static Entry,
         credentials: &Credentials,
         body: &Bytes,
     ) -> Result<Vec<u8>, ApiError> {
         let cancellation = Cancellation::default();
         let _cancel = CancelOnDrop(cancellation.clone());
         for _ in 0..ATTEMPTS {
-            let (attempt, relied) = self.attempt(name, credentials, body, &cancellation).await;
+            let (attempt, relied) = self.attempt(entry, credentials, body, &cancellation).await;
             if self.is_current(&relied, attempt.corrupt.as_ref())? {
                 return self.persist_expiry(attempt.answer);
             }
@@ -45,18 +46,17 @@ impl Executor {
     /// thread.
     async fn attempt(
         &self,
-        name: &'static str,
+        entry: &'static Entry,
         credentials: &Credentials,
         body: &Bytes,
         cancellation: &Cancellation,
     ) -> (Attempt, Relied) {
-        let (admitted, relied) = self.admit(name, credentials, body, cancellation).await;
+        let (admitted, relied) = self.admit(entry, credentials, body, cancellation).await;
         let admitted = match admitted {
             Ok(admitted) => admitted,
             Err(error) => return (Attempt::error(&error), relied),
         };
         let account = Account { tenant: admitted.tenant(), organization: admitted.organization() };
-        let cost = admitted.cost();
         let shared = Arc::clone(&self.shared);
         let budget = Budget::of_query(&shared.limits, cancellation.clone());
         let answer = move || {
@@ -64,7 +64,7 @@ impl Executor {
             let attempt = admitted.answer(&world);
             (attempt, [relied, world.relied()].concat())
         };
-        match cost {
+        match entry.cost {
             Cost::Small => answer(),
             Cost::Large => self.shared.readers.run(account, answer).await.unwrap_or_else(not_run),
         }
@@ -73,7 +73,7 @@ impl Executor {
     /// Authenticates a query; also returns the organizations that the result relies on.
     async fn admit(
         &self,
-        name: &'static str,
+        entry: &'static Entry,
         credentials: &Credentials,
         body: &Bytes,
         cancellation: &Cancellation,
@@ -83,7 +83,7 @@ impl Executor {
             let missing = {
                 let budget = Budget::of_query(&self.shared.limits, cancellation.clone());
                 let world = Relying::on_cached(&self.shared, budget, &loaded);
-                let admitted = queries::admit(&world, now(), name, credentials, body);
+                let admitted = queries::admit(&world, now(), entry, credentials, body);
                 match world.missing() {
                     None => return (admitted, world.relied()),
                     Some(missing) => missing,

@@ -1,20 +1,20 @@
 //! The committer: one thread that collects waiting commits into groups, makes each group durable and answers
 //! it. After a failure of the store, the thread reopens it and continues from the data on disk.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use quorate_common::console;
-use quorate_core::model::{Millis, Organization};
 use tokio::sync::oneshot;
 
+use super::Shared;
+use super::effects::Effects;
 use super::group::{self, Receiver, Sender, queue};
-use super::{Shared, StaleKeys};
+use super::store_state::{Condition, Figures, Gauge, StoreState};
 use crate::clock::now;
 use crate::fail_points;
 use crate::guard::GuardError;
-use crate::outbox::arrivals::ByOrganization;
 use crate::store::{Batch, StoreError, Verdict};
 
 /// Interval of attempts to write again after a failure.
@@ -40,83 +40,13 @@ pub enum CommitError {
     Altered,
 }
 
-/// Whether the store accepts writes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum StoreState {
-    /// The store accepts writes.
-    #[default]
-    Ready,
-    /// The store has too little free space. Reads continue.
-    Full {
-        /// Start of this state, in milliseconds since 1970.
-        since: Millis,
-        /// Error that the store reported.
-        cause: String,
-    },
-    /// A commit failed and the store is being reopened, or the guard file cannot be written.
-    Failed {
-        /// Whether only the guard file failed.
-        guard_only: bool,
-        /// Start of this state, in milliseconds since 1970.
-        since: Millis,
-        /// Error that the store reported.
-        cause: String,
-    },
-    /// Records were removed, restored from an older copy, added or damaged. Reads continue.
-    Altered {
-        /// Time of the discovery, in milliseconds since 1970.
-        since: Millis,
-        /// Error that the guard reported.
-        cause: String,
-    },
-}
-
-impl StoreState {
-    /// Adopts the newer cause of the same state. The amount of missing space, for example, may have grown.
-    fn update_cause(&mut self, newer: Self) {
-        match (self, newer) {
-            (Self::Full { cause, .. }, Self::Full { cause: newer, .. })
-            | (Self::Altered { cause, .. }, Self::Altered { cause: newer, .. }) => *cause = newer,
-            (Self::Failed { cause, guard_only, .. }, Self::Failed { cause: newer, guard_only: only, .. }) => {
-                *cause = newer;
-                *guard_only &= only;
-            }
-            _ => {}
-        }
-    }
-}
-
-/// Counters since the start.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Figures {
-    /// Batches that became durable.
-    pub commits: u64,
-    /// Groups of batches, each of which became durable with one sync.
-    pub groups: u64,
-}
-
-/// Changes of the state in memory, applied once a commit is durable.
-#[derive(Default)]
-pub(super) struct Effects {
-    /// Snapshots to publish.
-    pub(super) after: Vec<Organization>,
-    /// Decrypted keys to remove from the cache.
-    pub(super) stale_keys: Vec<StaleKeys>,
-    /// Events for the change feed.
-    pub(super) events: Vec<console::Change>,
-    /// Webhook deliveries that the commit queues.
-    pub(super) deliveries: ByOrganization,
-    /// Whether the commit queues mail.
-    pub(super) has_mail: bool,
-    /// Whether the commit leaves tombstones for the cleanup.
-    pub(super) has_tombstones: bool,
-}
+type Reply = oneshot::Sender<Result<(), CommitError>>;
 
 /// A commit that waits for the committer.
 pub(super) struct Waiting {
     batch: Batch,
     effects: Effects,
-    reply: oneshot::Sender<Result<(), CommitError>>,
+    reply: Reply,
 }
 
 impl Waiting {
@@ -124,73 +54,6 @@ impl Waiting {
     fn empty() -> Self {
         let (reply, _) = oneshot::channel();
         Self { batch: Batch::default(), effects: Effects::default(), reply }
-    }
-}
-
-#[derive(Default)]
-struct Gauge {
-    commits: AtomicU64,
-    groups: AtomicU64,
-    state: Mutex<StoreState>,
-}
-
-impl Gauge {
-    fn state(&self) -> MutexGuard<'_, StoreState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Enters a state and logs the transition.
-    fn enter(&self, shared: &Shared, next: StoreState) {
-        let mut state = self.state();
-        if std::mem::discriminant(&*state) == std::mem::discriminant(&next) {
-            state.update_cause(next);
-            return;
-        }
-        match &next {
-            StoreState::Ready => tracing::info!("the store accepts writes again"),
-            StoreState::Full { cause, .. } => {
-                tracing::error!(%cause, "writes are rejected until space is freed; reads continue");
-            }
-            StoreState::Failed { guard_only: true, cause, .. } => {
-                tracing::error!(
-                    %cause,
-                    "writes are rejected until the guard file can be written; reads continue"
-                );
-            }
-            StoreState::Failed { cause, .. } => {
-                tracing::error!(%cause, "the store failed; it is reopened as soon as it can be written");
-            }
-            StoreState::Altered { cause, .. } => {
-                tracing::error!(%cause, "writes are rejected until the store is restored; reads continue");
-            }
-        }
-        *state = next;
-        drop(state);
-        shared.state_changed();
-    }
-
-    fn enter_failed(&self, shared: &Shared, error: &GuardError) {
-        let guard_only = matches!(error, GuardError::System { .. });
-        self.enter(shared, StoreState::Failed { guard_only, since: now(), cause: error.to_string() });
-    }
-
-    /// Records that the failed store was reopened and only the guard file still fails.
-    fn enter_guard_only(&self, shared: &Shared, error: &GuardError) {
-        if let StoreState::Failed { guard_only, cause, .. } = &mut *self.state() {
-            *cause = error.to_string();
-            if std::mem::replace(guard_only, true) {
-                return;
-            }
-            tracing::error!(
-                %cause,
-                "the store was reopened; writes are rejected until the guard file can be written"
-            );
-        }
-        shared.state_changed();
-    }
-
-    fn enter_full(&self, shared: &Shared, error: &StoreError) {
-        self.enter(shared, StoreState::Full { since: now(), cause: error.to_string() });
     }
 }
 
@@ -250,10 +113,7 @@ impl Committer {
 
     /// Returns the counters since the start.
     pub(super) fn figures(&self) -> Figures {
-        Figures {
-            commits: self.gauge.commits.load(Ordering::Relaxed),
-            groups: self.gauge.groups.load(Ordering::Relaxed),
-        }
+        self.gauge.figures()
     }
 
     /// Returns whether the store accepts writes.
@@ -267,24 +127,23 @@ fn run(shared: &Shared, mut waiting: Receiver<Waiting>, gauge: &Gauge) {
     // The disk may already be full.
     check_store(shared, gauge);
     loop {
-        let state = gauge.state().clone();
-        let reads_only = matches!(state, StoreState::Full { .. });
-        let compares = (reads_only || state == StoreState::Ready) && shared.guard.is_comparing();
-        let group = match state {
-            StoreState::Ready => waiting.group(compares.then_some(pause)),
+        let condition = gauge.condition();
+        let compares = is_comparable(condition) && shared.guard.is_comparing();
+        let group = match condition {
+            Condition::Ready => waiting.group(compares.then_some(pause)),
             // The first attempt to recover follows at once.
-            StoreState::Failed { .. } if tried.is_none() => Some(Vec::new()),
+            failed if failed.is_failed() && tried.is_none() => Some(Vec::new()),
             _ => waiting.group_within(if compares { pause } else { RETRY }),
         };
         let Some(group) = group else { return };
-        if let Some(error) = try_recover(shared, gauge, &state, &mut tried) {
-            reject(group, error);
+        if let Some(error) = try_recover(shared, gauge, condition, &mut tried) {
+            answer(group.into_iter().map(|waiting| (waiting.reply, Err(error))));
             continue;
         }
         if !group.is_empty() {
             commit(shared, group, gauge);
         }
-        if compares && matches!(*gauge.state(), StoreState::Ready | StoreState::Full { .. }) {
+        if compares && is_comparable(gauge.condition()) {
             let begun = Instant::now();
             compare(shared, gauge);
             pause = begun.elapsed().saturating_mul(PAUSE_FACTOR);
@@ -298,17 +157,17 @@ fn run(shared: &Shared, mut waiting: Receiver<Waiting>, gauge: &Gauge) {
 fn try_recover(
     shared: &Shared,
     gauge: &Gauge,
-    state: &StoreState,
+    condition: Condition,
     tried: &mut Option<Instant>,
 ) -> Option<CommitError> {
     let is_due = tried.is_none_or(|tried| tried.elapsed() >= RETRY);
-    match state {
-        StoreState::Ready => return None,
-        StoreState::Full { .. } => {}
-        StoreState::Failed { .. } if !is_due => return Some(CommitError::Unavailable),
-        StoreState::Failed { guard_only, .. } => {
+    match condition {
+        Condition::Ready => return None,
+        Condition::Full => {}
+        Condition::Failed | Condition::GuardFailed if !is_due => return Some(CommitError::Unavailable),
+        Condition::Failed | Condition::GuardFailed => {
             *tried = Some(Instant::now());
-            if let Err(error) = recover(shared, *guard_only) {
+            if let Err(error) = recover(shared, condition == Condition::GuardFailed) {
                 tracing::debug!(cause = %error, "the store is not usable yet");
                 if matches!(error, GuardError::System { .. }) && !has_failed(shared) {
                     gauge.enter_guard_only(shared, &error);
@@ -316,8 +175,8 @@ fn try_recover(
                 return Some(CommitError::Unavailable);
             }
         }
-        StoreState::Altered { .. } if !is_due => return Some(CommitError::Altered),
-        StoreState::Altered { .. } => {
+        Condition::Altered if !is_due => return Some(CommitError::Altered),
+        Condition::Altered => {
             *tried = Some(Instant::now());
             // Reads continue, so a store that fails in this state is reopened as well.
             if let Err(error) = recover_altered(shared) {
@@ -327,17 +186,22 @@ fn try_recover(
         }
     }
     check_store(shared, gauge);
-    if *gauge.state() == StoreState::Ready {
+    if gauge.condition() == Condition::Ready {
         *tried = None;
     }
     None
 }
 
-/// Enters the state that the store reports.
+/// Returns whether records can be compared with their digest.
+fn is_comparable(condition: Condition) -> bool {
+    matches!(condition, Condition::Ready | Condition::Full)
+}
+
+/// Enters the condition that the store reports.
 fn check_store(shared: &Shared, gauge: &Gauge) {
     match shared.barrier.store().ready() {
-        Ok(()) => gauge.enter(shared, StoreState::Ready),
-        Err(error @ StoreError::Full { .. }) => gauge.enter_full(shared, &error),
+        Ok(()) => gauge.enter(shared, Condition::Ready, ""),
+        Err(error @ StoreError::Full { .. }) => gauge.enter(shared, Condition::Full, error),
         Err(error) => gauge.enter_failed(shared, &error.into()),
     }
 }
@@ -346,9 +210,7 @@ fn check_store(shared: &Shared, gauge: &Gauge) {
 fn compare(shared: &Shared, gauge: &Gauge) {
     match shared.guard.compare(&shared.barrier) {
         Ok(()) => {}
-        Err(error @ GuardError::Altered) => {
-            gauge.enter(shared, StoreState::Altered { since: now(), cause: error.to_string() });
-        }
+        Err(error @ GuardError::Altered) => gauge.enter(shared, Condition::Altered, error),
         Err(error) => gauge.enter_failed(shared, &error),
     }
 }
@@ -382,51 +244,22 @@ fn has_failed(shared: &Shared) -> bool {
     matches!(shared.barrier.store().ready(), Err(StoreError::Unavailable))
 }
 
-fn reject(group: Vec<Waiting>, error: CommitError) {
-    for waiting in group {
+fn answer(replies: impl IntoIterator<Item = (Reply, Result<(), CommitError>)>) {
+    for (reply, result) in replies {
         // The caller may have gone away; it needs no answer.
-        let _ = waiting.reply.send(Err(error));
+        let _ = reply.send(result);
     }
 }
 
 /// Makes a group durable, publishes its changes and answers its commits.
 fn commit(shared: &Shared, group: Vec<Waiting>, gauge: &Gauge) {
     fail_points::reach("commit.group");
-    let time = now();
     let (batches, rest): (Vec<_>, Vec<_>) =
         group.into_iter().map(|one| (one.batch, (one.effects, one.reply))).unzip();
-    let answer_all = |rest: Vec<(Effects, oneshot::Sender<_>)>, error| {
-        for (_, reply) in rest {
-            let _ = reply.send(Err(error));
-        }
-    };
-    let mark = match shared.guard.mark(&shared.barrier, time) {
-        Ok(mark) => mark,
-        Err(error) => {
-            gauge.enter_failed(shared, &error.into());
-            return answer_all(rest, CommitError::Unavailable);
-        }
-    };
-    let group = mark.group(batches);
-    let verdicts = match shared.barrier.store().commit(&group) {
+    let verdicts = match store(shared, batches, gauge) {
         Ok(verdicts) => verdicts,
-        Err(error @ StoreError::Full { .. }) => {
-            gauge.enter_full(shared, &error);
-            return answer_all(rest, CommitError::Full);
-        }
-        Err(error) => {
-            gauge.enter_failed(shared, &error.into());
-            return answer_all(rest, CommitError::Unavailable);
-        }
+        Err(error) => return answer(rest.into_iter().map(|(_, reply)| (reply, Err(error)))),
     };
-    let changed = |(batch, verdict): (&Batch, &Verdict)| *verdict == Verdict::Done && !batch.is_empty();
-    if group.batches.iter().zip(&verdicts).any(changed)
-        && let Err(error) = shared.guard.advance(&shared.barrier, time)
-    {
-        // The group is durable, but its loss would not be detected, so it is not acknowledged.
-        gauge.enter_failed(shared, &error);
-        return answer_all(rest, CommitError::Unavailable);
-    }
     gauge.groups.fetch_add(1, Ordering::Relaxed);
     fail_points::reach("commit.publish");
     let mut replies = Vec::with_capacity(rest.len());
@@ -436,32 +269,36 @@ fn commit(shared: &Shared, group: Vec<Waiting>, gauge: &Gauge) {
             continue;
         }
         gauge.commits.fetch_add(1, Ordering::Relaxed);
-        publish(shared, effects);
+        effects.publish(shared);
         replies.push((reply, Ok(())));
     }
     fail_points::reach("commit.answer");
     // Commits that clashed are answered last, because their next attempt must see the winning commit.
-    for (reply, result) in replies {
-        let _ = reply.send(result);
-    }
+    answer(replies);
 }
 
-/// Applies a durable commit to the state in memory.
-fn publish(shared: &Shared, effects: Effects) {
-    for organization in effects.after {
-        shared.snapshots.publish(organization);
+/// Writes a group with its mark to the store, and advances the guard file.
+fn store(shared: &Shared, batches: Vec<Batch>, gauge: &Gauge) -> Result<Vec<Verdict>, CommitError> {
+    let time = now();
+    let failed = |error: GuardError| {
+        gauge.enter_failed(shared, &error);
+        CommitError::Unavailable
+    };
+    let mark = shared.guard.mark(&shared.barrier, time).map_err(|error| failed(error.into()))?;
+    let group = mark.group(batches);
+    let verdicts = shared.barrier.store().commit(&group).map_err(|error| match error {
+        StoreError::Full { .. } => {
+            gauge.enter(shared, Condition::Full, error);
+            CommitError::Full
+        }
+        error => failed(error.into()),
+    })?;
+    let changed = |(batch, verdict): (&Batch, &Verdict)| *verdict == Verdict::Done && !batch.is_empty();
+    if group.batches.iter().zip(&verdicts).any(changed) {
+        // If this fails, the group is durable, but its loss would not be detected, so it is not acknowledged.
+        shared.guard.advance(&shared.barrier, time).map_err(failed)?;
     }
-    if !effects.stale_keys.is_empty() {
-        shared.forget(&effects.stale_keys);
-    }
-    shared.feed.publish(effects.events);
-    shared.deliveries.add(effects.deliveries);
-    if effects.has_mail {
-        shared.mail.notify_one();
-    }
-    if effects.has_tombstones {
-        shared.tombstones.notify_one();
-    }
+    Ok(verdicts)
 }
 
 #[cfg(test)]
@@ -533,7 +370,7 @@ mod tests {
     }
 
     const fn is_altered(state: &StoreState) -> bool {
-        matches!(state, StoreState::Altered { .. })
+        matches!(state.condition, Condition::Altered)
     }
 
     #[tokio::test]
@@ -564,13 +401,13 @@ mod tests {
             let _ = executor.commit(commit(number)).await;
             number += 1;
         }
-        assert!(matches!(executor.store_state(), StoreState::Failed { guard_only: true, .. }));
+        assert_eq!(executor.store_state().condition, Condition::GuardFailed);
         // A commit that was not acknowledged may still be on disk; its outcome is unknown.
         assert_eq!(executor.commit(commit(number)).await, Err(CommitError::Unavailable));
         assert!(executor.world().records().read(b"a1").unwrap().is_some());
         assert_eq!(fixture.store.recoveries.load(Ordering::Relaxed), 0);
         std::fs::remove_dir(fixture.guard()).unwrap();
-        until(&executor, |state| *state == StoreState::Ready).await;
+        until(&executor, |state| state.condition == Condition::Ready).await;
         executor.commit(commit(number)).await.unwrap();
     }
 
@@ -583,7 +420,7 @@ mod tests {
         fixture.store.rejects_writes.store(true, Ordering::Relaxed);
         assert_eq!(executor.commit(commit(2)).await, Err(CommitError::Unavailable));
         fixture.store.rejects_writes.store(false, Ordering::Relaxed);
-        until(&executor, |state| matches!(state, StoreState::Failed { guard_only: true, .. })).await;
+        until(&executor, |state| state.condition == Condition::GuardFailed).await;
         let recoveries = fixture.store.recoveries.load(Ordering::Relaxed);
         let begun = Instant::now();
         while begun.elapsed() < RETRY * 2 {
@@ -620,10 +457,11 @@ mod tests {
 
     #[test]
     fn a_state_keeps_its_start_and_takes_the_newest_cause() {
-        let full = |since, cause: &str| StoreState::Full { since, cause: cause.to_owned() };
-        let mut state = full(1, "free at least 24 MiB");
-        state.update_cause(full(2, "free at least 30 MiB"));
-        assert_eq!(state, full(1, "free at least 30 MiB"));
+        let cause = "free at least 24 MiB".to_owned();
+        let mut state = StoreState { condition: Condition::Full, since: 1, cause };
+        assert!(state.update_cause(Condition::Full, "free at least 30 MiB"));
+        assert_eq!((state.since, state.cause.as_str()), (1, "free at least 30 MiB"));
+        assert!(!state.update_cause(Condition::Ready, ""));
     }
 
     #[tokio::test]

@@ -31,6 +31,13 @@ struct State<T> {
     closed: bool,
 }
 
+impl<T> State<T> {
+    fn take_group(&mut self) -> Vec<T> {
+        let size = self.waiting.len().min(GROUP);
+        self.waiting.drain(..size).collect()
+    }
+}
+
 /// Condition on which a sleeping receiver is woken.
 #[derive(Clone, Copy)]
 enum Goal {
@@ -166,9 +173,8 @@ impl<T> Receiver<T> {
     pub fn group_within(&mut self, rest: Duration) -> Option<Vec<T>> {
         let until = Instant::now() + rest;
         let mut state = self.queue.sleep(self.queue.lock(), Goal::First, Some(until));
-        let size = state.waiting.len().min(GROUP);
-        let group: Vec<T> = state.waiting.drain(..size).collect();
-        (size > 0 || !state.closed).then_some(group)
+        let group = state.take_group();
+        (!group.is_empty() || !state.closed).then_some(group)
     }
 
     /// Collects all waiting commits, and waits briefly for more. It waits while requests are being decided,
@@ -194,12 +200,11 @@ impl<T> Receiver<T> {
             let until = Instant::now() + PATIENCE;
             state = queue.sleep(state, Goal::Whole(1), Some(until));
         }
-        let size = state.waiting.len().min(GROUP);
-        let group: Vec<T> = state.waiting.drain(..size).collect();
+        let group = state.take_group();
         drop(state);
-        self.before = size;
+        self.before = group.len();
         self.collected = Instant::now();
-        (size > 0).then_some(group)
+        (!group.is_empty()).then_some(group)
     }
 }
 

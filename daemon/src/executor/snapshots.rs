@@ -5,10 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use quorate_common::ids::OrganizationId;
 use quorate_core::error::Corrupt;
-use quorate_core::model::Organization;
+use quorate_core::model::{Organization, layout};
 use quorate_core::records;
 
-use super::version;
 use crate::barrier::Barrier;
 use crate::cache::TwoGenerations;
 use crate::fail_points;
@@ -135,4 +134,9 @@ impl Cache {
             }
         }
     }
+}
+
+/// Returns the version of an organization in the store.
+pub(super) fn version(barrier: &Barrier, id: OrganizationId) -> Result<u64, Corrupt> {
+    barrier.store().register(&layout::version(id)).map_err(|error| Corrupt::from(&error))
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 use std::fs;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use quorate_core::world::Page;
 

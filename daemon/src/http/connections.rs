@@ -1,7 +1,9 @@
 //! Serves HTTP with hyper on the connections of one listener, over any kind of stream, until the stop signal.
 
+use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -18,6 +20,9 @@ use super::limits::{HEAD_BYTES, HTTP2_WINDOW_BYTES, Limits, SMALL_BODY_BYTES, ST
 use super::live::{Entry, Register};
 use super::rate::Rate;
 use crate::listener::{Listener, Service};
+
+/// Pause after a connection could not be accepted.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// HTTP versions that a listener accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,20 +72,42 @@ impl<S: Service> Connections<S> {
         self.register.enter(address).map(Admission)
     }
 
+    /// Opens the connections that a listener accepts until the stop signal, then waits for the accepted requests.
+    pub(crate) async fn serve<C>(self, accept: impl AsyncFn() -> io::Result<C>, open: impl Fn(&Self, C)) {
+        let mut ticks = self.ticks();
+        loop {
+            tokio::select! {
+                () = self.stop.cancelled() => break,
+                _ = ticks.tick() => self.close_overdue(),
+                accepted = accept() => match accepted {
+                    Ok(connection) => open(&self, connection),
+                    Err(error) => {
+                        tracing::warn!(%error, "cannot accept a connection");
+                        self.make_room();
+                        sleep(ACCEPT_PAUSE).await;
+                    }
+                },
+            }
+        }
+        // The listener is closed before the requests are awaited.
+        drop(accept);
+        self.drain().await;
+    }
+
     /// Returns the interval at which [`Connections::close_overdue`] is due.
-    pub(crate) fn ticks(&self) -> Interval {
+    fn ticks(&self) -> Interval {
         let mut ticks = interval(self.limits.tick);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         ticks
     }
 
     /// Drops the connections whose deadlines have passed.
-    pub(crate) fn close_overdue(&self) {
+    fn close_overdue(&self) {
         self.register.close_overdue(&self.limits);
     }
 
     /// Drops an idle connection, because file descriptors have run out.
-    pub(crate) fn make_room(&self) {
+    fn make_room(&self) {
         self.register.evict();
     }
 
@@ -115,7 +142,7 @@ impl<S: Service> Connections<S> {
     }
 
     /// Waits until the accepted requests are answered, as long as the limits allow.
-    pub(crate) async fn drain(self) {
+    async fn drain(self) {
         self.tasks.close();
         let mut ticks = self.ticks();
         let deadline = sleep(self.limits.drain);

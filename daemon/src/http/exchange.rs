@@ -1,7 +1,7 @@
 //! One request and its answer. Checks what hyper does not check, calls the service, and adds the headers that
 //! clients rely on.
 //!
-//! All header values written here are constants. Paths are compared as sent.
+//! All header values written here are constants.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -12,33 +12,30 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_MAX_AGE, CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderName,
-    TRANSFER_ENCODING,
+    ACCESS_CONTROL_MAX_AGE, CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, TRANSFER_ENCODING,
 };
-use http::uri::{Authority, PathAndQuery, Scheme};
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri, Version};
+use http::{HeaderValue, Method, Request, Response, StatusCode, Version};
 use hyper::body::{Body, Incoming as RequestBody};
 use quorate_common::api_error::{ApiError, Code};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use super::body::{AnswerBody, Bodies, BodyError, ReceivedBody};
-use super::gate::{REJECTED_AHEAD, REJECTED_LARGE, REJECTED_METHOD};
+use super::body::{AnswerBody, Bodies, ReceivedBody};
+use super::errors::{
+    ALL_ANSWERS, ALL_BUSY, CLIENT_ANSWERS, CLIENT_BUSY, CLIENT_WAITS, LimitReached, body_error, error,
+    limit_error, malformed, too_many,
+};
+use super::gate::REJECTED_METHOD;
 use super::limits::SMALL_BODY_BYTES;
 use super::live::{Live, RequestGuard};
 use super::rate::Rate;
+use super::request::{credentials, target};
 use super::shares::{Share, Shares};
 use crate::fail_points;
-use crate::listener::{Answer, Content, Incoming, Line, LineText, Listener, Service, Stamps};
+use crate::listener::{Answer, Content, Incoming, Listener, Service};
 use crate::source::{Client, Proxies};
 use crate::telemetry::{Metrics, Readiness, RequestId, SharedReadiness, request_span};
-
-const STAMP: HeaderName = HeaderName::from_static("x-stamp");
-const STAMP_WEBAUTHN: HeaderName = HeaderName::from_static("x-stamp-webauthn");
-const STAMP_ATTESTED: HeaderName = HeaderName::from_static("x-stamp-attested");
-const SESSION: HeaderName = HeaderName::from_static("x-session");
-const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 /// The Rust client compares the whole header value, so it must not have parameters.
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -170,17 +167,15 @@ async fn serve<S: Service>(
         let error = ApiError::new(Code::InvalidArgument, "Request bodies must not be encoded");
         return early(Answer::error_as(StatusCode::UNSUPPORTED_MEDIA_TYPE, &error));
     }
-    let stamps = stamps(&parts.headers).ok_or_else(malformed)?;
-    let forwarded = forwarded(&parts.headers).ok_or_else(malformed)?;
     let shared = &context.shared;
-    let client = shared.proxies.client(context.listener, &forwarded);
+    let credentials = credentials(context.listener, &shared.proxies, &parts.headers).ok_or_else(malformed)?;
+    let client = Client::of(context.listener, credentials.source);
     fail_points::reach("request.received");
     let request_id = RequestId::next();
     let mut incoming = Incoming {
         method: parts.method,
         target,
-        stamps,
-        forwarded,
+        credentials,
         body: Bytes::new(),
         listener: context.listener,
         request_id,
@@ -268,72 +263,13 @@ async fn slot<S>(shared: &Shared<S>, client: Client, wait: Duration) -> Result<S
     timeout(wait, own.of_all(|_| None)).await.ok().flatten().ok_or(ALL_BUSY)
 }
 
-/// Returns path and query, if the target is a path on this host and nothing else.
-fn target(uri: Uri, version: Version, headers: &HeaderMap) -> Option<PathAndQuery> {
-    // In HTTP/2, a target always has an authority; in HTTP/1, only the forms for proxies have one.
-    let fits = match version {
-        Version::HTTP_2 => names_one_host(&uri, headers),
-        _ => uri.authority().is_none() && uri.scheme().is_none(),
-    };
-    let target = uri.into_parts().path_and_query?;
-    (fits && target.as_str().starts_with('/')).then_some(target)
-}
-
-/// Returns whether `:authority` or `Host` is present, and both name the same host if both are (RFC 9113
-/// §8.3.1).
-fn names_one_host(uri: &Uri, headers: &HeaderMap) -> bool {
-    let mut hosts = headers.get_all(HOST).iter();
-    match (uri.authority(), hosts.next(), hosts.next()) {
-        (_, _, Some(_)) | (None, None, None) => false,
-        (Some(_), None, None) => true,
-        (authority, Some(host), None) => {
-            let port = if uri.scheme() == Some(&Scheme::HTTPS) { 443 } else { 80 };
-            let parts = |one: &Authority| {
-                let has_user_info = one.as_str().contains('@');
-                (!has_user_info).then(|| (one.host().to_ascii_lowercase(), one.port_u16().unwrap_or(port)))
-            };
-            let host = Authority::try_from(host.as_bytes()).ok().as_ref().and_then(parts);
-            host.is_some() && authority.is_none_or(|authority| parts(authority) == host)
-        }
-    }
-}
-
-fn stamps(headers: &HeaderMap) -> Option<Stamps> {
-    Some(Stamps {
-        stamp: line(headers, &STAMP)?,
-        webauthn: line(headers, &STAMP_WEBAUTHN)?,
-        attested: line(headers, &STAMP_ATTESTED)?,
-        session: line(headers, &SESSION)?,
-    })
-}
-
-/// Returns `None` if a header contains bytes that are invalid in an address.
-fn forwarded(headers: &HeaderMap) -> Option<Vec<LineText>> {
-    headers.get_all(FORWARDED_FOR).iter().cloned().map(LineText::new).collect()
-}
-
-/// Returns `None` if the value contains bytes that are invalid in a stamp.
-fn line(headers: &HeaderMap, name: &HeaderName) -> Option<Line> {
-    let mut values = headers.get_all(name).iter();
-    match (values.next(), values.next()) {
-        (None, _) => Some(Line::Absent),
-        (Some(value), None) => Line::once(value.clone()),
-        (Some(_), Some(_)) => Some(Line::Repeated),
-    }
-}
-
 /// Returns the answer of a route that does not involve the service.
 fn own_route<S>(context: &Context<S>, method: &Method, path: &str) -> Option<Answer> {
     let shared = &context.shared;
     let answer: fn(&Shared<S>) -> Answer = match path {
         _ if method == Method::OPTIONS && matches!(context.listener, Listener::Http { .. }) => {
-            return Some(Answer {
-                status: StatusCode::NO_CONTENT,
-                content: Content::Empty,
-                cache: None,
-                operation: "preflight",
-                limit: None,
-            });
+            let answer = Answer::json(StatusCode::NO_CONTENT, Bytes::new()).of("preflight");
+            return Some(Answer { content: Content::Empty, ..answer });
         }
         "/healthz" => |_| Answer::ok(Bytes::from_static(br#"{"status":"ok"}"#)).of("healthz"),
         "/readyz" => |shared| ready(shared.readiness.get()).of("readyz"),
@@ -351,73 +287,6 @@ fn ready(readiness: Readiness) -> Answer {
     match readiness.problem() {
         None => Answer::ok(Bytes::from_static(br#"{"status":"ready"}"#)),
         Some(problem) => Answer::error(&ApiError::new(Code::Unavailable, format!("Not ready: {problem}"))),
-    }
-}
-
-fn error(target: &str) -> Answer {
-    match target {
-        REJECTED_LARGE => Answer::error_as(
-            StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
-            &ApiError::new(Code::ResourceExhausted, "Request head is too large"),
-        ),
-        REJECTED_AHEAD => {
-            Answer::error(&ApiError::new(Code::ResourceExhausted, "Too many requests sent ahead"))
-        }
-        _ => malformed(),
-    }
-}
-
-fn malformed() -> Answer {
-    Answer::error(&ApiError::new(Code::InvalidArgument, "Malformed request"))
-}
-
-fn too_many() -> Answer {
-    let message = "Too many requests. Please wait and try again in a few seconds";
-    let error = ApiError::new(Code::ResourceExhausted, message).reason("RATE_LIMIT_EXCEEDED");
-    Answer::error(&error.limit("requests_per_second"))
-}
-
-/// A limit of `[limits]` that was reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct LimitReached {
-    key: &'static str,
-    /// Whether this client reached it alone.
-    by_client: bool,
-}
-
-const CLIENT_WAITS: LimitReached = LimitReached { key: "requests_waiting_per_client", by_client: true };
-const CLIENT_BUSY: LimitReached = LimitReached { key: "requests_in_flight_per_client", by_client: true };
-const ALL_BUSY: LimitReached = LimitReached { key: "requests_in_flight", by_client: false };
-const CLIENT_BYTES: LimitReached = LimitReached { key: "body_bytes_per_client", by_client: true };
-const ALL_BYTES: LimitReached = LimitReached { key: "body_bytes", by_client: false };
-const CLIENT_ANSWERS: LimitReached = LimitReached { key: "answer_bytes_per_client", by_client: true };
-const ALL_ANSWERS: LimitReached = LimitReached { key: "answer_bytes", by_client: false };
-
-/// Returns the error for a limit: status 429 if the client reached it alone, 503 otherwise.
-fn limit_error(limit: LimitReached) -> Answer {
-    let LimitReached { key, by_client } = limit;
-    let error = if by_client {
-        let message = format!("too many concurrent requests from this client (limits.{key})");
-        ApiError::new(Code::ResourceExhausted, message).reason("RATE_LIMIT_EXCEEDED")
-    } else {
-        ApiError::new(Code::Unavailable, format!("too many concurrent requests (limits.{key})"))
-    };
-    Answer::error(&error.limit(key))
-}
-
-fn body_error(error: BodyError) -> Answer {
-    match error {
-        BodyError::ClientFull => limit_error(CLIENT_BYTES),
-        BodyError::AllFull => limit_error(ALL_BYTES),
-        BodyError::TooLarge => Answer::error_as(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            &ApiError::new(Code::ResourceExhausted, "Request body is too large"),
-        ),
-        BodyError::TooSlow => Answer::error_as(
-            StatusCode::REQUEST_TIMEOUT,
-            &ApiError::new(Code::Unavailable, "Request body did not arrive in time"),
-        ),
-        BodyError::Broken => malformed(),
     }
 }
 

@@ -5,12 +5,14 @@
 
 mod body;
 mod connections;
+mod errors;
 mod exchange;
 mod gate;
 mod head;
 pub mod limits;
 mod live;
 mod rate;
+mod request;
 mod shares;
 pub mod tls;
 
@@ -24,7 +26,7 @@ use std::time::Duration;
 
 use rustix::process::{Resource, getrlimit};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
@@ -43,8 +45,6 @@ const RESERVED_DESCRIPTORS: usize = 256;
 /// Maximum number of connections that wait to be accepted, if the system allows it (`net.core.somaxconn`). A
 /// client that is not queued tries again after one second, and again after three.
 const BACKLOG: i32 = 4096;
-/// Pause after an accept that failed because file descriptors ran out.
-pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// State behind all listeners of a process: the service, its metrics and its readiness.
 pub struct Server<S>(Arc<Shared<S>>);
@@ -105,27 +105,13 @@ impl HttpListener {
 
     /// Serves until `stop`, then waits for the accepted requests and returns.
     pub async fn run<S: Service>(self, server: Server<S>, stop: CancellationToken) {
-        let handshake = self.limits.handshake;
-        let connections = Connections::new(server, self.limits, Versions::All, stop.clone());
-        let mut ticks = connections.ticks();
-        loop {
-            tokio::select! {
-                () = stop.cancelled() => break,
-                _ = ticks.tick() => connections.close_overdue(),
-                accepted = self.listener.accept() => match accepted {
-                    Ok((stream, peer)) => {
-                        open(&connections, stream, peer.ip(), self.tls.clone(), handshake);
-                    }
-                    Err(error) => {
-                        tracing::warn!(%error, "cannot accept a connection");
-                        connections.make_room();
-                        sleep(ACCEPT_PAUSE).await;
-                    }
-                },
-            }
-        }
-        drop(self.listener);
-        connections.drain().await;
+        let Self { listener, tls, limits } = self;
+        let handshake = limits.handshake;
+        let connections = Connections::new(server, limits, Versions::All, stop);
+        let open = |connections: &Connections<S>, (stream, peer): (TcpStream, SocketAddr)| {
+            open(connections, stream, peer.ip(), tls.clone(), handshake);
+        };
+        connections.serve(async move || listener.accept().await, open).await;
     }
 }
 

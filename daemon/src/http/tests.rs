@@ -12,6 +12,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use quorate_common::api_error::{ApiError, Code};
+use quorate_core::authn::Header;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::sync::{Notify, mpsc};
@@ -21,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::limits::{BODY_BYTES, HEAD_BYTES, Limits, RequestLimits};
 use super::{HttpListener, Server, tls};
-use crate::listener::{Answer, Incoming, Line, Service};
+use crate::listener::{Answer, Incoming, Service};
 use crate::source::Proxies;
 use crate::telemetry::{Metrics, Readiness, SharedReadiness};
 
@@ -54,10 +55,10 @@ impl Service for Echo {
             "/wrong" => return Answer::wrong_method(),
             _ => {}
         }
-        let stamp = match &incoming.stamps.stamp {
-            Line::Absent => "absent",
-            Line::Once(text) => text.as_str(),
-            Line::Repeated => "repeated",
+        let stamp = match &incoming.credentials.stamp {
+            Header::Absent => "absent",
+            Header::Once(text) => text.as_str(),
+            Header::Repeated => "repeated",
         };
         Answer::ok(format!(
             r#"{{"method":"{}","path":"{}","query":"{}","body":{},"stamp":"{stamp}","console":{}}}"#,

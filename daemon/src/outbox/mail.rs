@@ -17,7 +17,7 @@ use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
 use quorate_core::error::Corrupt;
 use quorate_core::mail::Mail;
 use quorate_core::model::layout::{Key, MAILS};
-use quorate_core::model::write::Write;
+use quorate_core::model::write::{Effect, Write};
 use quorate_core::outbox::readable;
 use quorate_core::pipeline::Commit;
 use quorate_core::world::{Page, World as _};
@@ -301,7 +301,7 @@ fn postponed(key: Key, mail: &Mail) -> Result<Write, Corrupt> {
         return Ok(Write::remove(key));
     };
     let (to, subject, text) = (mail.to.clone(), mail.subject.clone(), mail.text.clone());
-    Write::put(key, &Mail { to, subject, text, attempts, due })
+    Ok(Write::put(key, &Mail { to, subject, text, attempts, due })?.with(Effect::Mail))
 }
 
 #[cfg(test)]

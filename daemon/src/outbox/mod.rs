@@ -1,7 +1,6 @@
 //! Outgoing traffic: webhooks and mail. Besides the HTTP listener, only this module uses hyper, and only as a
 //! client.
 
-pub mod arrivals;
 mod attempt;
 pub mod dial;
 pub mod limits;
@@ -13,7 +12,6 @@ pub mod shares;
 mod waiting;
 pub mod worker;
 
-pub use arrivals::Arrivals;
 pub use limits::OutboxLimits;
 pub use mail::{MailServer, MailSettings, Mailer, Sender};
 pub use receiver::{ReceiverPolicy as WebhookPolicy, WebhookUrl};

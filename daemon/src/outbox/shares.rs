@@ -7,13 +7,18 @@
 //! of each share; those known to be slow, failing or silent get at most a quarter. A silent destination
 //! pauses, and then gets one trial delivery.
 
+mod load;
+
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use quorate_common::ids::OrganizationId;
 use quorate_core::model::Millis;
 use quorate_core::model::layout::outbox::Destination;
 
+use self::load::{CLASSES, Load, Share, Trust};
 use super::schedule;
+
+pub use self::load::Slot;
 
 /// Maximum number of concurrent deliveries.
 pub const DELIVERIES: usize = 256;
@@ -25,8 +30,6 @@ const BYTES: u64 = 64 * 1024 * 1024;
 const ALL: Share = Share { deliveries: DELIVERIES, bytes: BYTES };
 /// Bytes in the share of a tenant. A larger body is delivered alone within its tenant.
 const TENANT_BYTES: u64 = BYTES / 4;
-/// Number of variants of [`Trust`].
-const CLASSES: usize = 3;
 /// Divisor of a tenant's share that gives the part of one organization.
 const ORGANIZATION_PART: usize = 4;
 /// Number of tracked destinations above which those without waiting deliveries are dropped.
@@ -45,99 +48,6 @@ pub enum Behavior {
     Silent,
     /// It was not called.
     Untried,
-}
-
-/// A running delivery.
-#[derive(Debug, Clone, Copy)]
-pub struct Slot {
-    destination: Destination,
-    size: u32,
-    /// Trust in the destination when the delivery began.
-    trust: Trust,
-}
-
-/// Trust in a destination, from its past behaviour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Trust {
-    /// It answers promptly.
-    Prompt,
-    /// It has not been called yet.
-    Unknown,
-    /// It was slow, failed or did not answer.
-    Doubtful,
-}
-
-impl Trust {
-    const ALL: [Self; CLASSES] = [Self::Prompt, Self::Unknown, Self::Doubtful];
-
-    /// Returns the divisor of a share for destinations of this trust and of less.
-    const fn part(self) -> usize {
-        match self {
-            Self::Prompt => 1,
-            Self::Unknown => 2,
-            Self::Doubtful => 4,
-        }
-    }
-}
-
-/// A share: a number of deliveries, and bytes of their bodies.
-#[derive(Debug, Clone, Copy)]
-struct Share {
-    deliveries: usize,
-    bytes: u64,
-}
-
-impl Share {
-    /// Divides the share; the result has at least one delivery.
-    fn part(self, of: usize) -> Self {
-        let bytes = self.bytes.checked_div(of as u64).unwrap_or(self.bytes);
-        Self { deliveries: self.deliveries.div_ceil(of), bytes }
-    }
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-struct Held {
-    deliveries: usize,
-    bytes: u64,
-}
-
-/// Running deliveries, for each trust together with all of less trust.
-#[derive(Debug, Clone, Copy, Default)]
-struct Load([Held; CLASSES]);
-
-impl Load {
-    fn add(&mut self, slot: &Slot) {
-        for (_, held) in self.charged(slot.trust) {
-            held.deliveries = held.deliveries.saturating_add(1);
-            held.bytes = held.bytes.saturating_add(slot.size.into());
-        }
-    }
-
-    fn remove(&mut self, slot: &Slot) {
-        for (_, held) in self.charged(slot.trust) {
-            held.deliveries = held.deliveries.saturating_sub(1);
-            held.bytes = held.bytes.saturating_sub(slot.size.into());
-        }
-    }
-
-    /// Returns the counters that a delivery to a destination of this trust is charged to.
-    fn charged(&mut self, trust: Trust) -> impl Iterator<Item = (Trust, &mut Held)> {
-        Trust::ALL.into_iter().zip(&mut self.0).filter(move |(of, _)| *of <= trust)
-    }
-
-    /// Returns whether one more delivery with a body of this size fits into a share. A larger body is
-    /// delivered alone.
-    fn has_room(mut self, share: Share, trust: Trust, size: u32) -> bool {
-        self.charged(trust).all(|(of, held)| {
-            let part = share.part(of.part());
-            held.deliveries == 0
-                || (held.deliveries < part.deliveries && held.bytes.saturating_add(size.into()) <= part.bytes)
-        })
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0.iter().all(|held| held.deliveries == 0)
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

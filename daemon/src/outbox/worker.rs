@@ -5,17 +5,16 @@
 //! kept in memory and nothing is delivered. Therefore no delivery is made twice, and none is made for a
 //! change that may never become durable.
 
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::iter::{self, Peekable};
+mod conversion;
+mod parking;
+
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
-use std::vec::IntoIter;
 
 use quorate_common::ids::OrganizationId;
 use quorate_core::error::Corrupt;
 use quorate_core::model::Millis;
-use quorate_core::model::layout::Key;
 use quorate_core::model::layout::outbox::{DeliveryId, Destination, Lane};
 use quorate_core::model::write::Write;
 use quorate_core::outbox::{self, Delivery, Outcomes, ParkedFor, Usage};
@@ -39,10 +38,6 @@ use crate::telemetry::Metrics;
 const REST: Duration = Duration::from_secs(30);
 /// Maximum number of destinations that one step of a scan finds.
 const SCAN_STEP: usize = 64;
-/// Maximum number of deliveries of an organization that are parked in one commit.
-const PARKED: usize = 256;
-/// Maximum number of causing organizations whose deliveries are parked in one commit.
-const CAUSES: usize = 16;
 /// Name of the outbox in the log.
 const NAME: &str = "webhooks";
 
@@ -185,83 +180,6 @@ impl Outbox {
         Ok(())
     }
 
-    /// Parks deliveries of organizations that exceed their limits, some of each at a time.
-    async fn park(&mut self) -> Result<(), Stopped> {
-        self.is_parking = false;
-        for organization in std::mem::take(&mut self.over) {
-            self.park_oldest(organization)?;
-            // Otherwise the limits are met, or all deliveries are running.
-            if !self.ended.is_empty() {
-                self.over.insert(organization);
-                self.is_parking = true;
-                self.log_parked(organization);
-                self.record(Vec::new()).await?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Parks the oldest deliveries of the organization that caused most of what waits, one activity after the
-    /// other, until the limits are met. Deliveries that others caused are kept while one organization caused
-    /// more.
-    fn park_oldest(&mut self, organization: OrganizationId) -> Result<(), Corrupt> {
-        let mut spent = BTreeSet::new();
-        let waiting = self.waiting.get(&organization);
-        let over = waiting.filter(|waiting| waiting.heaviest(organization, &self.limits, &spent).is_some());
-        let Some(mut left) = over.cloned() else { return Ok(()) };
-        let mut oldest = BTreeMap::new();
-        while self.ended.len() < PARKED
-            && oldest.len() <= CAUSES
-            && let Some(cause) = left.heaviest(organization, &self.limits, &spent)
-        {
-            let ids = match oldest.entry(cause) {
-                Entry::Occupied(ids) => ids.into_mut(),
-                Entry::Vacant(entry) => entry.insert(self.oldest(organization, cause)?),
-            };
-            let Some(first) = ids.next() else {
-                // All other deliveries that it caused are running.
-                spent.insert(cause);
-                oldest.remove(&cause);
-                continue;
-            };
-            let mut states = BTreeSet::new();
-            let others = iter::from_fn(|| ids.next_if(|id| id.activity == first.activity));
-            for id in iter::once(first).chain(others) {
-                // A body is stored once for all endpoints.
-                let bytes = if states.insert(id.votes) { id.size.into() } else { 0 };
-                left.subtract(cause, Usage { deliveries: 1, bytes });
-                let due = outbox::due(self.courier.records(), &id)?;
-                self.ended.push(Ended { id, due, disposition: Disposition::Parked(ParkedFor::Limit) });
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns the oldest deliveries caused by an organization that can be parked.
-    fn oldest(
-        &self,
-        organization: OrganizationId,
-        cause: OrganizationId,
-    ) -> Result<Peekable<IntoIter<DeliveryId>>, Corrupt> {
-        let mut ids = outbox::oldest(self.courier.records(), organization, cause, PARKED)?;
-        ids.retain(|id| !self.busy.contains(&id.lane()));
-        Ok(ids.into_iter().peekable())
-    }
-
-    /// Logs that deliveries of an organization are parked, once until fewer are waiting again.
-    fn log_parked(&mut self, organization: OrganizationId) {
-        let Some(waiting) = self.waiting.get_mut(&organization).filter(|waiting| !waiting.is_logged) else {
-            return;
-        };
-        waiting.is_logged = true;
-        tracing::warn!(
-            %organization,
-            waiting_webhooks = self.limits.waiting,
-            waiting_webhook_bytes = self.limits.waiting_bytes,
-            "too many webhook deliveries are waiting: the oldest are parked and will not be delivered"
-        );
-    }
-
     /// Continues the scan of destinations with waiting deliveries by one step.
     fn scan(&mut self) -> Result<(), Corrupt> {
         let mut after = match self.scan {
@@ -377,48 +295,6 @@ impl Outbox {
         if waiting.is_empty() {
             self.waiting.remove(&organization);
         }
-    }
-
-    /// Converts deliveries that an earlier version stored.
-    async fn convert(&mut self) {
-        let (mut after, mut unreadable, mut converted): (Option<Key>, u64, u64) = (None, 0, 0);
-        loop {
-            let step = self.convert_some(after.as_deref()).await;
-            match step {
-                Ok(step) => {
-                    unreadable = unreadable.saturating_add(step.unreadable);
-                    converted = converted.saturating_add(step.converted);
-                    after = step.next;
-                    if after.is_none() {
-                        break;
-                    }
-                    self.pause = Pause::default();
-                }
-                Err(stopped) => {
-                    self.pause.record(Err(stopped), NAME, now());
-                    tokio::time::sleep(self.rest(now())).await;
-                }
-            }
-        }
-        if converted > 0 {
-            tracing::info!(converted, "webhook deliveries of an earlier version were converted");
-        }
-        if unreadable > 0 {
-            (0..unreadable).for_each(|_| self.courier.metrics.delivery("unreadable"));
-            tracing::error!(
-                unreadable,
-                "webhook deliveries of an earlier version cannot be read; they are skipped"
-            );
-        }
-    }
-
-    async fn convert_some(&self, after: Option<&[u8]>) -> Result<outbox::Conversion, Stopped> {
-        let mut step = outbox::convert(self.courier.records(), after)?;
-        if !step.writes.is_empty() {
-            let commit = Commit { writes: std::mem::take(&mut step.writes), ..Commit::default() };
-            self.courier.executor.commit(commit).await.map_err(|_| Stopped::Writes)?;
-        }
-        Ok(step)
     }
 }
 

@@ -17,11 +17,10 @@ use interprocess::local_socket::tokio::prelude::*;
 use interprocess::local_socket::tokio::{Listener as LocalListener, Stream};
 use interprocess::local_socket::{GenericFilePath, ListenerOptions, PeerCreds};
 use interprocess::os::unix::local_socket::ListenerOptionsExt;
-use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::http::limits::Limits;
-use crate::http::{ACCEPT_PAUSE, Connections, Server, Versions};
+use crate::http::{Connections, Server, Versions};
 use crate::listener::{Listener, Service};
 
 /// Mode of the socket if only its owner may connect.
@@ -87,24 +86,10 @@ impl SocketListener {
 
     /// Serves until `stop`, then waits for the accepted requests and returns.
     pub async fn run<S: Service>(self, server: Server<S>, stop: CancellationToken) {
-        let connections = Connections::new(server, self.limits, Versions::Http1, stop.clone());
-        let mut ticks = connections.ticks();
-        loop {
-            tokio::select! {
-                () = stop.cancelled() => break,
-                _ = ticks.tick() => connections.close_overdue(),
-                accepted = self.listener.accept() => match accepted {
-                    Ok(stream) => open(&connections, self.admission, stream),
-                    Err(error) => {
-                        tracing::warn!(%error, "cannot accept a local connection");
-                        connections.make_room();
-                        sleep(ACCEPT_PAUSE).await;
-                    }
-                },
-            }
-        }
-        drop(self.listener);
-        connections.drain().await;
+        let Self { listener, admission, limits } = self;
+        let connections = Connections::new(server, limits, Versions::Http1, stop);
+        let open = |connections: &Connections<S>, stream: Stream| open(connections, admission, stream);
+        connections.serve(async move || listener.accept().await, open).await;
     }
 }
 

@@ -4,34 +4,31 @@
 //! error. This module therefore serves the values that a group replaces to readers until the group is
 //! durable. After a failure, it replaces the whole database by a newly opened one.
 
+mod commits;
 mod database;
 mod files;
 mod judge;
 mod merge;
 mod panics;
+mod range;
 mod space;
 
 use std::collections::BTreeMap;
-use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use quorate_core::world::{Order as Direction, Page};
 
+use self::commits::Commits;
 use self::database::{Database, FailureNotifier};
-use self::files::{
-    LogWitness, blobs_changed, create, drop_page_cache, has_blobs, open, open_from_log, open_patiently,
-};
+use self::files::{create, drop_page_cache, has_blobs, open, open_from_log, open_patiently};
 use self::judge::Judge;
 use self::panics::guarded;
+use self::range::bounds;
 use self::space::Space;
 use super::{Change, FailureCallback, Group, Register, Row, Store, StoreError, Verdict, durable};
-use crate::cache::TwoGenerations;
 use crate::fail_points;
-
-/// Maximum number of cached registers.
-const REGISTERS: usize = 4096;
 
 /// A sled database in a directory.
 pub struct Embedded {
@@ -52,16 +49,6 @@ struct State {
     /// Durable values of all keys whose changes are not durable, or may not be; `None` where no record
     /// exists.
     before: BTreeMap<sled::IVec, Option<sled::IVec>>,
-}
-
-/// State for commits.
-struct Commits {
-    /// Registers as of the last group.
-    registers: TwoGenerations<Vec<u8>, u64>,
-    /// Time at which the directory of blobs last changed.
-    blobs: Option<std::time::SystemTime>,
-    /// Detects failed writes that sled has not noticed.
-    log: LogWitness,
 }
 
 impl Embedded {
@@ -176,14 +163,7 @@ impl Embedded {
     }
 
     fn scan<T>(&self, page: Page<'_>, take: impl Fn(Vec<u8>, sled::IVec) -> T) -> Result<Vec<T>, StoreError> {
-        let (start, end) = bounds(&page);
-        let empty = match (&start, &end) {
-            (Bound::Excluded(start) | Bound::Included(start), Bound::Excluded(end)) => start >= end,
-            _ => false,
-        };
-        if empty {
-            return Ok(Vec::new());
-        }
+        let Some((start, end)) = bounds(&page) else { return Ok(Vec::new()) };
         let state = self.read();
         let db = state.db()?;
         let found = db.call("reading a range", |db| {
@@ -244,36 +224,6 @@ impl State {
         }
         self.db()?.call("reading a record", |db| db.get(key))
     }
-}
-
-impl Commits {
-    fn new(folder: &Path) -> Result<Self, StoreError> {
-        let registers = TwoGenerations::new(REGISTERS);
-        Ok(Self { registers, blobs: blobs_changed(folder), log: LogWitness::open(folder)? })
-    }
-}
-
-/// Returns the bounds of a page: within the prefix, and after the cursor.
-fn bounds(page: &Page<'_>) -> (Bound<Vec<u8>>, Bound<Vec<u8>>) {
-    let first = page.prefix.to_vec();
-    let beyond = successor(page.prefix).map_or(Bound::Unbounded, Bound::Excluded);
-    match (page.after, page.order) {
-        (None, _) => (Bound::Included(first), beyond),
-        (Some(after), Direction::Ascending) => (Bound::Excluded(after.max(page.prefix).to_vec()), beyond),
-        (Some(after), Direction::Descending) => (Bound::Included(first), Bound::Excluded(after.to_vec())),
-    }
-}
-
-/// Returns the smallest key that is greater than all keys with this prefix.
-fn successor(prefix: &[u8]) -> Option<Vec<u8>> {
-    let mut key = prefix.to_vec();
-    while let Some(last) = key.pop() {
-        if let Some(next) = last.checked_add(1) {
-            key.push(next);
-            return Some(key);
-        }
-    }
-    None
 }
 
 fn number(bytes: &[u8]) -> Result<u64, StoreError> {
@@ -386,22 +336,6 @@ impl Store for Embedded {
         let failed = self.has_failed(&state);
         let uncertain = failed && relied.iter().any(|(key, _)| state.before.contains_key(key.as_slice()));
         if uncertain { Err(StoreError::Unavailable) } else { Ok(true) }
-    }
-}
-
-impl Commits {
-    /// Returns an error if sled has stored a node in a separate file, which would not survive a power cut.
-    fn check_no_blobs(&mut self, folder: &Path) -> Result<(), StoreError> {
-        let changed = blobs_changed(folder);
-        if changed == self.blobs {
-            return Ok(());
-        }
-        if has_blobs(folder) {
-            let cause = "a record is stored in a separate file, which is never synced".to_owned();
-            return Err(StoreError::Failed { doing: "making a group durable", cause });
-        }
-        self.blobs = changed;
-        Ok(())
     }
 }
 

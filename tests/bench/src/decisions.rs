@@ -61,7 +61,9 @@ fn cost(organization: &Organization, decisions: u32) -> f64 {
     // The proposer is not in the root quorum, so that policies are evaluated.
     let input = DecisionInput {
         organization,
-        entry,
+        activity_type: entry.activity_type,
+        gate: entry.gate,
+        acts: entry.acts,
         intent: &intent,
         facts: &facts,
         proposer: UserId::from_bytes([1; 16]),

@@ -154,6 +154,7 @@ fn beyond_plain(rows: &[Row]) -> [Line; 3] {
     ]
 }
 
+#[allow(clippy::too_many_lines, reason = "a table of goals")]
 fn lines(folder: &Path) -> Vec<Line> {
     let rows: Vec<Row> = read(folder, files::COMPARE).unwrap_or_default();
     let growth: Vec<Row> = read(folder, files::GROWTH).unwrap_or_default();

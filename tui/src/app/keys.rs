@@ -1,10 +1,14 @@
 //! Dispatches keys to the topmost layer: overlay, decision, filter, then the screen.
 
-use super::{Effect, Model, Screen};
-use crate::keymap::{Action, Key, View, action};
+use super::answers::reload_all;
+use super::model::Model;
+use super::view::body;
+use crate::keymap::{Action, Key, action};
 use crate::link::Order;
-use crate::screens::overlay::{self, Overlay};
-use crate::screens::{activities, approvals, decide, organizations, policies, review};
+use crate::screens::filter::Filter;
+use crate::screens::overlay::{Overlay, Pressed};
+use crate::screens::request::Effect;
+use crate::screens::shared::LinkState;
 
 /// Handles a key. `gap` is the time since the previous key, in milliseconds.
 pub(super) fn press(model: &mut Model, key: Key, gap: u64) -> Vec<Effect> {
@@ -13,129 +17,105 @@ pub(super) fn press(model: &mut Model, key: Key, gap: u64) -> Vec<Effect> {
     if key == Key::Ctrl('c') {
         return vec![Effect::Quit];
     }
-    if let Some(effect) = overlay::copy(model, key) {
-        return vec![effect];
+    let area = body(model);
+    if let Some(overlay) = model.overlays.last_mut() {
+        let pressed = overlay.press(key, area);
+        return on_overlay(model, pressed);
     }
-    if !model.overlays.is_empty() {
-        return match overlay::press(model, key) {
-            Some(chosen) => perform(model, chosen),
-            None => Vec::new(),
-        };
-    }
-    if model.decide.is_some() {
-        return decide::press(model, key, gap);
+    if let Some(open) = model.review.as_mut().filter(|open| open.decide.is_some()) {
+        let requests = open.press(&model.shared, key, gap, area);
+        return model.fulfil(requests);
     }
     if let Some(filter) = filter(model) {
         if filter.typing {
             filter.press(key);
             return Vec::new();
         }
-        if key == Key::Esc && !filter.text().is_empty() {
+        if key == Key::Esc && !filter.is_empty() {
             filter.clear();
             return Vec::new();
         }
     }
-    if let Some(wanted) = action(model.view(), key) {
+    if let Some(wanted) = action(&model.commands(), key) {
         return perform(model, wanted);
     }
     model.notice = format!("{} does nothing here; ? lists the keys", key_name(key));
     Vec::new()
 }
 
-/// Inserts the first line of pasted text into an open filter or comparison. Other pasted text is discarded.
-pub(super) fn paste(model: &mut Model, text: &str) -> Vec<Effect> {
-    if overlay::paste(model, text) {
-        return Vec::new();
+fn on_overlay(model: &mut Model, pressed: Pressed) -> Vec<Effect> {
+    if !matches!(pressed, Pressed::Nothing) {
+        model.overlays.pop();
     }
-    let typing = model.overlays.is_empty() && model.decide.is_none();
-    match filter(model).filter(|filter| typing && filter.typing) {
-        Some(filter) => filter.paste(text),
-        None => "pasted text was discarded".clone_into(&mut model.notice),
+    match pressed {
+        Pressed::Nothing | Pressed::Close => Vec::new(),
+        Pressed::Run(chosen) => perform(model, chosen),
+        Pressed::Copy(piece) => {
+            let (notice, text) = piece.copied();
+            model.notice = notice;
+            text.map(Effect::Copy).into_iter().collect()
+        }
     }
-    Vec::new()
 }
 
-fn filter(model: &mut Model) -> Option<&mut crate::screens::Filter> {
-    match model.view() {
-        View::Approvals => Some(&mut model.approvals.filter),
-        View::Activities => Some(&mut model.activities.filter),
-        View::Organizations => Some(&mut model.organizations.filter),
-        View::Policies => Some(&mut model.policies.filter),
-        View::Review | View::Draft => None,
+/// Inserts the first line of pasted text into an open filter or comparison. Other pasted text is discarded.
+pub(super) fn paste(model: &mut Model, text: &str) {
+    let is_pasted = match model.overlays.last_mut() {
+        Some(overlay) => overlay.paste(text),
+        None => match filter(model).filter(|filter| filter.typing) {
+            Some(filter) => {
+                filter.paste(text);
+                true
+            }
+            None => false,
+        },
+    };
+    if !is_pasted {
+        "pasted text was discarded".clone_into(&mut model.notice);
     }
+}
+
+fn filter(model: &mut Model) -> Option<&mut Filter> {
+    model.uncovered().map(|screen| screen.filter())
 }
 
 /// Performs the action of a key or of a palette entry.
-pub(super) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
+fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
     match wanted {
         Action::Quit => return vec![Effect::Quit],
-        Action::Keys => model.overlays.push(Overlay::keys(model.view())),
-        Action::Palette => model.overlays.push(Overlay::palette(model.view())),
-        Action::Approvals => show_screen(model, Screen::Approvals),
-        Action::Organizations => show_screen(model, Screen::Organizations),
-        Action::Activities => {
-            show_screen(model, Screen::Activities);
-            return read_activities(model);
-        }
-        Action::Policies => {
-            show_screen(model, Screen::Policies);
-            let mut effects = read_activities(model);
-            effects.extend(policies::read_history(model));
+        Action::Keys => model.overlays.push(Overlay::keys(model.commands())),
+        Action::Palette => model.overlays.push(Overlay::palette(model.commands())),
+        Action::Show(index) => {
+            model.show(index);
+            let mut effects: Vec<Effect> = model.read_activities().into_iter().collect();
+            effects.extend(model.on_screen(|screen, shared| screen.open(shared)));
             return effects;
         }
-        Action::Last => show_screen(model, model.last_screen),
+        Action::Last => model.show_last(),
         Action::Filter => {
             if let Some(filter) = filter(model) {
                 filter.typing = true;
             }
         }
         Action::Refresh => return refresh(model),
-        other => return on_screen(model, other),
+        Action::Back if model.opening.is_some() => model.opening = None,
+        _ if model.opening.is_some() => "the record is being loaded".clone_into(&mut model.notice),
+        other => {
+            let area = body(model);
+            return model.act(other, area);
+        }
     }
     Vec::new()
 }
 
-fn on_screen(model: &mut Model, wanted: Action) -> Vec<Effect> {
-    if model.opening.is_some() {
-        match wanted {
-            Action::Back => model.opening = None,
-            _ => "the record is being loaded".clone_into(&mut model.notice),
-        }
-        return Vec::new();
-    }
-    match model.view() {
-        View::Approvals => approvals::perform(model, wanted),
-        View::Organizations => organizations::perform(model, wanted),
-        View::Activities => activities::perform(model, wanted),
-        View::Policies => policies::perform(model, wanted),
-        View::Review | View::Draft => review::perform(model, wanted),
-    }
-}
-
-fn show_screen(model: &mut Model, screen: Screen) {
-    model.review = None;
-    model.opening = None;
-    model.decide = None;
-    if model.screen != screen {
-        model.last_screen = model.screen;
-        model.screen = screen;
-    }
-}
-
-fn read_activities(model: &Model) -> Vec<Effect> {
-    model.organization_id.map(|id| Effect::Order(Order::Activities(id, None))).into_iter().collect()
-}
-
 fn refresh(model: &mut Model) -> Vec<Effect> {
-    model.approvals.inbox.sort();
-    let mut effects = Vec::new();
-    if !matches!(model.link, super::LinkState::Live) {
-        effects.push(Effect::Order(Order::Retry));
-    }
+    model.shared.inbox.sort();
+    let is_live = matches!(model.shared.link, LinkState::Live);
+    let mut effects: Vec<Effect> = (!is_live).then_some(Effect::Order(Order::Retry)).into_iter().collect();
     if let Some(open) = &mut model.review {
         open.wants_fresh = true;
     }
-    effects.extend(super::answers::reload_all(model));
+    effects.extend(reload_all(model));
     effects
 }
 

@@ -1,14 +1,24 @@
 //! Tests of the screens at several sizes, and of keys that must not have an effect.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
+use std::sync::Arc;
+
 use quorate_common::activity::Status;
-use quorate_common::console::{ActivityPage, ActivityRow, Mode, OrganizationPage, ReviewRecord};
+use quorate_common::console::{
+    ActivityPage, ActivityRow, DaemonStatus, Mode, OrganizationDetail, OrganizationPage, ReviewRecord,
+};
+use quorate_common::stamp::Stamp;
 use quorate_common::wire::Timestamp;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
 use super::*;
-use crate::link::{Answer, InboxPage};
+use crate::keymap::Key;
+use crate::known_keys::KnownKeys;
+use crate::link::{Answer, InboxPage, LinkError, Order, Subject};
+use crate::proof::Viewer;
+use crate::screens::request::Effect;
+use crate::session::Identity;
 use crate::testing::{Fixture, NOW, card_proposal, tag_proposal, threshold_proposal};
 use crate::theme::Theme;
 
@@ -61,8 +71,8 @@ impl TestConsole {
     /// Delivers the organization and all its waiting activities.
     fn inbox(&mut self, organization: OrganizationDetail, rows: Vec<ActivityRow>) -> Vec<Effect> {
         let mut effects = self.link(Answer::Changed(quorate_common::console::Change::Reset));
-        effects.extend(self.link(Answer::Organization(Box::new(organization))));
-        let reading = self.model.approvals.inbox.generation();
+        effects.extend(self.link(Answer::Organization(Arc::new(organization))));
+        let reading = self.model.shared.inbox.generation();
         let waiting = Some(rows.len() as u64);
         effects.extend(self.link(Answer::Inbox(InboxPage { reading, is_last: true, waiting, rows })));
         effects
@@ -82,10 +92,14 @@ impl TestConsole {
 
     fn wait(&mut self, millis: u64) -> Vec<Effect> {
         self.now += millis;
-        self.model.last_contact = self.now;
+        self.model.shared.last_contact = self.now;
         let effects = update(&mut self.model, Msg::Tick(self.now));
         drawn(&mut self.model);
         effects
+    }
+
+    fn is_deciding(&self) -> bool {
+        self.model.review.as_ref().is_some_and(|open| open.decide.is_some())
     }
 
     /// Opens the first review and delivers its record.
@@ -95,7 +109,7 @@ impl TestConsole {
     }
 
     fn shown(&self) -> String {
-        let (columns, rows) = self.model.size;
+        let (columns, rows) = self.model.shared.size;
         let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
         terminal.draw(|frame| view(&self.model, Theme::new(false), frame)).unwrap();
         let text: Vec<String> = terminal
@@ -169,7 +183,7 @@ fn draws_every_section_of_an_organization() {
     let fixture = Fixture::new(3, 2);
     for size in SIZES {
         let mut console = TestConsole::new(&fixture, &[], size);
-        console.link(Answer::Organization(Box::new(fixture.with_all_records())));
+        console.link(Answer::Organization(Arc::new(fixture.with_all_records())));
         console.press(Key::Char('2'));
         let mut shown = Vec::new();
         for section in 0..11 {
@@ -416,11 +430,7 @@ fn the_challenge_depends_on_the_risk() {
     let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 36));
     console.open(&record);
     console.press(Key::Char('a'));
-    assert!(
-        console.model.decide.is_none() && console.model.notice.contains("unseen"),
-        "{}",
-        console.model.notice
-    );
+    assert!(!console.is_deciding() && console.model.notice.contains("unseen"), "{}", console.model.notice);
     for _ in 0..5 {
         console.press(Key::PageDown);
     }
@@ -448,13 +458,13 @@ fn blocked_reviews_can_only_be_rejected() {
     let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 60));
     console.open(&record);
     console.press(Key::Char('a'));
-    assert!(console.model.decide.is_none() && console.model.notice.contains("a check failed"));
+    assert!(!console.is_deciding() && console.model.notice.contains("a check failed"));
     let shown = console.shown();
     // The legend at the bottom shows the mark on every review.
     let fails = shown.lines().any(|line| line.contains("[x]") && !line.contains("marks:"));
     assert!(shown.contains("auditors") && shown.contains("other") && fails, "{shown}");
     console.press(Key::Char('x'));
-    assert!(console.model.decide.is_some());
+    assert!(console.is_deciding());
 }
 
 #[test]
@@ -467,25 +477,21 @@ fn decisions_are_disabled_when_old_disconnected_or_closed() {
     update(&mut console.model, Msg::Tick(now));
     assert!(console.shown().contains("OLD 14s"));
     console.press(Key::Char('a'));
-    assert!(
-        console.model.decide.is_none() && console.model.notice.contains("old"),
-        "{}",
-        console.model.notice
-    );
+    assert!(!console.is_deciding() && console.model.notice.contains("old"), "{}", console.model.notice);
     console.link(Answer::Lost(LinkError::Down("/run/q.sock".to_owned()), 8));
     let shown = console.shown();
     assert!(
         shown.contains("DISCONNECTED") && shown.contains("retry in 8 s") && shown.contains("auditors"),
         "{shown}"
     );
-    console.link(Answer::Connected(console.model.daemon.clone().unwrap()));
+    console.link(Answer::Connected(console.model.shared.daemon.clone().unwrap()));
     let mut closed = record.clone();
     closed.row.activity.status = Status::Rejected;
     console.model.review.as_mut().unwrap().wants_fresh = false;
     console.link(Answer::Record(closed.row.activity.id.to_string(), Box::new(closed)));
     assert!(console.shown().contains("CLOSED at"), "{}", console.shown());
     console.press(Key::Char('a'));
-    assert!(console.model.decide.is_none());
+    assert!(!console.is_deciding());
 }
 
 #[test]
@@ -513,9 +519,9 @@ fn connection_errors_are_distinguished() {
     );
     assert!(banner(Answer::Lost(LinkError::Protocol { daemon: 9 }, 1)).contains("console protocol 9"));
     let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (80, 24));
-    let mut status = console.model.daemon.clone().unwrap();
+    let mut status = console.model.shared.daemon.clone().unwrap();
     status.mode = Mode::Production;
-    console.model.identity.dev_only = true;
+    console.model.shared.identity.dev_only = true;
     console.link(Answer::Connected(status));
     assert!(console.shown().contains("for DEV daemons only"));
 }
@@ -557,7 +563,7 @@ fn hidden_bytes_cannot_be_approved() {
             console.press(Key::Char(' '));
         }
         assert!(!signs_or_sends(&console.press(Key::Char('a'))));
-        assert!(console.model.decide.is_none());
+        assert!(!console.is_deciding());
         let shown = console.shown();
         assert!(
             shown.contains("cannot approve: no signed bytes to verify: the daemon hides a card's number\n"),
@@ -565,7 +571,7 @@ fn hidden_bytes_cannot_be_approved() {
         );
         assert!(!shown.contains("4242"), "{shown}");
         console.press(Key::Char('x'));
-        assert!(console.model.decide.is_none(), "nothing is signed without verified bytes");
+        assert!(!console.is_deciding(), "nothing is signed without verified bytes");
         assert!(
             console.shown().contains("cannot reject: the record contains no signed bytes"),
             "{}",
@@ -583,14 +589,14 @@ fn deleted_organizations_are_reported() {
             quorate_common::api_error::ApiError::new(quorate_common::api_error::Code::NotFound, "not there");
         crate::link::LinkError::Api(error)
     };
-    console.link(Answer::Failed("the activity", missing()));
+    console.link(Answer::Failed(Subject::Activity, missing()));
     assert!(console.shown().contains("the data on screen is unchanged"), "{}", console.shown());
-    console.link(Answer::Failed("approvals", missing()));
+    console.link(Answer::Failed(Subject::Approvals, missing()));
     let shown = console.shown();
     assert!(shown.contains("organization not found") && !shown.contains("1 of 3"), "{shown}");
     console.press(Key::Char('2'));
     assert!(console.shown().contains("Organization not found."), "{}", console.shown());
-    console.link(Answer::Organization(Box::new(fixture.organization())));
+    console.link(Answer::Organization(Arc::new(fixture.organization())));
     assert!(console.shown().contains("[Users 5]"), "{}", console.shown());
 }
 
@@ -644,7 +650,7 @@ fn ten_thousand_activities_scroll() {
 fn a_wrong_passphrase_can_be_entered_again() {
     let (fixture, record) = tag_proposal();
     let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 60));
-    console.model.identity.needs_passphrase = true;
+    console.model.shared.identity.needs_passphrase = true;
     console.open(&record);
     console.press(Key::Char('a'));
     console.wait(1100);
@@ -701,6 +707,20 @@ fn untrusted_text_moves_no_cell() {
                     assert_eq!(crate::text::width(line), usize::from(size.0), "{line}");
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn keys_are_unambiguous_everywhere() {
+    let (fixture, record) = threshold_proposal();
+    let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 36));
+    for key in [Key::Char('2'), Key::Char('3'), Key::Char('4'), Key::Char('1'), Key::Enter] {
+        console.press(key);
+        let commands = console.model.commands();
+        let keys: Vec<Key> = commands.iter().flat_map(|command| command.keys.iter().copied()).collect();
+        for (index, key) in keys.iter().enumerate() {
+            assert!(!keys.iter().skip(index + 1).any(|other| other == key), "{key:?}");
         }
     }
 }

@@ -1,14 +1,16 @@
 //! Draws the state without changing it.
 
+use quorate_common::ids::UserId;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
-use super::{LinkState, Model, Screen};
+use super::model::Model;
 use crate::canvas::{Canvas, Line, above};
-use crate::cli::{mode_word, store_word};
-use crate::keymap::{View, bar};
+use crate::keymap::bar;
 use crate::link::LinkError;
-use crate::screens::{activities, approvals, organizations, overlay, policies, review};
+use crate::proof::{mode_word, store_word};
+use crate::screens::screen::{Screen, Tab};
+use crate::screens::shared::LinkState;
 use crate::text::{clean, clock, cut, duration, width, wrap};
 use crate::theme::Theme;
 
@@ -39,13 +41,13 @@ fn areas(size: (u16, u16)) -> Areas {
 }
 
 /// Returns whether the terminal is too small to draw a screen.
-pub(crate) fn is_too_small((columns, rows): (u16, u16)) -> bool {
+pub(super) fn is_too_small((columns, rows): (u16, u16)) -> bool {
     columns < LEAST.0 || rows < LEAST.1
 }
 
 /// Returns the area of the screen itself, below the banner.
-pub(crate) fn body(model: &Model) -> Rect {
-    let area = areas(model.size).body;
+pub(super) fn body(model: &Model) -> Rect {
+    let area = areas(model.shared.size).body;
     let rows = u16::try_from(banner(model, area).len()).unwrap_or(u16::MAX);
     above(area, rows).1
 }
@@ -73,23 +75,23 @@ pub(crate) fn view(model: &Model, theme: Theme, frame: &mut Frame<'_>) {
         canvas.row(areas.body, u16::try_from(down).unwrap_or(u16::MAX), line, style);
     }
     let body = above(areas.body, u16::try_from(warnings.len()).unwrap_or(u16::MAX)).1;
-    match (&model.review, model.screen) {
+    match (&model.review, model.tabs().nth(model.current)) {
+        (Some(open), _) => open.draw(&model.shared, canvas, body),
         (None, _) if model.opening.is_some() => opening(model, canvas, body),
-        (Some(_), _) => review::draw(model, canvas, body),
-        (None, Screen::Approvals) => approvals::draw(model, canvas, body),
-        (None, Screen::Organizations) => organizations::draw(model, canvas, body),
-        (None, Screen::Activities) => activities::draw(model, canvas, body),
-        (None, Screen::Policies) => policies::draw(model, canvas, body),
+        (None, Some((_, screen))) => screen.draw(&model.shared, canvas, body),
+        (None, None) => {}
     }
-    overlay::draw(model, canvas, body);
+    if let Some(overlay) = model.overlays.last() {
+        overlay.draw(canvas, body);
+    }
     foot(model, canvas, areas.foot);
 }
 
 /// Draws mode, organization and user at every size. The path between them is cut first.
 fn header(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     let columns = usize::from(area.width);
-    let mode = model.daemon.as_ref().map_or("?", |daemon| mode_word(daemon.mode));
-    let (name, id) = match (&model.organization, model.organization_id) {
+    let mode = model.shared.daemon.as_ref().map_or("?", |daemon| mode_word(daemon.mode));
+    let (name, id) = match (&model.shared.organization, model.shared.organization_id) {
         (Some(organization), _) => {
             (clean(&organization.head.organization_name), organization.head.organization_id.to_string())
         }
@@ -97,11 +99,11 @@ fn header(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
         (None, None) => ("no organization".to_owned(), String::new()),
     };
     let user = user(model);
-    let right = match &model.identity.key_name {
+    let right = match &model.shared.identity.key_name {
         Some(key) if columns >= 100 => {
-            format!("{}, {} | {} ", cut(&user, 20), cut(&clean(key), 20), model.link_text())
+            format!("{}, {} | {} ", cut(&user, 20), cut(&clean(key), 20), model.shared.link_text())
         }
-        _ => format!("{} | {} ", cut(&user, columns / 4), model.link_text()),
+        _ => format!("{} | {} ", cut(&user, columns / 4), model.shared.link_text()),
     };
     let short = format!("{}..{}", id.get(..4).unwrap_or_default(), id.get(32..).unwrap_or_default());
     let named = if name.is_empty() { &short } else { &name };
@@ -116,24 +118,23 @@ fn header(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
 }
 
 fn user(model: &Model) -> String {
-    let named = |id: quorate_common::ids::UserId| {
-        let users =
-            model.organization.as_ref().map(|organization| organization.users.as_slice()).unwrap_or_default();
+    let named = |id: UserId| {
+        let users = model
+            .shared
+            .organization
+            .as_ref()
+            .map(|organization| organization.users.as_slice())
+            .unwrap_or_default();
         users
             .iter()
             .find(|user| user.user_id == id)
             .map_or_else(|| id.to_string(), |user| clean(&user.user_name))
     };
-    model.viewer.user.map_or_else(|| "read only".to_owned(), named)
+    model.shared.viewer.user.map_or_else(|| "read only".to_owned(), named)
 }
 
 fn path(model: &Model, whole: bool) -> String {
-    let screen = match model.screen {
-        Screen::Approvals => "Approvals",
-        Screen::Organizations => "Organizations",
-        Screen::Activities => "Activities",
-        Screen::Policies => "Policies",
-    };
+    let screen = model.tab().map_or("", |tab| tab.title);
     let title = model.review.as_ref().map(|open| &open.review.title);
     match title.or(model.opening.as_ref().map(|opening| &opening.title)) {
         Some(title) if whole => format!("{screen} > {title}"),
@@ -150,17 +151,13 @@ fn opening(model: &Model, canvas: &mut Canvas<'_>, body: Rect) {
 }
 
 fn tabs(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
-    let names = [
-        (Screen::Approvals, format!("1 Approvals {}", approvals::tab(model))),
-        (Screen::Organizations, "2 Organizations".to_owned()),
-        (Screen::Activities, "3 Activities".to_owned()),
-        (Screen::Policies, "4 Policies".to_owned()),
-    ];
-    let shown: Vec<String> = names
-        .iter()
-        .map(|(screen, name)| if *screen == model.screen { format!("[{name}]") } else { format!(" {name} ") })
-        .collect();
-    let right = match &model.daemon {
+    let label = |(index, (tab, screen)): (usize, (&Tab, &dyn Screen))| {
+        let count = screen.count(&model.shared).map(|count| format!(" {count}")).unwrap_or_default();
+        let name = format!("{} {}{count}", tab.show.shown, tab.title);
+        if index == model.current { format!("[{name}]") } else { format!(" {name} ") }
+    };
+    let shown: Vec<String> = model.tabs().enumerate().map(label).collect();
+    let right = match &model.shared.daemon {
         Some(daemon) if area.width >= 100 => format!("daemon {}, on this host ", clean(&daemon.version)),
         _ => String::new(),
     };
@@ -176,15 +173,15 @@ fn banner(model: &Model, area: Rect) -> Vec<String> {
 }
 
 fn link_warning(model: &Model) -> Option<String> {
-    match &model.link {
+    match &model.shared.link {
         LinkState::Starting | LinkState::Live => None,
         LinkState::Refused(reason) => Some(format!("[x] {reason}. Press q to quit.")),
         LinkState::Lost { error, since, retry } => {
-            let retry = retry.saturating_sub(model.now).div_ceil(1000);
+            let retry = retry.saturating_sub(model.shared.now).div_ceil(1000);
             let state = if error.is_sealed() { "SEALED" } else { "DISCONNECTED" };
-            let is_read = model.approvals.is_read();
+            let is_read = model.shared.inbox.is_read();
             let data = if is_read {
-                format!("; data as of {}, decisions are disabled", clock(model.last_contact))
+                format!("; data as of {}, decisions are disabled", clock(model.shared.last_contact))
             } else {
                 String::new()
             };
@@ -193,20 +190,20 @@ fn link_warning(model: &Model) -> Option<String> {
             } else {
                 ""
             };
-            let since = duration(model.now.saturating_sub(*since));
+            let since = duration(model.shared.now.saturating_sub(*since));
             Some(format!("[x] {state} {since}, retry in {retry} s (r retries now): {error}{data}{help}"))
         }
     }
 }
 
 fn mismatch_warning(model: &Model) -> Option<String> {
-    model.mismatch.as_ref().map(|mismatch| format!("[x] {mismatch}; decisions are disabled"))
+    model.shared.mismatch.as_ref().map(|mismatch| format!("[x] {mismatch}; decisions are disabled"))
 }
 
 fn store_warning(model: &Model) -> Option<String> {
-    let store = model.daemon.as_ref().and_then(|daemon| daemon.store.as_ref())?;
+    let store = model.shared.daemon.as_ref().and_then(|daemon| daemon.store.as_ref())?;
     let state = store_word(store.state);
-    let since = duration(model.now.saturating_sub(store.since.millis()));
+    let since = duration(model.shared.now.saturating_sub(store.since.millis()));
     let detail = if store.detail.is_empty() { String::new() } else { format!(": {}", clean(&store.detail)) };
     Some(format!("[x] STORE {state} for {since}{detail}"))
 }
@@ -223,12 +220,12 @@ fn foot(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
         "Esc Close".to_owned()
     } else if model.opening.is_some() {
         "Esc Back".to_owned()
-    } else if model.decide.is_some() {
+    } else if model.review.as_ref().is_some_and(|open| open.decide.is_some()) {
         "Esc Cancel  Tab Next field".to_owned()
-    } else if model.view() == View::Review && columns < 60 {
+    } else if columns < 60 && model.review.as_ref().is_some_and(|open| open.review.draft.is_none()) {
         "a Approve  x Reject  Space Next  Esc  ?".to_owned()
     } else {
-        bar(model.view())
+        bar(&model.commands())
     };
     rows.push(format!(" {}", fitted(&keys, columns.saturating_sub(1))));
     for (down, text) in rows.iter().enumerate() {

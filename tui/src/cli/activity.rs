@@ -1,17 +1,16 @@
 //! `quorate activity ls|get|wait`.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use quorate_common::activity::Status;
-use quorate_common::console::{ActivityRow, PAGE_LIMIT};
+use quorate_common::console::ActivityRow;
 use serde_json::{Value, json};
 
-use super::Answer;
 use super::arguments::ActivityCommand;
 use crate::ballot::Outcome;
 use crate::failure::{Exit, Failure};
-use crate::proof::status_word;
+use crate::output::Answer;
+use crate::proof::{json, plain_text, status_word};
 use crate::session::Session;
 use crate::text::{clean, date_time};
 
@@ -23,11 +22,11 @@ pub(super) async fn run(session: &Session, command: &ActivityCommand) -> Result<
         ActivityCommand::Ls { status, types, limit } => list(session, status, types, *limit).await,
         ActivityCommand::Get { reference } => {
             let review = session.review(reference).await?;
-            let mut data = crate::proof::json(&review);
+            let mut data = json(&review);
             if let Some(members) = data.as_object_mut() {
                 members.insert("activity".to_owned(), json!(review.activity));
             }
-            Ok(Answer::one(data, super::review_text(&review)))
+            Ok(Answer::one(data, plain_text(&review)))
         }
         ActivityCommand::Wait { reference, timeout } => wait(session, reference, *timeout).await,
     }
@@ -43,26 +42,15 @@ async fn list(
     let id = session.organization_id().await?;
     let statuses = statuses.iter().map(|name| status(name)).collect::<Result<Vec<_>, _>>()?;
     let types = types.iter().map(|name| activity_type(name)).collect::<Result<Vec<_>, _>>()?;
-    let mut rows: Vec<ActivityRow> = Vec::new();
-    let mut after = None;
-    while rows.len() < limit {
-        let wanted = limit.saturating_sub(rows.len()).min(PAGE_LIMIT);
-        let page = session.client.activities(id, &statuses, &types, after, wanted).await?;
-        rows.extend(page.activities);
-        after = page.next;
-        if after.is_none() {
-            break;
-        }
-    }
-    let mut text = String::new();
-    for row in &rows {
+    let rows = session.client.newest(id, &statuses, &types, limit).await?;
+    let line = |row: &ActivityRow| {
         let activity = &row.activity;
         let kind = clean(activity.activity_type.trim_start_matches("ACTIVITY_TYPE_"));
         let when = date_time(activity.created_at.millis());
-        let _ = writeln!(text, "{when}  {:<9}  {}  {kind}", status_word(activity.status), activity.id);
-    }
-    let data: Vec<Value> = rows.iter().map(|row| json!(row)).collect();
-    Ok(Answer::list(data, if text.is_empty() { "No activities.\n".to_owned() } else { text }))
+        let status = status_word(activity.status);
+        (json!(row), format!("{when}  {status:<9}  {}  {kind}\n", activity.id))
+    };
+    Ok(Answer::rows(rows.iter().map(line), "No activities."))
 }
 
 async fn wait(session: &Session, reference: &str, timeout: u64) -> Result<Answer, Failure> {
@@ -86,7 +74,7 @@ async fn wait(session: &Session, reference: &str, timeout: u64) -> Result<Answer
         Outcome::Waiting => Exit::Waiting,
     };
     let text = format!("{}\n", status_word(review.activity.status));
-    Ok(Answer::one(crate::proof::json(&review), text).exits(exit))
+    Ok(Answer::one(json(&review), text).exits(exit))
 }
 
 fn status(name: &str) -> Result<Status, Failure> {

@@ -1,31 +1,33 @@
 //! `quorate approvals ls`.
 
+use std::sync::Arc;
+
+use quorate_common::console::WaitingRule;
 use serde_json::{Value, json};
 
-use super::Answer;
 use super::arguments::ApprovalsCommand;
 use crate::book::Book;
 use crate::clock::now_millis;
 use crate::failure::Failure;
 use crate::kinds::count;
-use crate::proof::{Evidence, Review, Sibling, Siblings};
+use crate::output::Answer;
+use crate::proof::{Evidence, Record, Review, Sibling, Siblings};
 use crate::session::{Session, pin_keys};
 use crate::text::{ago, duration};
-use quorate_common::console::{ReviewRecord, WaitingRule};
 
 pub(super) async fn run(session: &Session, command: &ApprovalsCommand) -> Result<Answer, Failure> {
     let ApprovalsCommand::Ls { mine, others } = command;
     session.daemon_status().await?;
-    let mut organization = session.organization().await?;
+    let organization = Arc::new(session.organization().await?);
     let rows = session.waiting(organization.head.organization_id).await?;
     let known_keys = pin_keys(&session.folders, &organization)?;
     let book = Book::load(&session.folders.book())?;
-    let viewer = session.viewer_in(&organization);
+    let viewer = session.identity.viewer_in(&organization);
     let siblings: Siblings = rows.iter().filter_map(|row| Sibling::of(&row.activity)).collect();
     let now = now_millis();
     let mut lines = Vec::new();
     for row in rows {
-        let record = ReviewRecord { row, organization, grounds: None };
+        let record = Record::of_row(row, &organization);
         let review = Review::of(&Evidence {
             record: &record,
             siblings: &siblings,
@@ -35,8 +37,7 @@ pub(super) async fn run(session: &Session, command: &ApprovalsCommand) -> Result
             now,
             reference: None,
         });
-        organization = record.organization;
-        let is_mine = waits_for_viewer(&review);
+        let is_mine = review.waits_for_viewer();
         if if *mine { is_mine } else { !(*others && is_mine) } {
             // Only the line is kept: a whole review per activity would take much more memory.
             let order = (!is_mine, std::cmp::Reverse(review.risk), review.activity.created_at.millis());
@@ -44,15 +45,8 @@ pub(super) async fn run(session: &Session, command: &ApprovalsCommand) -> Result
         }
     }
     lines.sort_by_key(|(order, id, ..)| (*order, *id));
-    let (data, texts): (Vec<Value>, Vec<String>) =
-        lines.into_iter().map(|(_, _, data, text)| (data, text)).unzip();
-    let text = if texts.is_empty() { "Nothing waits for approval.\n".to_owned() } else { texts.concat() };
-    Ok(Answer::list(data, text))
-}
-
-/// Returns whether the viewer's approval still counts.
-pub(crate) fn waits_for_viewer(review: &Review) -> bool {
-    review.viewer.user.is_some_and(|user| review.tally.open_to.contains(&user))
+    let rows = lines.into_iter().map(|(_, _, data, text)| (data, text));
+    Ok(Answer::rows(rows, "Nothing waits for approval."))
 }
 
 fn line(review: &Review, mine: bool) -> Value {

@@ -1,10 +1,15 @@
 //! Subcommands and options. Help texts, completions and usage errors are generated from them.
 
+use std::path::PathBuf;
+
 use clap::{CommandFactory, Parser, Subcommand};
 use quorate_chain::address::Chain;
 use quorate_common::fingerprint::Fingerprint;
+use quorate_common::ids::OrganizationId;
 
 use super::dev::DevArguments;
+use super::policy_arguments::PolicyCommand;
+use super::values::{CurveArgument, UserKey, chain, fingerprint};
 use crate::session::Context;
 
 const EXITS: &str = "Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 denied, 5 waits for approval, 6 rejected, 7 verification failed, 8 unreachable, 9 sealed, 130 interrupted.";
@@ -144,17 +149,6 @@ pub(crate) struct ApproveArguments {
     pub(crate) allow_flag: Vec<String>,
 }
 
-/// Arguments of a proposal.
-#[derive(Debug, clap::Args)]
-pub(crate) struct ProposeArguments {
-    /// Show the review and the expected outcome only; nothing is sent
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    /// Accept the HIGH flag with this name; repeat for each flag
-    #[arg(long, value_name = "FLAG")]
-    pub(crate) allow_flag: Vec<String>,
-}
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum ActivityCommand {
     /// List activities, newest first
@@ -192,104 +186,12 @@ pub(crate) enum OrgCommand {
     Ls {
         /// List the children of this organization
         #[arg(long, value_name = "ID")]
-        parent: Option<quorate_common::ids::OrganizationId>,
+        parent: Option<OrganizationId>,
     },
     /// Show one organization: users, keys, wallets, quorum, policies
     Get {
         /// Organization id; the pinned organization if omitted
-        id: Option<quorate_common::ids::OrganizationId>,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum PolicyCommand {
-    /// List policies, each also in words
-    Ls,
-    /// Show one policy as text and in words, who can satisfy it, and findings about it
-    Get {
-        /// Policy id or name
-        #[arg(value_name = "POLICY")]
-        policy: String,
-    },
-    /// Check expressions without a daemon and report the first error with its position
-    Check {
-        /// Condition: the requests that the policy applies to
-        #[arg(long, value_name = "EXPRESSION")]
-        condition: Option<String>,
-        /// Consensus: the users who must approve
-        #[arg(long, value_name = "EXPRESSION")]
-        consensus: Option<String>,
-        /// Time: when the policy is active
-        #[arg(long, value_name = "EXPRESSION")]
-        time: Option<String>,
-        /// JSON file with a policy, instead of expressions; - for standard input
-        #[arg(value_name = "FILE", conflicts_with_all = ["condition", "consensus", "time"])]
-        file: Option<std::path::PathBuf>,
-    },
-    /// Explain how each policy evaluates an activity now, and which part of it decides
-    Explain {
-        /// Activity id or fingerprint (64 hex digits, optionally with sha256:)
-        #[arg(value_name = "REF")]
-        reference: String,
-        /// Only this policy, by id or name
-        #[arg(long, value_name = "POLICY")]
-        policy: Option<String>,
-    },
-    /// Show what an activity changes about policies, and which of the last 1,000 activities would have a
-    /// different outcome
-    Diff {
-        /// Activity id or fingerprint (64 hex digits, optionally with sha256:)
-        #[arg(value_name = "REF")]
-        reference: String,
-    },
-    /// Show the outcome of requests without sending them
-    Simulate {
-        /// Proposer, by user name or id; a request can name another one as its "proposer"
-        #[arg(long = "as", value_name = "USER")]
-        proposer: Option<String>,
-        /// File with JSON requests, one after another, each with "type" and "parameters"; - for standard
-        /// input
-        #[arg(value_name = "FILE", default_value = "-")]
-        file: std::path::PathBuf,
-    },
-    /// Print a policy, or a template for a new one, as text to edit
-    Draft {
-        /// Policy id or name
-        #[arg(value_name = "POLICY")]
-        policy: Option<String>,
-    },
-    /// Propose a new policy
-    New {
-        /// Policy in the format of `quorate policy draft`; - for standard input
-        #[arg(value_name = "FILE")]
-        file: std::path::PathBuf,
-        #[command(flatten)]
-        how: ProposeArguments,
-    },
-    /// Propose a change of a policy
-    Change {
-        /// Policy id or name
-        #[arg(value_name = "POLICY")]
-        policy: String,
-        /// Changed policy in the format of `quorate policy draft POLICY`; - for standard input
-        #[arg(value_name = "FILE")]
-        file: std::path::PathBuf,
-        #[command(flatten)]
-        how: ProposeArguments,
-    },
-    /// Propose the removal of a policy
-    Remove {
-        /// Policy id or name
-        #[arg(value_name = "POLICY")]
-        policy: String,
-        #[command(flatten)]
-        how: ProposeArguments,
-    },
-    /// Report suspicious policies; exits with 1 if there is a warning
-    Lint {
-        /// Only this policy, by id or name
-        #[arg(value_name = "POLICY")]
-        policy: Option<String>,
+        id: Option<OrganizationId>,
     },
 }
 
@@ -314,7 +216,7 @@ pub(crate) enum BookCommand {
     /// Add an address; its checksum must be valid
     Add {
         /// Chain: bitcoin, ethereum (and all chains with its addresses), solana or tron
-        #[arg(value_parser = super::book::chain)]
+        #[arg(value_parser = chain)]
         chain: Chain,
         /// Full address
         address: String,
@@ -335,7 +237,7 @@ pub(crate) enum BookCommand {
     Import {
         /// File to import; - for standard input
         #[arg(value_name = "FILE")]
-        file: std::path::PathBuf,
+        file: PathBuf,
         /// Accept a flag by name; similar-address accepts addresses that start and end like known ones
         #[arg(long, value_name = "FLAG")]
         allow_flag: Vec<String>,
@@ -355,13 +257,13 @@ pub(crate) enum KnownKeysCommand {
     Import {
         /// File to import; - for standard input
         #[arg(value_name = "FILE")]
-        file: std::path::PathBuf,
+        file: PathBuf,
     },
     /// Compare the known keys with a file; exits with 1 if they differ
     Diff {
         /// File to compare; - for standard input
         #[arg(value_name = "FILE")]
-        file: std::path::PathBuf,
+        file: PathBuf,
     },
     /// Accept a changed root quorum if it is proven, and names and keys that you compared in person
     ///
@@ -377,8 +279,8 @@ pub(crate) enum KnownKeysCommand {
         #[arg(long)]
         names: bool,
         /// Accept this key of a user; compare it with the user in person first; may be repeated
-        #[arg(long = "public-key", value_name = "USER_ID:PUBLIC_KEY", value_parser = super::known_keys::UserKey::read)]
-        keys: Vec<super::known_keys::UserKey>,
+        #[arg(long = "public-key", value_name = "USER_ID:PUBLIC_KEY", value_parser = UserKey::read)]
+        keys: Vec<UserKey>,
     },
 }
 
@@ -388,21 +290,8 @@ pub(crate) enum JournalCommand {
     Verify,
 }
 
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-pub(crate) enum CurveArgument {
-    P256,
-    Secp256k1,
-    Ed25519,
-}
-
 pub(super) fn completion(shell: clap_complete::Shell) -> String {
     let mut bytes = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "quorate", &mut bytes);
     String::from_utf8_lossy(&bytes).into_owned()
-}
-
-fn fingerprint(text: &str) -> Result<Fingerprint, String> {
-    let bare = text.strip_prefix("sha256:").unwrap_or(text);
-    let digits: String = bare.chars().filter(|letter| *letter != ' ').collect();
-    format!("sha256:{}", digits.to_ascii_lowercase()).parse().map_err(|_| "expected 64 hex digits".to_owned())
 }

@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use quorate_chain::address::Chain;
 use serde_json::{Value, json};
 
 use super::arguments::BookCommand;
-use super::{Answer, given};
+use super::input::given;
 use crate::book::{Book, Entry, EntryError, SIZE_LIMIT};
 use crate::clock::now_millis;
 use crate::failure::{Exit, Failure};
 use crate::files::Folders;
+use crate::output::Answer;
 use crate::text::{date, pad};
 
 /// Name of the flag for an address that starts and ends like a known one (possible address poisoning).
@@ -80,10 +80,8 @@ fn counted(addresses: usize) -> String {
 }
 
 fn list(book: &Book) -> Answer {
-    let entries = book.entries();
-    let text: String = entries.iter().map(|entry| entry_text(entry)).collect();
-    let none = "No addresses. Add one with `quorate book add CHAIN ADDRESS NAME`.\n".to_owned();
-    Answer::list(entries.into_iter().map(line).collect(), if text.is_empty() { none } else { text })
+    let rows = book.entries().into_iter().map(|entry| (line(entry), entry_text(entry)));
+    Answer::rows(rows, "No addresses. Add one with `quorate book add CHAIN ADDRESS NAME`.")
 }
 
 fn entry_text(entry: &Entry) -> String {
@@ -105,9 +103,4 @@ impl From<EntryError> for Failure {
         };
         Self::new(exit, error.to_string())
     }
-}
-
-/// Parses the name of a chain.
-pub(super) fn chain(text: &str) -> Result<Chain, String> {
-    text.parse::<Chain>().map_err(|error| error.to_string())
 }

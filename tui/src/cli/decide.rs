@@ -4,15 +4,15 @@ use quorate_common::activity::Activity;
 use quorate_common::fingerprint::Fingerprint;
 use serde_json::json;
 
-use super::Answer;
 use super::arguments::ApproveArguments;
 use crate::ballot::{self, Ballot, Choice, Outcome};
 use crate::clock::now_millis;
 use crate::failure::{Exit, Failure};
-use crate::kinds::Scene;
+use crate::journal::{self, Entry};
 use crate::link;
-use crate::proof::{Review, json};
-use crate::session::{Session, record_decision, resolve_outcome};
+use crate::output::Answer;
+use crate::proof::{Mark, Review, json, outcome_text};
+use crate::session::Session;
 use crate::text::{clean, clock};
 
 /// Approves an activity if it is what the caller expects.
@@ -120,7 +120,7 @@ fn check_expected(review: &Review, options: &ApproveArguments) -> Result<(), Fai
         let failed: Vec<String> = review
             .checks
             .iter()
-            .filter(|check| check.mark == crate::proof::Mark::Failed)
+            .filter(|check| check.mark == Mark::Failed)
             .map(|check| format!("{} {}", check.id, check.text))
             .collect();
         return Err(differs(format!("a check failed: {}; nothing was sent", failed.join("; "))));
@@ -166,17 +166,18 @@ pub(super) async fn cast(
     let stamp = stamper
         .stamp(ballot.message.as_bytes())
         .map_err(|_| Failure::new(Exit::Failed, "the key cannot sign"))?;
-    let activity = link::submit(&session.client, ballot, &stamp).await?;
     let organization = review.viewer.organization.unwrap_or(review.activity.organization_id);
-    let (target, outcome) = resolve_outcome(&session.client, ballot, activity, organization).await?;
-    record_decision(&session.folders, review, ballot, (target.id, outcome.word()), note)?;
-    let what = if ballot.choice == Choice::Propose { "proposal" } else { "vote" };
+    let target = link::cast(&session.client, organization, ballot, &stamp).await?;
+    let outcome = Outcome::of(target.status);
+    let entry = Entry::of(review, ballot, (target.id, outcome.word()), note, now_millis());
+    journal::append(&session.folders.journal(), entry)?;
+    let label = ballot.choice.noun();
     if !ballot::is_recorded(&target, ballot, user, &stamp) {
+        let what = label.to_lowercase();
         let message =
             format!("sent, but the daemon's record does not contain this {what} with your signature");
         return Err(Failure::new(Exit::Verification, message).with(json!({"activity": target})));
     }
-    let label = if ballot.choice == Choice::Propose { "Proposal" } else { "Vote" };
     let text = format!("{label} recorded. {}\n", outcome_text(&target, review));
     Ok(answer(review, ballot.choice, outcome, "recorded", text).with_result(&target))
 }
@@ -211,36 +212,5 @@ impl Answer {
             members.insert("failure".to_owned(), json!(target.failure));
         }
         self
-    }
-}
-
-/// Describes the state of the activity, or who must still approve.
-pub(crate) fn outcome_text(target: &Activity, review: &Review) -> String {
-    match Outcome::of(target.status) {
-        Outcome::Executed => "It was executed.".to_owned(),
-        Outcome::Failed => {
-            let reason = target
-                .failure
-                .as_ref()
-                .map_or_else(String::new, |error| format!(": {}", clean(&error.message)));
-            format!("It was executed and FAILED{reason}.")
-        }
-        Outcome::Rejected => "It was rejected.".to_owned(),
-        Outcome::Waiting => {
-            let scene = Scene::of(&review.organization);
-            let voted =
-                |user: &&quorate_common::ids::UserId| !target.votes.iter().any(|vote| vote.user_id == **user);
-            let left: Vec<String> = review
-                .tally
-                .open_to
-                .iter()
-                .filter(voted)
-                .map(|user| scene.user_short(&user.to_string()))
-                .collect();
-            format!(
-                "It waits for others: {}.",
-                if left.is_empty() { "no known approver".to_owned() } else { left.join(", ") }
-            )
-        }
     }
 }

@@ -9,9 +9,9 @@ use quorate_common::activity::Status;
 use quorate_common::console::PAGE_LIMIT;
 use serde_json::{Value, json};
 
-use super::Answer;
 use crate::failure::{Exit, Failure};
 use crate::files::{self, Folders};
+use crate::output::Answer;
 use crate::session::{Context, Session};
 
 /// Time limit for the start of the daemon.

@@ -1,17 +1,16 @@
 //! `quorate key add|ls` and `quorate journal verify`.
 
-use std::fmt::Write as _;
-
 use quorate_common::stamp::ApiKeyCurve;
 use serde_json::json;
 
-use super::Answer;
-use super::arguments::{CurveArgument, JournalCommand, KeyCommand};
+use super::arguments::{JournalCommand, KeyCommand};
+use super::values::CurveArgument;
 use crate::failure::{Exit, Failure};
 use crate::files::Folders;
 use crate::keys::curve_name;
 use crate::keys::file::{self, KeyFile};
 use crate::keys::passphrase::{self, Source};
+use crate::output::Answer;
 use crate::session::Context;
 
 pub(super) fn run(folders: &Folders, context: &Context, command: &KeyCommand) -> Result<Answer, Failure> {
@@ -41,24 +40,18 @@ fn add(folders: &Folders, context: &Context, name: &str, curve: CurveArgument) -
 }
 
 fn list(folders: &Folders) -> Result<Answer, Failure> {
-    let mut data = Vec::new();
-    let mut text = String::new();
-    for name in file::names(folders)? {
-        match KeyFile::load(folders, &name) {
-            Ok(key) => {
-                let _ = writeln!(text, "{name}  {}  {}", curve_name(key.curve()), key.public_key());
-                data.push(line(&name, &key));
-            }
-            Err(error) => {
-                let _ = writeln!(text, "{name}  unusable: {error}");
-                data.push(json!({"name": name, "error": error.to_string()}));
-            }
+    let row = |name: String| match KeyFile::load(folders, &name) {
+        Ok(key) => {
+            let text = format!("{name}  {}  {}\n", curve_name(key.curve()), key.public_key());
+            (line(&name, &key), text)
         }
-    }
-    Ok(Answer::list(
-        data,
-        if text.is_empty() { "No keys. Create one with `quorate key add NAME`.\n".to_owned() } else { text },
-    ))
+        Err(error) => {
+            let data = json!({"name": name, "error": error.to_string()});
+            (data, format!("{name}  unusable: {error}\n"))
+        }
+    };
+    let rows = file::names(folders)?.into_iter().map(row);
+    Ok(Answer::rows(rows, "No keys. Create one with `quorate key add NAME`."))
 }
 
 fn line(name: &str, key: &KeyFile) -> serde_json::Value {

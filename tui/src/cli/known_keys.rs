@@ -5,18 +5,19 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use quorate_common::activity::{Activity, Status};
-use quorate_common::console::{OrganizationDetail, PAGE_LIMIT};
-use quorate_common::ids::{OrganizationId, UserId};
+use quorate_common::console::OrganizationDetail;
+use quorate_common::ids::OrganizationId;
 use serde_json::{Value, json};
 
 use super::arguments::KnownKeysCommand;
-use super::{Answer, given};
+use super::input::given;
+use super::values::UserKey;
 use crate::clock::now_millis;
 use crate::failure::{Exit, Failure};
 use crate::files::Folders;
-use crate::keys::canonical;
 use crate::kinds::count;
 use crate::known_keys::{KnownKey, KnownKeys, KnownQuorum, SIZE_LIMIT};
+use crate::output::Answer;
 use crate::proof::followed;
 use crate::session::{Session, pin_keys};
 use crate::text::{clean, date_time, quoted};
@@ -165,40 +166,11 @@ fn accept_keys(
     Ok(left)
 }
 
-/// A user's key as given on the command line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct UserKey {
-    user: UserId,
-    public_key: String,
-}
-
-impl UserKey {
-    /// Parses `USER_ID:PUBLIC_KEY`.
-    pub(super) fn read(text: &str) -> Result<Self, String> {
-        let (user, public_key) = text.split_once(':').ok_or("expected USER_ID:PUBLIC_KEY")?;
-        let user = user.parse().map_err(|_| "expected a user id before the colon")?;
-        Ok(Self { user, public_key: canonical(public_key) })
-    }
-
-    fn is(&self, seen: &KnownKey<'_>) -> bool {
-        self.user == seen.user && self.public_key == seen.public_key
-    }
-}
-
 /// Returns the executed changes of the root quorum, newest first.
 async fn quorum_changes(session: &Session, id: OrganizationId) -> Result<Vec<Activity>, Failure> {
     let types = ["ACTIVITY_TYPE_UPDATE_ROOT_QUORUM".to_owned()];
-    let mut changes = Vec::new();
-    let mut after = None;
-    while changes.len() < CHANGES_LIMIT {
-        let page = session.client.activities(id, &[Status::Completed], &types, after, PAGE_LIMIT).await?;
-        changes.extend(page.activities.into_iter().map(|row| row.activity));
-        after = page.next;
-        if after.is_none() {
-            break;
-        }
-    }
-    Ok(changes)
+    let rows = session.client.newest(id, &[Status::Completed], &types, CHANGES_LIMIT).await?;
+    Ok(rows.into_iter().map(|row| row.activity).collect())
 }
 
 fn members(quorum: &KnownQuorum) -> String {

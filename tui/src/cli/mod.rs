@@ -6,61 +6,28 @@ mod arguments;
 mod book;
 mod decide;
 mod dev;
+mod input;
 mod keys;
 mod known_keys;
+mod loaded;
 mod organizations;
 mod policies;
+mod policy_arguments;
 mod propose;
 mod review;
 mod status;
+mod values;
 mod webhooks;
 
-pub(crate) use approvals::waits_for_viewer;
 pub(crate) use arguments::{Arguments, Command};
-pub(crate) use decide::outcome_text;
 pub(crate) use dev::{Daemon, DevArguments};
-pub(crate) use policies::{replay_lines, simulation_text};
-pub(crate) use review::{needs, text as review_text};
-pub(crate) use status::{mode_word, store_word};
-
-use std::path::Path;
 
 use serde_json::Value;
 
-use crate::failure::{Exit, Failure};
-use crate::files::{self, Folders};
+use crate::failure::Failure;
+use crate::files::Folders;
+use crate::output::Answer;
 use crate::session::Session;
-use crate::text::clean;
-
-/// Result of a command.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Answer {
-    pub(crate) exit: Exit,
-    /// Data for scripts: lists are one object per line.
-    pub(crate) data: Vec<Value>,
-    /// Text for people.
-    pub(crate) text: String,
-}
-
-impl Answer {
-    /// Creates an empty result.
-    pub(crate) const fn nothing() -> Self {
-        Self { exit: Exit::Done, data: Vec::new(), text: String::new() }
-    }
-
-    fn one(data: Value, text: String) -> Self {
-        Self { exit: Exit::Done, data: vec![data], text }
-    }
-
-    fn list(data: Vec<Value>, text: String) -> Self {
-        Self { exit: Exit::Done, data, text }
-    }
-
-    const fn exits(mut self, exit: Exit) -> Self {
-        self.exit = exit;
-        self
-    }
-}
 
 /// Runs a command that needs no terminal.
 pub(crate) async fn run(
@@ -88,16 +55,6 @@ pub(crate) async fn run(
         Command::Dev(options) => dev::without_terminal(options, folders).await,
         Command::Completion { shell } => Ok(Answer::one(Value::Null, arguments::completion(*shell))),
     }
-}
-
-/// Reads a file, or standard input for `-`.
-fn given(file: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
-    if file == Path::new("-") {
-        return Ok(files::read_input(limit)?);
-    }
-    let missing =
-        || Failure::new(Exit::NotFound, format!("file {} not found", clean(&file.display().to_string())));
-    files::read(file, limit)?.ok_or_else(missing)
 }
 
 #[cfg(test)]

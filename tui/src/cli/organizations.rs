@@ -2,14 +2,14 @@
 
 use std::fmt::Write as _;
 
-use quorate_common::console::OrganizationDetail;
+use quorate_common::console::{OrganizationDetail, OrganizationHead};
 use quorate_common::ids::OrganizationId;
 use serde_json::json;
 
-use super::Answer;
 use super::arguments::OrgCommand;
 use crate::failure::Failure;
 use crate::kinds::{Scene, count};
+use crate::output::Answer;
 use crate::session::{Session, pin_keys};
 use crate::text::{clean, quoted};
 
@@ -18,7 +18,7 @@ pub(super) async fn run(session: &Session, command: &OrgCommand) -> Result<Answe
     match command {
         OrgCommand::Ls { parent } => {
             // Without a pinned organization, the user cannot be checked.
-            if session.viewer.organization.is_some() {
+            if session.identity.viewer.organization.is_some() {
                 session.organization().await?;
             }
             list(session, *parent).await
@@ -45,22 +45,12 @@ async fn list(session: &Session, parent: Option<OrganizationId>) -> Result<Answe
             break;
         }
     }
-    let mut text = String::new();
-    for head in &heads {
-        let quorum = &head.root_quorum;
-        let name = clean(&head.organization_name);
-        let _ = writeln!(
-            text,
-            "{}  root {}/{}  {name}",
-            head.organization_id,
-            quorum.threshold,
-            quorum.user_ids.len()
-        );
-    }
-    Ok(Answer::list(
-        heads.iter().map(|head| json!(head)).collect(),
-        if text.is_empty() { "No organizations.\n".to_owned() } else { text },
-    ))
+    let row = |head: &OrganizationHead| {
+        let (quorum, name) = (&head.root_quorum, clean(&head.organization_name));
+        let root = format!("root {}/{}", quorum.threshold, quorum.user_ids.len());
+        (json!(head), format!("{}  {root}  {name}\n", head.organization_id))
+    };
+    Ok(Answer::rows(heads.iter().map(row), "No organizations."))
 }
 
 /// Formats an organization as lines: the kind of record, its id and its name.

@@ -5,23 +5,23 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use quorate_common::console::OrganizationDetail;
-use quorate_common::ids::OrganizationId;
 use quorate_common::wire::Policy;
 use quorate_policy::decide::{Effect, PolicyProgram};
 use quorate_policy::lint::{Finding, Level};
-use quorate_policy::simulate::Simulation;
 use serde_json::{Value, json};
 
-use super::arguments::PolicyCommand;
-use super::{Answer, given, propose};
+use super::input::given;
+use super::loaded::LoadedOrganization;
+use super::policy_arguments::PolicyCommand;
+use super::propose;
 use crate::clock::now_millis;
 use crate::failure::{Exit, Failure};
-use crate::kinds::Scene;
 use crate::link::{look_up, recent};
-use crate::policies::{self, Body, Replay, ResolvedNames, Rules, outcome_word, verdict_word};
+use crate::output::Answer;
+use crate::policies::{self, Body, ResolvedNames, Rules};
+use crate::proof::{replay_lines, simulation_text};
 use crate::session::Session;
-use crate::text::{clean, date_time, quoted};
+use crate::text::{clean, quoted};
 
 /// Maximum size of an input, in bytes.
 const INPUT_LIMIT: u64 = 256 * 1024 * 1024;
@@ -72,41 +72,6 @@ pub(super) async fn run(
     }
 }
 
-/// An organization as the daemon states it.
-pub(super) struct LoadedOrganization {
-    id: OrganizationId,
-    pub(super) organization: OrganizationDetail,
-    /// Whether a deny policy that fails to evaluate denies the request.
-    pub(super) strict: bool,
-}
-
-impl LoadedOrganization {
-    async fn read(session: &Session) -> Result<Self, Failure> {
-        let strict = session.daemon_status().await?.strict_deny_errors;
-        let organization = session.organization().await?;
-        Ok(Self { id: organization.head.organization_id, organization, strict })
-    }
-
-    fn rules(&self) -> Rules<'_> {
-        Rules::of(&self.organization, self.strict, now_millis())
-    }
-
-    /// Finds a policy by id or name.
-    pub(super) fn policy(&self, wanted: &str) -> Result<&Policy, Failure> {
-        let is = |policy: &&Policy| policy.policy_id.to_string() == wanted || policy.policy_name == wanted;
-        let missing = || Failure::new(Exit::NotFound, format!("policy {} not found", clean(wanted)));
-        self.organization.policies.iter().find(is).ok_or_else(missing)
-    }
-
-    /// Finds a user by id or name.
-    fn user(&self, wanted: &str) -> Result<String, Failure> {
-        let users = &self.organization.users;
-        let user = users.iter().find(|user| user.user_id.to_string() == wanted || user.user_name == wanted);
-        let missing = || Failure::new(Exit::NotFound, format!("user {} not found", clean(wanted)));
-        user.map(|user| user.user_id.to_string()).ok_or_else(missing)
-    }
-}
-
 fn input(file: &Path) -> Result<String, Failure> {
     let bytes = given(file, INPUT_LIMIT)?;
     String::from_utf8(bytes).map_err(|_| Failure::new(Exit::Usage, "the input is not valid UTF-8"))
@@ -154,16 +119,14 @@ fn words(policy: &Policy, rules: &Rules<'_>) -> String {
 
 fn list(loaded: &LoadedOrganization) -> Answer {
     let rules = loaded.rules();
-    let mut text = String::new();
-    let mut data = Vec::new();
-    for policy in &loaded.organization.policies {
+    let row = |policy: &Policy| {
         let words = words(policy, &rules);
-        let effect = clean(policy.effect.trim_start_matches("EFFECT_"));
-        let _ =
-            writeln!(text, "{}  {effect:<5}  {}\n    {words}", policy.policy_id, quoted(&policy.policy_name));
-        data.push(json!({"policy": policy, "words": words}));
-    }
-    Answer::list(data, if text.is_empty() { "No policies.\n".to_owned() } else { text })
+        let (effect, name) =
+            (clean(policy.effect.trim_start_matches("EFFECT_")), quoted(&policy.policy_name));
+        let text = format!("{}  {effect:<5}  {name}\n    {words}\n", policy.policy_id);
+        (json!({"policy": policy, "words": words}), text)
+    };
+    Answer::rows(loaded.organization.policies.iter().map(row), "No policies.")
 }
 
 fn get(loaded: &LoadedOrganization, wanted: &str) -> Result<Answer, Failure> {
@@ -235,8 +198,7 @@ async fn simulate(session: &Session, proposer: Option<&str>, text: &str) -> Resu
     let (rules, now) = (loaded.rules(), now_millis());
     let default = proposer.map(|wanted| loaded.user(wanted)).transpose()?;
     let (mut resolved, mut missing) = (ResolvedNames::new(), BTreeSet::new());
-    let mut data = Vec::new();
-    let mut words = String::new();
+    let mut rows = Vec::new();
     for (number, body) in serde_json::Deserializer::from_str(text).into_iter::<Body>().enumerate() {
         let invalid =
             |why: String| Failure::new(Exit::Usage, format!("request {}: {why}", number.saturating_add(1)));
@@ -253,19 +215,18 @@ async fn simulate(session: &Session, proposer: Option<&str>, text: &str) -> Resu
         match parsed {
             Ok(parsed) => {
                 let simulation = parsed.simulate(&rules.parsed, &proposer_id, &approval, now);
-                words.push_str(&simulation_text(&simulation, &rules));
-                data.push(json!(simulation));
+                rows.push((json!(simulation), simulation_text(&simulation, &rules)));
             }
             Err(why) => {
-                let _ = writeln!(words, "cannot be evaluated: {}", clean(&why));
-                data.push(json!({"error": why}));
+                let text = format!("cannot be evaluated: {}\n", clean(&why));
+                rows.push((json!({"error": why}), text));
             }
         }
     }
-    if data.is_empty() {
+    if rows.is_empty() {
         return Err(Failure::new(Exit::Usage, "the input contains no request"));
     }
-    Ok(Answer::list(data, words))
+    Ok(Answer::rows(rows, ""))
 }
 
 async fn explain(session: &Session, reference: &str, wanted: Option<&str>) -> Result<Answer, Failure> {
@@ -315,45 +276,4 @@ async fn diff(session: &Session, reference: &str) -> Result<Answer, Failure> {
     let facts: Vec<Value> =
         review.facts.iter().map(|fact| json!({"name": fact.name, "value": fact.value})).collect();
     Ok(Answer::one(json!({"facts": facts, "replay": replay}), text))
-}
-
-/// Formats the recent activities that would have a different outcome.
-pub(crate) fn replay_lines(replay: &Replay, organization: &OrganizationDetail) -> Vec<String> {
-    let Replay { judged, not_judged, differing } = replay;
-    let skipped =
-        if *not_judged == 0 { String::new() } else { format!(" ({not_judged} could not be evaluated)") };
-    let mut lines = vec![format!(
-        "of the last {judged} activities{skipped}, {} would have a different outcome",
-        differing.len()
-    )];
-    for one in differing {
-        let scene = Scene::of(organization);
-        lines.push(format!(
-            "{}  {} by {}: {} now, {} then ({})",
-            date_time(one.proposed_millis),
-            clean(one.activity_type.trim_start_matches("ACTIVITY_TYPE_")),
-            scene.user_name(&one.proposer.to_string()),
-            outcome_word(one.now),
-            outcome_word(one.after),
-            one.activity_id,
-        ));
-    }
-    lines
-}
-
-/// Formats the simulated outcome of a request.
-pub(crate) fn simulation_text(simulation: &Simulation, rules: &Rules<'_>) -> String {
-    let mut text = format!("{}: {}\n", verdict_word(simulation.verdict), clean(&simulation.because));
-    for policy in &simulation.policies {
-        let outcome = policy.explanation.outcome.wire_name().trim_start_matches("OUTCOME_");
-        let _ = writeln!(text, "  {outcome:<18} {}: {}", quoted(&policy.policy_name), clean(&policy.reason));
-    }
-    if !simulation.open_to.is_empty() {
-        let names = simulation.open_to.iter();
-        let names: Vec<String> = names
-            .map(|id| clean(&quorate_policy::Names::name(rules, id).unwrap_or_else(|| id.clone())))
-            .collect();
-        let _ = writeln!(text, "  can approve        {}", names.join(", "));
-    }
-    text
 }

@@ -2,16 +2,15 @@
 
 use serde_json::json;
 
-use super::Answer;
-use super::arguments::ProposeArguments;
 use super::decide::{cast, check_flags};
-use super::policies::LoadedOrganization;
-use super::review;
+use super::loaded::LoadedOrganization;
+use super::policy_arguments::ProposeArguments;
 use crate::ballot::ActivityRequest;
 use crate::clock::now_millis;
 use crate::failure::{Exit, Failure};
+use crate::output::Answer;
 use crate::policies::{Draft, DraftError, removal};
-use crate::proof::{DraftContext, Review, json as review_json};
+use crate::proof::{DraftContext, Review, json as review_json, plain_text};
 use crate::session::Session;
 
 /// Returns a policy, or a template for a new one, as text to edit.
@@ -55,18 +54,18 @@ pub(super) async fn propose(
     request: &ActivityRequest,
     options: &ProposeArguments,
 ) -> Result<Answer, Failure> {
-    let viewer = session.viewer_in(&loaded.organization);
+    let viewer = session.identity.viewer_in(&loaded.organization);
     let no_key = || Failure::new(Exit::Usage, "no user and key are chosen: see quorate key add");
     let context = DraftContext {
         organization: &loaded.organization,
         viewer: &viewer,
-        public_key: session.public_key().ok_or_else(no_key)?,
+        public_key: session.identity.public_key.as_deref().ok_or_else(no_key)?,
         strict_deny_errors: loaded.strict,
         now: now_millis(),
     };
     let review = Review::of_request(request, &context).map_err(|error| Failure::new(Exit::Usage, error))?;
     if options.dry_run {
-        return Ok(Answer::one(review_json(&review), review::text(&review)));
+        return Ok(Answer::one(review_json(&review), plain_text(&review)));
     }
     if review.blocked() {
         let outlook = review.draft.as_ref().map(|draft| draft.outlook.clone()).unwrap_or_default();

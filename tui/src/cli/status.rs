@@ -1,12 +1,12 @@
 //! `quorate status`.
 
-use quorate_common::console::StoreState;
 use serde_json::json;
 
-use super::Answer;
 use super::webhooks::{counted, parked, total};
 use crate::clock::{CLOCK_DIFFERENCE_MILLIS, now_millis};
 use crate::failure::Failure;
+use crate::output::Answer;
+use crate::proof::{mode_word, store_word};
 use crate::session::Session;
 use crate::text::{clean, date_time, duration};
 
@@ -61,22 +61,4 @@ pub(super) async fn run(session: &Session) -> Result<Answer, Failure> {
         clean(&status.quorum_public_key),
     );
     Ok(Answer::one(data, text))
-}
-
-/// Returns the word for a store that accepts no writes. Every screen shows it.
-pub(crate) const fn store_word(state: StoreState) -> &'static str {
-    match state {
-        StoreState::Full => "FULL",
-        StoreState::Recovering => "RECOVERING",
-        StoreState::Altered => "ALTERED",
-        StoreState::Unknown => "NOT READY",
-    }
-}
-
-/// Returns the word for the daemon's mode. Every screen shows it.
-pub(crate) const fn mode_word(mode: quorate_common::console::Mode) -> &'static str {
-    match mode {
-        quorate_common::console::Mode::Dev => "DEV",
-        quorate_common::console::Mode::Production => "PROD",
-    }
 }

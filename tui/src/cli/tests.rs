@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::*;
 use crate::clock::now_millis;
+use crate::failure::Exit;
 use crate::fake::{Behavior, Fake};
 use crate::testing::{Fixture, NOW, tag_proposal, threshold_proposal};
 

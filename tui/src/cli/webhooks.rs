@@ -1,12 +1,11 @@
 //! `quorate webhooks parked`.
 
-use std::fmt::Write as _;
-
 use quorate_common::console::ParkedDeliveries;
+use serde_json::json;
 
-use super::Answer;
 use super::arguments::WebhooksCommand;
 use crate::failure::Failure;
+use crate::output::Answer;
 use crate::session::Session;
 use crate::text::date_time;
 
@@ -15,8 +14,8 @@ pub(super) async fn run(session: &Session, command: WebhooksCommand) -> Result<A
     match command {
         WebhooksCommand::Parked => {
             let destinations = parked(session).await?;
-            let data = destinations.iter().map(|one| serde_json::to_value(one).unwrap_or_default()).collect();
-            Ok(Answer::list(data, text(&destinations)))
+            let rows = destinations.iter().map(|one| (json!(one), text(one)));
+            Ok(Answer::rows(rows, "No webhook deliveries are parked."))
         }
     }
 }
@@ -47,27 +46,17 @@ pub(super) fn counted(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
-fn text(destinations: &[ParkedDeliveries]) -> String {
-    if destinations.is_empty() {
-        return "No webhook deliveries are parked.\n".to_owned();
-    }
-    let mut text = String::new();
-    for one in destinations {
-        let endpoint = one
-            .endpoint_id
-            .map_or_else(|| "webhook URL of the organization".to_owned(), |id| format!("endpoint {id}"));
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "organization {}, {endpoint}\n  {} parked for a limit, {} unreadable, from {} to {}\n  activities {} to {}",
-            one.organization_id,
-            one.parked,
-            one.unreadable,
-            date_time(one.first_parked_at.millis()),
-            date_time(one.last_parked_at.millis()),
-            one.oldest_activity_id,
-            one.newest_activity_id,
-        );
-    }
-    text
+fn text(one: &ParkedDeliveries) -> String {
+    let webhook = || "webhook URL of the organization".to_owned();
+    let endpoint = one.endpoint_id.map_or_else(webhook, |id| format!("endpoint {id}"));
+    format!(
+        "organization {}, {endpoint}\n  {} parked for a limit, {} unreadable, from {} to {}\n  activities {} to {}\n",
+        one.organization_id,
+        one.parked,
+        one.unreadable,
+        date_time(one.first_parked_at.millis()),
+        date_time(one.last_parked_at.millis()),
+        one.oldest_activity_id,
+        one.newest_activity_id,
+    )
 }

@@ -1,5 +1,7 @@
 //! The description of an activity: sentences, comparisons with the current state, facts and flags.
 
+use crate::text::quoted;
+
 /// The severity of a flag, and the risk of a whole activity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
@@ -95,19 +97,52 @@ impl Description {
         self.flags.push(Flag { name, level, text: text.into() });
     }
 
+    /// Flags an object that the activity names but the organization does not have.
+    pub(crate) fn flag_missing(&mut self, name: &'static str, named: &str) {
+        self.flag(Level::Med, name, format!("{named} does not exist in this organization now."));
+    }
+
+    /// As [`Self::flag_missing`], unless the object exists.
+    pub(crate) fn flag_if_missing(&mut self, name: &'static str, exists: bool, named: &str) {
+        if !exists {
+            self.flag_missing(name, named);
+        }
+    }
+
+    /// Flags a name that another object already has. `noun` includes its article.
+    pub(crate) fn flag_same_name(&mut self, noun: &str, name: &str) {
+        let text = format!("Easy to confuse: {noun} named {} already exists.", quoted(name));
+        self.flag(Level::Med, "same-name", text);
+    }
+
     /// Adds a line to the comparison.
-    pub(crate) fn change(
+    pub(crate) fn change(&mut self, label: &str, now: impl Into<String>, after: impl Into<String>) {
+        self.change_with_note(label, now, after, "");
+    }
+
+    /// Adds a line to the comparison for a number of objects that are created.
+    pub(crate) fn change_added(&mut self, label: &str, now: usize, added: usize) {
+        self.change(label, now.to_string(), now.saturating_add(added).to_string());
+    }
+
+    /// Adds a line to the comparison for a number of objects that are deleted.
+    pub(crate) fn change_removed(&mut self, label: &str, now: usize, removed: usize) {
+        self.change(label, now.to_string(), now.saturating_sub(removed).to_string());
+    }
+
+    /// Adds a line with a note to the comparison.
+    pub(crate) fn change_with_note(
         &mut self,
         label: &str,
         now: impl Into<String>,
         after: impl Into<String>,
-        note: impl Into<String>,
+        note: &str,
     ) {
         self.changes.push(Change {
             label: label.to_owned(),
             now: now.into(),
             after: after.into(),
-            note: note.into(),
+            note: note.to_owned(),
         });
     }
 

@@ -31,7 +31,7 @@ impl<'a> Scene<'a> {
 
     /// Returns the user with this id.
     pub(crate) fn user(&self, id: &str) -> Option<&'a User> {
-        self.organization.users.iter().find(|user| user.user_id.to_string().eq_ignore_ascii_case(id))
+        by_id(&self.organization.users, id, |one| one.user_id)
     }
 
     /// Returns name and full id of a user.
@@ -51,12 +51,12 @@ impl<'a> Scene<'a> {
 
     /// Returns whether the user is in the root quorum.
     pub(crate) fn is_root(&self, id: &str) -> bool {
-        self.organization
-            .head
-            .root_quorum
-            .user_ids
-            .iter()
-            .any(|member| member.to_string().eq_ignore_ascii_case(id))
+        by_id(&self.organization.head.root_quorum.user_ids, id, |member| *member).is_some()
+    }
+
+    /// Returns whether another user than this one proposed the activity.
+    pub(crate) fn is_proposed_by_other(&self, id: &str) -> bool {
+        self.proposer.is_some_and(|proposer| !proposer.to_string().eq_ignore_ascii_case(id))
     }
 
     /// Returns name and full id of a tag.
@@ -71,13 +71,12 @@ impl<'a> Scene<'a> {
 
     /// Returns the policy with this id.
     pub(crate) fn policy(&self, id: &str) -> Option<&'a Policy> {
-        let mut policies = self.organization.policies.iter();
-        policies.find(|policy| policy.policy_id.to_string().eq_ignore_ascii_case(id))
+        by_id(&self.organization.policies, id, |one| one.policy_id)
     }
 
     /// Returns the tag with this id.
     pub(crate) fn tag(&self, id: &str) -> Option<&'a Tag> {
-        self.organization.tags.iter().find(|tag| tag.tag_id.to_string().eq_ignore_ascii_case(id))
+        by_id(&self.organization.tags, id, |one| one.tag_id)
     }
 
     /// Returns name and full id of a private key.
@@ -87,8 +86,7 @@ impl<'a> Scene<'a> {
 
     /// Returns the private key with this id.
     pub(crate) fn private_key(&self, id: &str) -> Option<&'a PrivateKey> {
-        let mut keys = self.organization.private_keys.iter();
-        keys.find(|key| key.private_key_id.to_string().eq_ignore_ascii_case(id))
+        by_id(&self.organization.private_keys, id, |one| one.private_key_id)
     }
 
     /// Returns name and full id of a wallet.
@@ -98,8 +96,7 @@ impl<'a> Scene<'a> {
 
     /// Returns the wallet with this id.
     pub(crate) fn wallet(&self, id: &str) -> Option<&'a Wallet> {
-        let mut wallets = self.organization.wallets.iter();
-        wallets.find(|wallet| wallet.wallet_id.to_string().eq_ignore_ascii_case(id))
+        by_id(&self.organization.wallets, id, |one| one.wallet_id)
     }
 
     /// Returns name and full id of a secret.
@@ -112,8 +109,7 @@ impl<'a> Scene<'a> {
 
     /// Returns the secret with this id.
     pub(crate) fn secret(&self, id: &str) -> Option<&'a Secret> {
-        let mut secrets = self.organization.secrets.iter();
-        secrets.find(|secret| secret.secret_id.to_string().eq_ignore_ascii_case(id))
+        by_id(&self.organization.secrets, id, |one| one.secret_id)
     }
 
     /// Returns name and full id of the proposer.
@@ -129,8 +125,7 @@ impl<'a> Scene<'a> {
 
     /// Returns the invitation with this id.
     pub(crate) fn invitation(&self, id: &str) -> Option<&'a Invitation> {
-        let mut invitations = self.organization.invitations.iter();
-        invitations.find(|invitation| invitation.invitation_id.to_string().eq_ignore_ascii_case(id))
+        by_id(&self.organization.invitations, id, |one| one.invitation_id)
     }
 
     /// Returns name and full id of a webhook endpoint.
@@ -140,8 +135,7 @@ impl<'a> Scene<'a> {
 
     /// Returns the webhook endpoint with this id.
     pub(crate) fn endpoint(&self, id: &str) -> Option<&'a WebhookEndpoint> {
-        let mut endpoints = self.organization.webhook_endpoints.iter();
-        endpoints.find(|endpoint| endpoint.endpoint_id.to_string().eq_ignore_ascii_case(id))
+        by_id(&self.organization.webhook_endpoints, id, |one| one.endpoint_id)
     }
 
     /// Returns label and full id of a smart contract interface.
@@ -151,8 +145,7 @@ impl<'a> Scene<'a> {
 
     /// Returns the smart contract interface with this id.
     pub(crate) fn interface(&self, id: &str) -> Option<&'a SmartContractInterface> {
-        let mut interfaces = self.organization.smart_contract_interfaces.iter();
-        interfaces.find(|one| one.smart_contract_interface_id.to_string().eq_ignore_ascii_case(id))
+        by_id(&self.organization.smart_contract_interfaces, id, |one| one.smart_contract_interface_id)
     }
 
     /// Returns name, owner and full public key of an API key.
@@ -189,6 +182,11 @@ impl<'a> Scene<'a> {
             None => format!("the key of {}", clean(id)),
         }
     }
+}
+
+/// Finds an object by its id, in either case.
+fn by_id<'a, T, I: ToString>(objects: &'a [T], id: &str, id_of: impl Fn(&T) -> I) -> Option<&'a T> {
+    objects.iter().find(|one| id_of(one).to_string().eq_ignore_ascii_case(id))
 }
 
 /// Returns a name that the daemon states, in quotes and with the mark `[s]`.

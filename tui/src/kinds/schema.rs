@@ -1,79 +1,18 @@
-//! Schemas: the members that the parameters of a type may have, written as text. Names are separated by
-//! blanks, `[]` marks a list, `:Name` an object with the schema of that name. Finds members that are signed
-//! but not in the schema.
+//! The JSON schemas of parameters, as the catalog states them. Finds members that are signed but not in the
+//! schema.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::Field;
+use super::description::Field;
 use crate::text::clean;
-
-/// Schemas of objects that occur in several types.
-const SCHEMAS: [(&str, &str); 35] = [
-    ("Selector1", "subject operator target"),
-    ("Selector2", "subject operator targets[]"),
-    ("Policy", "policyName effect condition consensus notes time"),
-    ("ApiKey1", "apiKeyName publicKey expirationSeconds"),
-    ("ApiKey2", "apiKeyName publicKey curveType expirationSeconds"),
-    ("Authenticator1", "authenticatorName userId challenge attestation:Credential"),
-    (
-        "Credential",
-        "id type rawId authenticatorAttachment response:Response clientExtensionResults:Extensions",
-    ),
-    ("Response", "clientDataJson attestationObject transports[] authenticatorAttachment"),
-    ("Extensions", "appid appidExclude credProps:Properties"),
-    ("Properties", "rk"),
-    ("Authenticator2", "authenticatorName challenge attestation:Attestation"),
-    ("Attestation", "credentialId clientDataJson attestationObject transports[]"),
-    ("Provider1", "providerName oidcToken"),
-    ("Provider2", "providerName oidcToken oidcClaims:Claims"),
-    ("Claims", "iss sub aud"),
-    ("Account", "curve pathFormat path addressFormat name"),
-    ("Wallet", "walletName accounts[]:Account mnemonicLength"),
-    ("PrivateKey", "privateKeyName curve privateKeyTags[] addressFormats[]"),
-    ("Root1", "userName userEmail apiKeys[]:ApiKey1 authenticators[]:Authenticator2"),
-    (
-        "Root2",
-        "userName userEmail apiKeys[]:ApiKey1 authenticators[]:Authenticator2 oauthProviders[]:Provider1",
-    ),
-    (
-        "Root3",
-        "userName userEmail apiKeys[]:ApiKey2 authenticators[]:Authenticator2 oauthProviders[]:Provider1",
-    ),
-    (
-        "Root4",
-        "userName userEmail userPhoneNumber apiKeys[]:ApiKey2 authenticators[]:Authenticator2 oauthProviders[]:Provider1",
-    ),
-    (
-        "Root5",
-        "userName userEmail userPhoneNumber apiKeys[]:ApiKey2 authenticators[]:Authenticator2 oauthProviders[]:Provider2",
-    ),
-    ("User1", "userName userEmail accessType apiKeys[]:ApiKey1 authenticators[]:Authenticator1 userTags[]"),
-    ("User2", "userName userEmail apiKeys[]:ApiKey1 authenticators[]:Authenticator2 userTags[]"),
-    (
-        "User3",
-        "userName userEmail userPhoneNumber apiKeys[]:ApiKey2 authenticators[]:Authenticator2 oauthProviders[]:Provider1 userTags[]",
-    ),
-    (
-        "User4",
-        "userName userEmail userPhoneNumber apiKeys[]:ApiKey2 authenticators[]:Authenticator2 oauthProviders[]:Provider2 userTags[]",
-    ),
-    ("ApiOnlyUser", "userName userEmail userTags[] apiKeys[]:ApiKey1"),
-    ("Signature", "publicKey scheme message signature"),
-    ("Invitation", "receiverUserName receiverUserEmail receiverUserTags[] accessType senderUserId"),
-    ("Subscription", "eventType filtersJson isActive"),
-    ("IpRule", "cidr label"),
-    ("Pair", "key value"),
-    ("ImportedSecret", "name secretPayload targetPublicKey encryptionSuite staticProperties[]:Pair"),
-    ("ExportedSecret", "secretId targetPublicKey encryptionSuite requestContext[]:Pair"),
-];
 
 /// A member that clients add to any body. The daemon ignores it.
 pub(crate) const APP_PROOFS: &str = "generateAppProofs";
 
 /// Returns the paths in the value that the schema does not define, and members whose type differs from it.
-pub(crate) fn unknown_members(value: &Value, schema: &str) -> Vec<String> {
+pub(crate) fn unknown_members(value: &Value, schema: &Value) -> Vec<String> {
     let mut out = Vec::new();
-    object(value, schema, "", &mut out);
+    collect_unknown(value, schema, "", &mut out);
     out.retain(|path| path != APP_PROOFS);
     out
 }
@@ -85,76 +24,66 @@ pub(crate) fn leaves(value: &Value) -> Vec<Field> {
     out
 }
 
-fn object(value: &Value, schema: &str, path: &str, out: &mut Vec<String>) {
-    let Some(members) = value.as_object() else {
-        out.push(path.to_owned());
-        return;
-    };
-    for (name, inner) in members {
-        let member_path = if path.is_empty() { clean(name) } else { format!("{path}.{}", clean(name)) };
-        let Some((listed, inside)) = member(schema, name) else {
-            out.push(member_path);
-            continue;
-        };
-        match (listed, inner) {
-            (true, Value::Array(items)) => {
-                for (index, item) in items.iter().enumerate() {
-                    element(item, inside, &format!("{member_path}[{index}]"), out);
+fn collect_unknown(value: &Value, schema: &Value, path: &str, out: &mut Vec<String>) {
+    let schema = present(schema);
+    match (members(schema), schema.get("items"), value) {
+        (Some(known), _, Value::Object(members)) => {
+            for (name, inner) in members {
+                let member_path = below(path, name);
+                match known.get(name) {
+                    Some(schema) => collect_unknown(inner, schema, &member_path, out),
+                    None => out.push(member_path),
                 }
             }
-            (true, _) => out.push(member_path),
-            (false, inner) => element(inner, inside, &member_path, out),
         }
-    }
-}
-
-fn element(value: &Value, inside: Option<&str>, member_path: &str, out: &mut Vec<String>) {
-    match inside {
-        Some(name) => {
-            object(value, named(name).unwrap_or_default(), member_path, out);
+        (None, Some(schema), Value::Array(items)) => {
+            for (index, item) in items.iter().enumerate() {
+                collect_unknown(item, schema, &format!("{path}[{index}]"), out);
+            }
         }
-        None if value.is_object() || value.is_array() => out.push(member_path.to_owned()),
-        None => {}
+        (None, None, value) if !value.is_object() && !value.is_array() => {}
+        _ => out.push(path.to_owned()),
     }
 }
 
 /// Returns the parameters without the members that the schema does not define.
-pub(crate) fn pruned(value: &Value, schema: &str) -> Value {
-    let Value::Object(members) = value else { return value.clone() };
-    let kept = members.iter().filter_map(|(name, inner)| {
-        let (_, inside) = member(schema, name)?;
-        let Some(inside) = inside else { return Some((name.clone(), inner.clone())) };
-        let schema = named(inside).unwrap_or_default();
-        let inner = match inner {
-            Value::Array(items) => items.iter().map(|item| pruned(item, schema)).collect(),
-            other => pruned(other, schema),
-        };
-        Some((name.clone(), inner))
-    });
-    Value::Object(kept.collect())
+pub(crate) fn pruned(value: &Value, schema: &Value) -> Value {
+    let schema = present(schema);
+    match (members(schema), schema.get("items"), value) {
+        (Some(known), _, Value::Object(members)) => {
+            let kept = members.iter().filter_map(|(name, inner)| {
+                known.get(name).map(|schema| (name.clone(), pruned(inner, schema)))
+            });
+            Value::Object(kept.collect())
+        }
+        (None, Some(schema), Value::Array(items)) => items.iter().map(|item| pruned(item, schema)).collect(),
+        _ => value.clone(),
+    }
 }
 
-/// Returns the schema with this name.
-pub(super) fn named(name: &str) -> Option<&'static str> {
-    SCHEMAS.iter().find(|(known, _)| *known == name).map(|(_, schema)| *schema)
+/// Returns the schema of a value that is present: an optional one is a choice between a schema and `null`.
+fn present(schema: &Value) -> &Value {
+    let choices = schema.get("anyOf").and_then(Value::as_array);
+    let present = choices
+        .and_then(|choices| choices.iter().find(|choice| choice.get("type") != Some(&Value::from("null"))));
+    present.unwrap_or(schema)
 }
 
-/// Returns whether a member is a list, and the name of its schema if it is an object.
-fn member<'s>(schema: &'s str, wanted: &str) -> Option<(bool, Option<&'s str>)> {
-    schema.split(' ').find_map(|part| {
-        let (name, inside) = part.split_once(':').map_or((part, None), |(name, inside)| (name, Some(inside)));
-        let bare = name.strip_suffix("[]");
-        (bare.unwrap_or(name) == wanted).then_some((bare.is_some(), inside))
-    })
+/// Returns the schemas of the members of an object.
+fn members(schema: &Value) -> Option<&Map<String, Value>> {
+    schema.get("properties").and_then(Value::as_object)
+}
+
+/// Returns the path of a member, whose name is untrusted.
+fn below(path: &str, name: &str) -> String {
+    if path.is_empty() { clean(name) } else { format!("{path}.{}", clean(name)) }
 }
 
 fn walk(value: &Value, path: String, out: &mut Vec<Field>) {
     match value {
         Value::Object(members) if !members.is_empty() => {
             for (name, inner) in members {
-                let member_path =
-                    if path.is_empty() { clean(name) } else { format!("{path}.{}", clean(name)) };
-                walk(inner, member_path, out);
+                walk(inner, below(&path, name), out);
             }
         }
         Value::Array(items) if !items.is_empty() => {
@@ -169,22 +98,101 @@ fn walk(value: &Value, path: String, out: &mut Vec<Field>) {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
     use serde_json::json;
 
+    fn of_type(name: &str) -> &'static Value {
+        let entry = crate::catalog::of_type(&format!("ACTIVITY_TYPE_{name}")).unwrap();
+        &entry.parameters
+    }
+
+    /// Checks which paths are unknown, and what remains of the value without them.
+    fn check(name: &str, value: &Value, expected: &[&str], remaining: &Value) {
+        assert_eq!(unknown_members(value, of_type(name)), expected, "{value}");
+        assert_eq!(&pruned(value, of_type(name)), remaining, "{value}");
+    }
+
     #[test]
     fn finds_members_outside_of_the_schema() {
-        let check = |value: Value, expected: &[&str]| {
-            assert_eq!(unknown_members(&value, "userId apiKeys[]:ApiKey1 tags[]"), expected, "{value}");
-        };
-        check(json!({"userId": "a", "apiKeys": [{"apiKeyName": "k"}], "tags": ["x"]}), &[]);
-        check(json!({"generateAppProofs": true}), &[]);
-        check(json!({"userId": "a", "admin": true}), &["admin"]);
-        check(json!({"apiKeys": [{"apiKeyName": "k", "curveType": "c"}]}), &["apiKeys[0].curveType"]);
-        check(json!({"userId": {"x": 1}}), &["userId"]);
-        check(json!({"tags": "x"}), &["tags"]);
-        check(json!({"tags": [[1]]}), &["tags[0]"]);
+        let known = json!({"userId": "a", "apiKeys": [{"apiKeyName": "k", "expirationSeconds": null}]});
+        check("CREATE_API_KEYS", &known, &[], &known);
+        check(
+            "CREATE_API_KEYS",
+            &json!({"userId": "a", "x\u{202e}": 1}),
+            &["x<U+202E>"],
+            &json!({"userId": "a"}),
+        );
+        let in_list = json!({"apiKeys": [{}, {"apiKeyName": "k", "curveType": "c"}]});
+        let remaining = json!({"apiKeys": [{}, {"apiKeyName": "k"}]});
+        check("CREATE_API_KEYS", &in_list, &["apiKeys[1].curveType"], &remaining);
+        check("CREATE_API_KEYS_V2", &in_list, &[], &in_list);
+        let in_object = json!({"authenticator": {"attestation": {"response": {"x": 1, "transports": []}}}});
+        let remaining = json!({"authenticator": {"attestation": {"response": {"transports": []}}}});
+        check("ACCEPT_INVITATION", &in_object, &["authenticator.attestation.response.x"], &remaining);
+        let in_optional = json!({"wallet": {"walletName": "w", "accounts": [{"x": {}}], "y": []}});
+        let remaining = json!({"wallet": {"walletName": "w", "accounts": [{}]}});
+        let expected = ["wallet.accounts[0].x", "wallet.y"];
+        check("CREATE_SUB_ORGANIZATION_V4", &in_optional, &expected, &remaining);
+        check(
+            "SET_IP_ALLOWLIST",
+            &json!({"onEvaluationError": null}),
+            &[],
+            &json!({"onEvaluationError": null}),
+        );
+    }
+
+    #[test]
+    fn finds_members_of_another_type_than_in_the_schema() {
+        for (name, value, expected) in [
+            ("CREATE_API_KEYS", json!([]), ""),
+            ("CREATE_API_KEYS", json!({"userId": {"x": 1}}), "userId"),
+            ("CREATE_API_KEYS", json!({"apiKeys": null}), "apiKeys"),
+            ("CREATE_API_KEYS", json!({"apiKeys": ["k"]}), "apiKeys[0]"),
+            ("DELETE_API_KEYS", json!({"apiKeyIds": "x"}), "apiKeyIds"),
+            ("DELETE_API_KEYS", json!({"apiKeyIds": [[1]]}), "apiKeyIds[0]"),
+            ("CREATE_SUB_ORGANIZATION_V4", json!({"wallet": null}), "wallet"),
+            ("SET_IP_ALLOWLIST", json!({"onEvaluationError": {"x": 1}}), "onEvaluationError"),
+        ] {
+            check(name, &value, &[expected], &value);
+        }
+    }
+
+    #[test]
+    fn optional_objects_are_found_in_both_notations() {
+        let object = json!({"type": "object", "properties": {"a": {"type": "string"}}});
+        let choice = json!({"properties": {"o": {"anyOf": [{"type": "null"}, object]}}});
+        assert_eq!(unknown_members(&json!({"o": {"a": "", "b": 1}}), &choice), ["o.b"]);
+        assert_eq!(pruned(&json!({"o": {"a": "", "b": 1}}), &choice), json!({"o": {"a": ""}}));
+    }
+
+    #[test]
+    fn ignores_what_clients_add_to_any_body() {
+        let added = json!({"generateAppProofs": true});
+        check("CREATE_API_KEYS", &added, &[], &json!({}));
+    }
+
+    #[test]
+    fn catalog_has_no_other_schemas() {
+        fn walk(schema: &Value, path: &str) {
+            let is = |member: &str| schema.get(member).is_some();
+            let other = ["$ref", "allOf", "additionalProperties", "patternProperties", "prefixItems"];
+            assert!(!other.iter().any(|member| is(member)), "{path}");
+            let present = present(schema);
+            let scalar = present.get("properties").is_none() && present.get("items").is_none();
+            let compound = ["object", "array"].map(Value::from);
+            let types =
+                present.get("type").map(|one| one.as_array().map_or(vec![one], |all| all.iter().collect()));
+            assert!(!scalar || !types.unwrap_or_default().iter().any(|one| compound.contains(one)), "{path}");
+            assert!(schema.get("anyOf").is_none_or(|all| all.as_array().unwrap().len() == 2), "{path}");
+            members(present)
+                .into_iter()
+                .flatten()
+                .for_each(|(name, one)| walk(one, &format!("{path}.{name}")));
+            present.get("items").into_iter().for_each(|one| walk(one, &format!("{path}[]")));
+        }
+        crate::catalog::all().for_each(|entry| walk(&entry.parameters, &entry.activity_type));
     }
 
     #[test]

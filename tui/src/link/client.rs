@@ -164,6 +164,26 @@ impl Client {
         self.read(&path).await
     }
 
+    /// Queries the newest activities, page by page, up to a number of them.
+    pub(crate) async fn newest(
+        &self,
+        id: OrganizationId,
+        statuses: &[Status],
+        types: &[String],
+        limit: usize,
+    ) -> Result<Vec<ActivityRow>, LinkError> {
+        let (mut rows, mut after) = (Vec::new(), None);
+        while rows.len() < limit {
+            let page = self.activities(id, statuses, types, after, limit.saturating_sub(rows.len())).await?;
+            rows.extend(page.activities);
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        Ok(rows)
+    }
+
     /// Queries a page of activities that wait for votes, newest first. The next cursor must be older than
     /// `after`, so that reading ends whatever the daemon answers.
     pub(crate) async fn waiting(

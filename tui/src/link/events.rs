@@ -6,7 +6,7 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use quorate_common::console::Event;
 
-use super::LinkError;
+use super::client::LinkError;
 
 /// Maximum length of a line of the feed, in bytes.
 const LINE_LIMIT: usize = 64 * 1024;

@@ -3,11 +3,15 @@
 
 mod client;
 mod events;
+mod messages;
 mod recent;
 mod submit;
 mod worker;
 
 pub(crate) use client::{Client, LinkError};
-pub(crate) use recent::{look_up, policy_changes, recent};
-pub(crate) use submit::submit;
-pub(crate) use worker::{Answer, InboxPage, Order, start};
+#[cfg(test)]
+pub(crate) use messages::InboxPage;
+pub(crate) use messages::{Answer, Order, Subject};
+pub(crate) use recent::{look_up, recent};
+pub(crate) use submit::cast;
+pub(crate) use worker::start;

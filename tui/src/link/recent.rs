@@ -1,9 +1,9 @@
 //! Recent activities and the signers that their requests name, for evaluating them again.
 
-use quorate_common::console::{ActivityRow, PAGE_LIMIT};
+use quorate_common::console::ActivityRow;
 use quorate_common::ids::OrganizationId;
 
-use super::{Client, LinkError};
+use super::client::{Client, LinkError};
 use crate::policies::{Body, RECENT, ResolvedNames, changing, signed};
 
 /// Returns the last activities of an organization, newest first, and the signers that they name.
@@ -11,7 +11,7 @@ pub(crate) async fn recent(
     client: &Client,
     id: OrganizationId,
 ) -> Result<(Vec<ActivityRow>, ResolvedNames), LinkError> {
-    let rows = last(client, id, &[]).await?;
+    let rows = client.newest(id, &[], &[], RECENT).await?;
     let mut resolved = ResolvedNames::new();
     let mut missing = std::collections::BTreeSet::new();
     for (body, _) in rows.iter().filter_map(signed) {
@@ -25,23 +25,7 @@ pub(crate) async fn policy_changes(
     client: &Client,
     id: OrganizationId,
 ) -> Result<Vec<ActivityRow>, LinkError> {
-    last(client, id, &changing()).await
-}
-
-/// Returns the last activities of these types, or of all types if none is given.
-async fn last(client: &Client, id: OrganizationId, types: &[String]) -> Result<Vec<ActivityRow>, LinkError> {
-    let mut rows: Vec<ActivityRow> = Vec::new();
-    let mut after = None;
-    while rows.len() < RECENT {
-        let wanted = RECENT.saturating_sub(rows.len()).min(PAGE_LIMIT);
-        let page = client.activities(id, &[], types, after, wanted).await?;
-        rows.extend(page.activities);
-        after = page.next;
-        if after.is_none() {
-            break;
-        }
-    }
-    Ok(rows)
+    client.newest(id, &[], &changing(), RECENT).await
 }
 
 /// Looks up the signers that a request names. Missing ones are reported when the request is evaluated.

@@ -4,11 +4,12 @@
 use std::time::Duration;
 
 use quorate_common::activity::Activity;
+use quorate_common::ids::OrganizationId;
 use quorate_common::stamp::Stamp;
 use serde::Deserialize;
 
-use super::{Client, LinkError};
-use crate::ballot::Ballot;
+use super::client::{Client, LinkError};
+use crate::ballot::{Ballot, Choice};
 
 /// How often the same bytes are sent before giving up.
 const ATTEMPTS: u32 = 6;
@@ -19,8 +20,23 @@ struct Submitted {
     activity: Activity,
 }
 
+/// Sends a vote or proposal and returns its target activity. The daemon answers a rejection with the vote's own
+/// activity, so the target is read again.
+pub(crate) async fn cast(
+    client: &Client,
+    id: OrganizationId,
+    ballot: &Ballot,
+    stamp: &Stamp,
+) -> Result<Activity, LinkError> {
+    let activity = submit(client, ballot, stamp).await?;
+    match ballot.choice {
+        Choice::Approve | Choice::Propose => Ok(activity),
+        Choice::Reject => Ok(client.record(id, &ballot.fingerprint.to_string()).await?.row.activity),
+    }
+}
+
 /// Sends the body until an answer arrives, and returns the activity of the answer.
-pub(crate) async fn submit(client: &Client, ballot: &Ballot, stamp: &Stamp) -> Result<Activity, LinkError> {
+async fn submit(client: &Client, ballot: &Ballot, stamp: &Stamp) -> Result<Activity, LinkError> {
     let header = stamp.header();
     let mut last = LinkError::Lost("not sent".to_owned());
     for attempt in 0..ATTEMPTS {

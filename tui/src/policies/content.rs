@@ -11,8 +11,10 @@ use quorate_policy::Value;
 use quorate_policy::request::{ObjectReference, kind_of, reference_of};
 use serde_json::Value as Json;
 
-use super::ResolvedNames;
 use crate::contracts::Stated;
+
+/// Resolved names of a request: addresses, keys and contracts.
+pub(crate) type ResolvedNames = BTreeMap<String, quorate_common::console::Signer>;
 
 /// The name of a root in the policy language, and its facts.
 pub(super) type Content = (String, Value);

@@ -6,8 +6,9 @@ use quorate_common::ids::{ActivityId, UserId};
 use quorate_policy::decide::PolicyProgram;
 use serde_json::Value;
 
+use super::content::ResolvedNames;
+use super::replay::signed;
 use super::request::ParsedRequest;
-use super::{ResolvedNames, signed};
 
 /// A recent activity.
 pub(crate) struct Past {

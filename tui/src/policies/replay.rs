@@ -9,7 +9,9 @@ use quorate_policy::decide::PolicyOutcome;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Body, ResolvedNames, Rules};
+use super::content::ResolvedNames;
+use super::request::Body;
+use super::rules::Rules;
 
 /// Maximum number of activities that are replayed.
 pub(crate) const RECENT: usize = 1_000;

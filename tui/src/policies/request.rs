@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use quorate_common::catalog::Gate as CatalogGate;
-use quorate_common::console::{OrganizationDetail, Signer};
+use quorate_common::console::OrganizationDetail;
 use quorate_common::wire;
 use quorate_policy::Timestamp;
 use quorate_policy::decide::{Approver, PolicyOutcome, PolicyProgram};
@@ -15,8 +15,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::content::{self, Content};
-use super::kinds;
+use super::content::{self, Content, ResolvedNames};
+use super::types::acts;
+use crate::catalog;
 
 /// The members of a request body that policies use.
 #[derive(Debug, Clone, Deserialize)]
@@ -29,9 +30,6 @@ pub(crate) struct Body {
     #[serde(default, alias = "requester")]
     pub(crate) proposer: Option<String>,
 }
-
-/// Resolved names of a request: addresses, keys and contracts.
-pub(crate) type ResolvedNames = BTreeMap<String, Signer>;
 
 /// A request that can be evaluated.
 pub(crate) struct ParsedRequest {
@@ -60,9 +58,9 @@ impl Body {
         organization: &OrganizationDetail,
         resolved: &ResolvedNames,
     ) -> Result<ParsedRequest, String> {
-        let kind = kinds::of_type(&self.activity_type)
+        let entry = catalog::of_type(&self.activity_type)
             .ok_or_else(|| format!("{} is not a known activity type", self.activity_type))?;
-        let gate = match kind.gate {
+        let gate = match entry.gate {
             CatalogGate::Policy => Gate::Policy,
             CatalogGate::RootQuorum => Gate::RootQuorum,
             CatalogGate::OwnCredential => Gate::OwnCredential,
@@ -97,7 +95,7 @@ impl Body {
         let own = (gate == Gate::OwnCredential).then(|| members.get("userId")).flatten();
         Ok(ParsedRequest {
             activity_type: self.activity_type.clone(),
-            acts: kind.acts.clone(),
+            acts: acts(entry),
             parameters: self.parameters.clone(),
             gate,
             own_credentials_of: own.and_then(Value::as_str).map(str::to_owned),

@@ -7,7 +7,7 @@ use quorate_policy::decide::{
 use quorate_policy::lint::lint;
 use quorate_policy::simulate::{NamedPolicy, OrganizationRules};
 
-use super::types;
+use super::types::types;
 
 /// Returns whether the condition is true for every activity that policies decide on.
 pub(crate) fn takes_anything(program: &PolicyProgram) -> bool {

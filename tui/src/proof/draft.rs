@@ -1,14 +1,21 @@
 //! Reviews of drafts: activities that are not proposed yet. Shows the facts, comparisons and flags that
 //! approvers will see, and the expected outcome.
 
+use std::sync::Arc;
+
 use quorate_common::activity::{Activity, Selection, Status, Vote};
-use quorate_common::console::{ActivityRow, Grounds, OrganizationDetail, ReviewRecord};
+use quorate_common::console::{ActivityRow, Grounds, OrganizationDetail};
 use quorate_common::ids::{ActivityId, UserId, VoteId};
 use quorate_common::wire::Timestamp;
 use quorate_policy::decide::PolicyOutcome;
 use serde_json::json;
 
-use super::{Check, Evidence, Mark, Review, Siblings, Viewer, rule};
+use super::check::{Check, Mark};
+use super::evidence::{Evidence, Record, Viewer};
+use super::proposal::Proposal;
+use super::review::{Draft, Review};
+use super::rule;
+use super::siblings::Siblings;
 use crate::ballot::{ActivityRequest, Ballot};
 use crate::book::Book;
 use crate::kinds::{Level, Scene};
@@ -19,7 +26,7 @@ use crate::text::clean;
 /// The organization, the proposer and the time of a draft.
 pub(crate) struct DraftContext<'a> {
     /// Current state of the organization.
-    pub(crate) organization: &'a OrganizationDetail,
+    pub(crate) organization: &'a Arc<OrganizationDetail>,
     /// The proposer.
     pub(crate) viewer: &'a Viewer,
     /// Key that will sign the proposal.
@@ -28,17 +35,6 @@ pub(crate) struct DraftContext<'a> {
     pub(crate) strict_deny_errors: bool,
     /// Current time in milliseconds since the Unix epoch.
     pub(crate) now: u64,
-}
-
-/// A draft and its expected outcome.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Draft {
-    /// The activity to propose.
-    pub(crate) request: ActivityRequest,
-    /// The bytes that will be signed.
-    pub(crate) ballot: Ballot,
-    /// Expected outcome as text.
-    pub(crate) outlook: String,
 }
 
 impl Review {
@@ -63,9 +59,9 @@ impl Review {
             }
         }
         let ballot = Ballot::proposal(request, stated, now);
-        let record = ReviewRecord {
+        let record = Record {
             row: ActivityRow { activity: unsent_activity(&ballot, request, context, user), waiting: None },
-            organization: organization.clone(),
+            organization: Arc::clone(organization),
             grounds: Some(Grounds { strict_deny_errors: context.strict_deny_errors, ..Grounds::default() }),
         };
         let evidence = Evidence {
@@ -81,23 +77,8 @@ impl Review {
         let unread = || "the proposal cannot be parsed again".to_owned();
         let proposal = review.proposal.as_ref().ok_or_else(unread)?;
         let scene = Scene::of(organization);
-        let (check, open_to, outlook) =
-            match rule::evaluate_approvals(&evidence, proposal, &[(user, public_key)]) {
-                Err(why) => (Mark::Care, Vec::new(), format!("unknown: {}", clean(&why))),
-                Ok(evaluation) => {
-                    let simulation = evaluation.simulation;
-                    let outcome =
-                        format!("{}: {}", verdict_word(simulation.verdict), clean(&simulation.because));
-                    let open_to = simulation.open_to.iter().filter_map(|id| id.parse().ok()).collect();
-                    let mark = match simulation.verdict {
-                        PolicyOutcome::Allow | PolicyOutcome::RequiresConsensus => Mark::Stated,
-                        _ => Mark::Failed,
-                    };
-                    (mark, open_to, outcome)
-                }
-            };
-        let names: Vec<String> =
-            open_to.iter().map(|user: &UserId| scene.user_short(&user.to_string())).collect();
+        let (check, open_to, outlook) = outlook(&evidence, proposal, (user, public_key));
+        let names: Vec<String> = open_to.iter().map(|user| scene.user_short(&user.to_string())).collect();
         let outlook =
             if names.is_empty() { outlook } else { format!("{outlook}; can approve: {}", names.join(", ")) };
         // All other checks concern votes and records, which a draft does not have.
@@ -114,6 +95,24 @@ impl Review {
         review.draft = Some(Draft { request: request.clone(), ballot, outlook });
         Ok(review)
     }
+}
+
+/// Returns how the proposal would be decided: the mark, the users who could approve, and the outcome as text.
+fn outlook(
+    evidence: &Evidence<'_>,
+    proposal: &Proposal,
+    proposer: (UserId, &str),
+) -> (Mark, Vec<UserId>, String) {
+    let simulation = match rule::evaluate_approvals(evidence, proposal, &[proposer]) {
+        Err(why) => return (Mark::Care, Vec::new(), format!("unknown: {}", clean(&why))),
+        Ok(evaluation) => evaluation.simulation,
+    };
+    let mark = match simulation.verdict {
+        PolicyOutcome::Allow | PolicyOutcome::RequiresConsensus => Mark::Stated,
+        _ => Mark::Failed,
+    };
+    let open_to = simulation.open_to.iter().filter_map(|id| id.parse().ok()).collect();
+    (mark, open_to, format!("{}: {}", verdict_word(simulation.verdict), clean(&simulation.because)))
 }
 
 /// Returns the activity that the draft would create, with an unsigned vote.

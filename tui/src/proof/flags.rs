@@ -3,8 +3,10 @@
 use quorate_common::activity::{Selection, Status};
 use quorate_common::ids::{ActivityId, UserId};
 
+use super::evidence::Evidence;
+use super::proposal::Proposal;
 use super::siblings::{BURST, Siblings};
-use super::{Evidence, Proposal, VoteProof};
+use super::votes::VoteProof;
 use crate::kinds::{Decoded, Flag, Level};
 use crate::known_keys::KnownQuorum;
 use crate::text::{clean, date, duration, has_hidden, is_mixed, quoted};
@@ -22,11 +24,9 @@ pub(super) fn collect(
 ) -> Vec<Flag> {
     let mut flags = decoded.description.flags.clone();
     if !decoded.unknown_members.is_empty() {
-        flags.push(flag(
-            Level::High,
-            "unknown-fields",
-            format!("Signs members whose effect is unknown here: {}.", decoded.unknown_members.join(", ")),
-        ));
+        let names = decoded.unknown_members.join(", ");
+        let text = format!("Signs members whose effect is unknown here: {names}.");
+        flags.push(flag(Level::High, "unknown-fields", text));
     }
     if let Some(proposal) = proposal {
         of_proposal(evidence, proposal, &mut flags);
@@ -35,81 +35,53 @@ pub(super) fn collect(
         of_text(evidence, proposal, decoded, &mut flags);
         let activity = &evidence.record.row.activity;
         if activity.status == Status::ConsensusNeeded {
-            let id = activity.id;
-            flags.extend(of_siblings(
-                evidence.siblings,
-                &proposal.activity_type,
-                proposal.proposer,
-                id,
-                activity.created_at.millis(),
-            ));
+            let Proposal { activity_type, proposer, .. } = proposal;
+            let (id, created) = (activity.id, activity.created_at.millis());
+            flags.extend(of_siblings(evidence.siblings, activity_type, *proposer, id, created));
         }
     }
-    if votes.iter().any(|vote| !vote.proposes && vote.counts() && vote.new_key) {
-        flags.push(flag(
-            Level::Med,
-            "voter-key-new",
-            "An attacker may have voted: a vote was made with a key first seen within a day.".to_owned(),
-        ));
-    }
-    if votes.iter().any(|vote| !vote.proposes && vote.counts() && !vote.new_key && !vote.key_confirmed) {
-        flags.push(flag(
-            Level::Med,
-            "voter-key-unconfirmed",
-            format!("An attacker may have voted: a vote was made with {UNCONFIRMED}"),
-        ));
-    }
-    if votes
-        .iter()
-        .any(|vote| vote.error.is_some() && vote.selection == Selection::Approved && !vote.proposes)
-    {
-        flags.push(flag(
-            Level::Med,
-            "vote-not-counted",
-            "An approval in the record does not count here: see the votes.".to_owned(),
-        ));
-    }
+    of_votes(votes, &mut flags);
     flags.sort_by_key(|flag| std::cmp::Reverse(flag.level));
     flags
+}
+
+fn of_votes(votes: &[VoteProof], flags: &mut Vec<Flag>) {
+    let has = |of: &dyn Fn(&VoteProof) -> bool| votes.iter().any(|vote| !vote.proposes && of(vote));
+    if has(&|vote| vote.counts() && vote.new_key) {
+        let text = "An attacker may have voted: a vote was made with a key first seen within a day.";
+        flags.push(flag(Level::Med, "voter-key-new", text.to_owned()));
+    }
+    if has(&|vote| vote.counts() && !vote.new_key && !vote.key_confirmed) {
+        let text = format!("An attacker may have voted: a vote was made with {UNCONFIRMED}");
+        flags.push(flag(Level::Med, "voter-key-unconfirmed", text));
+    }
+    if has(&|vote| vote.error.is_some() && vote.selection == Selection::Approved) {
+        let text = "An approval in the record does not count here: see the votes.";
+        flags.push(flag(Level::Med, "vote-not-counted", text.to_owned()));
+    }
 }
 
 fn of_proposal(evidence: &Evidence<'_>, proposal: &Proposal, flags: &mut Vec<Flag>) {
     let organization = &evidence.record.organization;
     let id = organization.head.organization_id;
-    let unknown: Vec<&str> = proposal
-        .extra
-        .iter()
-        .map(|field| field.name.as_str())
-        .filter(|name| !name.ends_with("generateAppProofs"))
-        .collect();
+    let unknown: Vec<&str> = proposal.unknown_members().collect();
     if !unknown.is_empty() {
-        flags.push(flag(
-            Level::High,
-            "unknown-fields",
-            format!("Signs members of the request whose effect is unknown here: {}.", unknown.join(", ")),
-        ));
+        let names = unknown.join(", ");
+        let text = format!("Signs members of the request whose effect is unknown here: {names}.");
+        flags.push(flag(Level::High, "unknown-fields", text));
     }
-    if evidence.known_keys.is_new(id, proposal.proposer, &proposal.public_key, evidence.now) {
-        let age = evidence
-            .known_keys
-            .first_seen(id, proposal.proposer, &proposal.public_key)
-            .map_or(0, |seen| evidence.now.saturating_sub(seen));
-        flags.push(flag(
-            Level::High,
-            "proposer-key-new",
-            format!(
-                "An attacker may have proposed this: this console first saw the key {} ago.",
-                duration(age)
-            ),
-        ));
-    } else if evidence.known_keys.first_seen(id, proposal.proposer, &proposal.public_key).is_some()
-        && !evidence.known_keys.is_confirmed(id, proposal.proposer, &proposal.public_key)
-    {
-        flags.push(flag(
-            Level::Med,
-            "proposer-key-unconfirmed",
-            format!("An attacker may have proposed this: it was signed with {UNCONFIRMED}"),
-        ));
+    match evidence.known_keys.key(id, proposal.proposer, &proposal.public_key) {
+        Some(key) if key.is_new(evidence.now) => {
+            let age = duration(evidence.now.saturating_sub(key.first_seen));
+            let text =
+                format!("An attacker may have proposed this: this console first saw the key {age} ago.");
+            flags.push(flag(Level::High, "proposer-key-new", text));
+        }
+        Some(key) if !key.is_confirmed => {
+            let text = format!("An attacker may have proposed this: it was signed with {UNCONFIRMED}");
+            flags.push(flag(Level::Med, "proposer-key-unconfirmed", text));
+        }
+        _ => {}
     }
     if !organization.users.iter().any(|user| user.user_id == proposal.proposer) {
         let text = if organization.head.parent_organization_id.is_some() {
@@ -133,21 +105,15 @@ fn of_text(evidence: &Evidence<'_>, proposal: &Proposal, decoded: &Decoded, flag
     let proposer = evidence.record.organization.users.iter().find(|user| user.user_id == proposal.proposer);
     texts.extend(proposer.map(|user| user.user_name.as_str()));
     if let Some(text) = texts.iter().find(|text| has_hidden(text)) {
-        flags.push(flag(
-            Level::Med,
-            "hidden-characters",
-            format!(
-                "What you see may not be what is signed: it contains invisible characters: {}.",
-                clean(text)
-            ),
-        ));
+        let text = clean(text);
+        let text =
+            format!("What you see may not be what is signed: it contains invisible characters: {text}.");
+        flags.push(flag(Level::Med, "hidden-characters", text));
     }
     if let Some(text) = texts.iter().find(|text| is_mixed(text)) {
-        flags.push(flag(
-            Level::Med,
-            "mixed-script",
-            format!("A name may imitate another: it mixes letters of several scripts: {}.", clean(text)),
-        ));
+        let text = clean(text);
+        let text = format!("A name may imitate another: it mixes letters of several scripts: {text}.");
+        flags.push(flag(Level::Med, "mixed-script", text));
     }
 }
 

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use quorate_common::activity::{Activity, Selection, Status, VOTE_WINDOW_MILLIS, Vote};
 use quorate_common::ids::{OrganizationId, UserId};
 
+use super::proposal::Proposal;
 use super::votes::{Ballot, is_signed};
-use super::{Proposal, proposal};
 use crate::known_keys::{KnownKeys, KnownQuorum, Pin};
 
 const TYPE: &str = "ACTIVITY_TYPE_UPDATE_ROOT_QUORUM";
@@ -23,7 +23,7 @@ struct Change {
 
 impl Change {
     fn read(activity: &Activity, organization: OrganizationId, known_keys: &KnownKeys) -> Option<Self> {
-        let proposal = proposal(activity).filter(|proposal| proposal.activity_type == TYPE)?;
+        let proposal = Proposal::of(activity).filter(|proposal| proposal.activity_type == TYPE)?;
         let is_of = |id: &str| id.eq_ignore_ascii_case(&organization.to_string());
         if activity.status != Status::Completed || !is_of(&proposal.organization) {
             return None;
@@ -32,8 +32,8 @@ impl Change {
         for vote in &activity.votes {
             let Some(signed_at) = approved(vote, &proposal, &is_of) else { continue };
             // The daemon can invent a key, so only confirmed keys count.
-            let is_confirmed = known_keys.is_confirmed(organization, vote.user_id, &vote.public_key);
-            if is_confirmed && is_signed(vote) {
+            let key = known_keys.key(organization, vote.user_id, &vote.public_key);
+            if key.is_some_and(|key| key.is_confirmed) && is_signed(vote) {
                 approvals.insert((signed_at, vote.user_id));
             }
         }

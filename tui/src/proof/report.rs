@@ -1,9 +1,13 @@
-//! The review as JSON for scripts. The member names are stable.
+//! The review as JSON for scripts, whose member names are stable, and as plain lines.
 
+use quorate_common::activity::Selection;
 use serde_json::{Value, json};
 
-use super::{Review, status_word};
+use super::review::Review;
+use super::sentences::needs;
+use super::states::status_word;
 use crate::kinds::Field;
+use crate::text::{clean, clock, date_time, grouped};
 
 /// Returns one object with everything that the review screen shows.
 pub(crate) fn json(review: &Review) -> Value {
@@ -56,4 +60,65 @@ pub(crate) fn json(review: &Review) -> Value {
 
 fn members(fields: &[Field]) -> Vec<Value> {
     fields.iter().map(|field| json!({"name": field.name, "value": field.value})).collect()
+}
+
+/// Formats the review as plain lines, without boxes or escape sequences.
+pub(crate) fn plain_text(review: &Review) -> String {
+    let mut out = String::new();
+    let mut line = |text: String| {
+        out.push_str(text.trim_end());
+        out.push('\n');
+    };
+    let status = if review.draft.is_some() {
+        "a draft: nothing was sent"
+    } else {
+        status_word(review.activity.status)
+    };
+    line(format!("{} RISK  {}  ({status})", review.risk.word(), review.title));
+    line(review.sentence.clone());
+    line(format!("\ntype      {}", clean(&review.activity.activity_type)));
+    if review.draft.is_none() {
+        line(format!("id        {}", review.activity.id));
+        line(format!("proposer  {}", review.proposer));
+        line(format!("proposed  {}", date_time(review.activity.created_at.millis())));
+        line(format!("needs     {}", needs(review)));
+    } else {
+        line(format!("outlook   {}", needs(review)));
+    }
+    for vote in &review.votes {
+        let selection = if vote.selection == Selection::Approved { "approval" } else { "rejection" };
+        let state = vote
+            .error
+            .clone()
+            .unwrap_or_else(|| if vote.expired { "expired".to_owned() } else { "signature [v]".to_owned() });
+        line(format!(
+            "vote      {selection} by {} [s] {}{}  {state}",
+            vote.name,
+            clock(vote.cast),
+            vote.key_note()
+        ));
+    }
+    for change in &review.changes {
+        line(format!("change    {}: {} [s] -> {}  {}", change.label, change.now, change.after, change.note));
+    }
+    for field in review.facts.iter().chain(&review.fields) {
+        line(format!("field     {} = {}", field.name, field.value));
+    }
+    for flag in &review.flags {
+        line(format!("flag      [!] {:<4} {} ({})", flag.level.word(), flag.text, flag.name));
+    }
+    for check in &review.checks {
+        line(format!("check     {} {:<3} {}", check.mark.sign(), check.id, check.text));
+    }
+    if let Some(proposal) = &review.proposal {
+        line(format!("sha256    {}", grouped(&proposal.fingerprint.hex())));
+    }
+    if review.blocked() && review.draft.is_none() {
+        let rejection = match review.reject_refusal() {
+            None => "It can still be rejected.".to_owned(),
+            Some(error) => format!("It cannot be rejected from this record either: {error}."),
+        };
+        line(format!("\nBLOCKED: a check failed; this cannot be approved here. {rejection}"));
+    }
+    out
 }

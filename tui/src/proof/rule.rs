@@ -7,7 +7,10 @@ use quorate_common::ids::UserId;
 use quorate_policy::decide::PolicyOutcome;
 use quorate_policy::simulate::Simulation;
 
-use super::{Evidence, Mark, Proposal, VoteProof};
+use super::check::Mark;
+use super::evidence::Evidence;
+use super::proposal::Proposal;
+use super::votes::VoteProof;
 use crate::policies::{Body, Rules};
 use crate::text::quoted;
 

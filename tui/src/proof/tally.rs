@@ -4,7 +4,8 @@ use quorate_common::console::{WaitingReason, WaitingRule};
 use quorate_common::ids::UserId;
 use quorate_common::wire::PolicyOutcome;
 
-use super::{Evidence, VoteProof};
+use super::evidence::Evidence;
+use super::votes::VoteProof;
 use crate::kinds::Danger;
 
 /// The verified approvals, the required number, and the users who can still approve.

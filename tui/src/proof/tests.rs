@@ -4,11 +4,16 @@
 mod passkeys;
 
 use quorate_common::activity::{Selection, Status};
-use quorate_common::console::{ReviewRecord, WaitingReason, WaitingRule};
+use quorate_common::console::{OrganizationDetail, ReviewRecord, WaitingReason, WaitingRule};
+use quorate_common::fingerprint::Fingerprint;
+use quorate_common::ids::{OrganizationId, UserId};
 use quorate_common::wire::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
+use crate::book::Book;
+use crate::kinds::{Danger, Level};
+use crate::known_keys::KnownKeys;
 use crate::testing::{Fixture, NOW, card_proposal, tag_proposal, threshold_proposal, wallet_proposal};
 
 fn mark(review: &Review, id: &str) -> Mark {
@@ -60,7 +65,7 @@ fn record_must_match_the_requested_activity() {
     let viewer = Viewer { organization: Some(Fixture::id()), user: Some(Fixture::user(0)) };
     let review = |reference: &str| {
         Review::of(&Evidence {
-            record: &record,
+            record: &Record::from(record.clone()),
             siblings: &Siblings::default(),
             known_keys: &known_keys,
             book: &Book::EMPTY,
@@ -85,7 +90,7 @@ fn the_organization_must_be_the_pinned_one() {
         let viewer = Viewer { organization, user: None };
         mark(
             &Review::of(&Evidence {
-                record,
+                record: &Record::from(record.clone()),
                 siblings: &Siblings::default(),
                 known_keys: &known_keys,
                 book: &Book::EMPTY,
@@ -308,7 +313,7 @@ fn the_rule_is_evaluated_here() {
     };
     k8(Mark::Stated, "1 verified approval, waiting for approvals required by \"wallets by two\"", &|_| {});
     let (fixture, record) = wallet_proposal();
-    let needs = crate::cli::needs(&fixture.review(&record, 0));
+    let needs = needs(&fixture.review(&record, 0));
     assert!(
         needs.starts_with("policy \"wallets by two\" [s], or 3 [s] of the root quorum; 1 approval so far; "),
         "{needs}"
@@ -413,7 +418,7 @@ fn untrusted_text_is_flagged_and_cleaned() {
     assert!(review.flags.iter().any(|flag| flag.name == "hidden-characters"));
     assert!(review.flags.iter().any(|flag| flag.name == "mixed-script"));
     assert!(review.sentence.contains("a<U+202E>b<U+001B>[31m"));
-    let all = json(&review)["sentence"].to_string() + &crate::cli::review_text(&review);
+    let all = json(&review)["sentence"].to_string() + &plain_text(&review);
     assert!(!all.contains('\u{202e}') && !all.contains('\u{1b}'));
 }
 
@@ -433,7 +438,7 @@ fn waiting_rivals_are_flagged() {
     let flags = |siblings: &[quorate_common::console::ActivityRow]| {
         let siblings: Siblings = siblings.iter().filter_map(|row| Sibling::of(&row.activity)).collect();
         Review::of(&Evidence {
-            record: &record,
+            record: &Record::from(record.clone()),
             siblings: &siblings,
             known_keys: &known_keys,
             book: &Book::EMPTY,
@@ -519,7 +524,7 @@ fn drafts_require_the_pinned_organization() {
         let viewer = Viewer { organization: pinned, user: Some(Fixture::user(0)) };
         let public_key = Fixture::stamper(0).public_key().to_owned();
         let context = DraftContext {
-            organization: &organization,
+            organization: &std::sync::Arc::new(organization.clone()),
             viewer: &viewer,
             public_key: &public_key,
             strict_deny_errors: false,

@@ -7,7 +7,8 @@ use quorate_common::ids::UserId;
 use quorate_common::stamp::{self, Scheme, Stamp};
 use serde_json::Value;
 
-use super::{Evidence, Proposal};
+use super::evidence::Evidence;
+use super::proposal::Proposal;
 use crate::keys::canonical;
 use crate::text::clean;
 
@@ -97,6 +98,7 @@ fn examine_one(evidence: &Evidence<'_>, proposal: Option<&Proposal>, vote: &Vote
     let expired = evaluated_at.saturating_sub(cast.min(stamped)) >= VOTE_WINDOW_MILLIS;
     let name = organization.users.iter().find(|user| user.user_id == vote.user_id);
     let id = organization.head.organization_id;
+    let key = evidence.known_keys.key(id, vote.user_id, &vote.public_key);
     VoteProof {
         user: vote.user_id,
         name: name.map_or_else(|| vote.user_id.to_string(), |user| clean(&user.user_name)),
@@ -107,8 +109,8 @@ fn examine_one(evidence: &Evidence<'_>, proposal: Option<&Proposal>, vote: &Vote
         signed,
         error,
         expired,
-        new_key: evidence.known_keys.is_new(id, vote.user_id, &vote.public_key, evidence.now),
-        key_confirmed: evidence.known_keys.is_confirmed(id, vote.user_id, &vote.public_key),
+        new_key: key.is_some_and(|key| key.is_new(evidence.now)),
+        key_confirmed: key.is_some_and(|key| key.is_confirmed),
     }
 }
 

@@ -1,107 +1,115 @@
 //! The list of all activities of the organization, newest first, loaded page by page.
 
-use quorate_common::console::{ActivityPage, ActivityRow, ReviewRecord};
+use quorate_common::console::ActivityRow;
 use quorate_common::ids::ActivityId;
 use ratatui::layout::Rect;
 
-use super::{Filter, moved, review};
-use crate::app::{Effect, Model, body};
+use super::filter::Filter;
+use super::request::Request;
+use super::screen::{Screen, Tab, showing};
+use super::shared::Shared;
 use crate::canvas::{Canvas, Line};
-use crate::keymap::Action;
+use crate::keymap::{Action, BACK, Command, FILTER, Key, REVIEW, moved};
 use crate::kinds::{Scene, count, of_type};
 use crate::link::Order;
-use crate::proof::status_word;
+use crate::proof::{Record, status_word};
 use crate::text::{clean, date_time, pad};
 use crate::theme::Theme;
 
+pub(super) static TAB: Tab = Tab {
+    title: "Activities",
+    show: showing(&[Key::Char('3')], "3", "Show all activities").cli("quorate activity ls"),
+    commands: &COMMANDS,
+    reads_activities: true,
+    create: || Box::new(State::default()),
+};
+
+static COMMANDS: [Command; 3] = [REVIEW, BACK, FILTER];
+
 #[derive(Default)]
-pub(crate) struct State {
-    rows: Vec<ActivityRow>,
-    next: Option<ActivityId>,
+struct State {
     selected: Option<ActivityId>,
-    pub(crate) filter: Filter,
-    loaded: bool,
+    filter: Filter,
 }
 
-/// Applies a page. The first page replaces the rows that it overlaps and keeps the older ones.
-pub(crate) fn apply_page(state: &mut State, after: Option<ActivityId>, page: ActivityPage) {
-    if after.is_none() {
-        let oldest = page.activities.last().map(|row| row.activity.id);
-        let overlaps = oldest.is_some_and(|oldest| state.rows.iter().any(|row| row.activity.id == oldest));
-        let older = if overlaps {
-            state.rows.drain(..).skip_while(|row| Some(row.activity.id) != oldest).skip(1).collect()
-        } else {
-            Vec::new()
+impl Screen for State {
+    fn perform(&mut self, shared: &Shared, wanted: Action, area: Rect) -> Vec<Request> {
+        // One row shows how many are below.
+        let page = usize::from(area.height.saturating_sub(2).saturating_sub(1) / rows_each(shared.size.0));
+        let rows = self.visible(shared);
+        let selected = self.position(&rows);
+        if wanted == Action::Open {
+            let (Some(row), Some(organization)) = (rows.get(selected), &shared.organization) else {
+                return Vec::new();
+            };
+            let record = Record::of_row((*row).clone(), organization);
+            return vec![Request::Review(Box::new(shared.examine(&record, None)))];
+        }
+        let target = moved(selected, rows.len(), page, wanted);
+        let at_end = target.saturating_add(1) >= rows.len();
+        self.selected = rows.get(target).map(|row| row.activity.id).or(self.selected);
+        match (at_end, shared.activities.next, shared.organization_id) {
+            (true, Some(next), Some(id)) => vec![Order::Activities(id, Some(next)).into()],
+            _ => Vec::new(),
+        }
+    }
+
+    fn filter(&mut self) -> &mut Filter {
+        &mut self.filter
+    }
+
+    fn draw(&self, shared: &Shared, canvas: &mut Canvas<'_>, area: Rect) {
+        let rows = self.visible(shared);
+        let list = &shared.activities;
+        let more = if list.next.is_some() { ", more below" } else { "" };
+        let title_text = format!("Activities: {}{more}; times in UTC", list.rows.len());
+        let inner = canvas.framed(area, &title_text, &self.filter.summary(rows.len(), list.rows.len()));
+        if rows.is_empty() {
+            let text = match (list.is_loaded, list.rows.is_empty()) {
+                (false, _) => "Loading activities.",
+                (true, true) => "No activities yet.",
+                (true, false) => "Nothing matches; Esc clears the filter.",
+            };
+            canvas.lines(inner, &[Line::plain(text)], 0);
+            return;
+        }
+        let selected = self.position(&rows);
+        let each = rows_each(area.width);
+        let columns = usize::from(inner.width);
+        canvas.rows(inner, rows.len(), usize::from(each), selected, true, |index| {
+            let Some(row) = rows.get(index) else { return Vec::new() };
+            let style = if index == selected { Theme::selected() } else { Theme::plain() };
+            let texts = texts(shared, row, if index == selected { "> " } else { "  " }, columns);
+            texts.into_iter().map(|text| Line::styled(text, style)).collect()
+        });
+    }
+}
+
+impl State {
+    fn visible<'a>(&self, shared: &'a Shared) -> Vec<&'a ActivityRow> {
+        let admitted = |row: &&ActivityRow| {
+            let activity = &row.activity;
+            let (title, proposer) = (title(row), proposer(shared, row));
+            let words = [&title, &activity.activity_type, status_word(activity.status), &proposer];
+            self.filter.admits(&words.join(" "), &[&activity.id.to_string()])
         };
-        if !overlaps {
-            state.next = page.next;
-        }
-        state.rows = page.activities;
-        state.rows.extend::<Vec<ActivityRow>>(older);
-    } else if state.next == after {
-        state.rows.extend(page.activities);
-        state.next = page.next;
+        shared.activities.rows.iter().filter(|row| self.filter.is_empty() || admitted(row)).collect()
     }
-    state.loaded = true;
-}
 
-/// Returns the loaded activities.
-pub(crate) fn rows(state: &State) -> &[ActivityRow] {
-    &state.rows
-}
-
-/// Handles the keys of this screen.
-pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
-    let inner = body(model).height.saturating_sub(2);
-    // One row shows how many are below.
-    let page = usize::from(inner.saturating_sub(1) / rows_each(model.size.0));
-    let rows = visible(model);
-    let selected = position(model, &rows);
-    if wanted == Action::Open {
-        let chosen = rows.get(selected).map(|row| (*row).clone());
-        let (Some(row), Some(organization)) = (chosen, model.organization.clone()) else { return Vec::new() };
-        let review = model.examine(&ReviewRecord { row, organization, grounds: None }, None);
-        model.review = Some(review::State::new(review));
-        return review::reread(model);
+    fn position(&self, rows: &[&ActivityRow]) -> usize {
+        rows.iter().position(|row| Some(row.activity.id) == self.selected).unwrap_or(0)
     }
-    let target = moved(selected, rows.len(), page, wanted);
-    let id = rows.get(target).map(|row| row.activity.id);
-    let at_end = target.saturating_add(1) >= rows.len();
-    model.activities.selected = id.or(model.activities.selected);
-    match (at_end, model.activities.next, model.organization_id) {
-        (true, Some(next), Some(organization)) => {
-            vec![Effect::Order(Order::Activities(organization, Some(next)))]
-        }
-        _ => Vec::new(),
-    }
-}
-
-fn visible(model: &Model) -> Vec<&ActivityRow> {
-    if model.activities.filter.text().is_empty() {
-        return model.activities.rows.iter().collect();
-    }
-    let admitted = |row: &&ActivityRow| {
-        let activity = &row.activity;
-        let words =
-            [&title(row), &activity.activity_type, status_word(activity.status), &proposer(model, row)];
-        model.activities.filter.admits(&words.join(" "), &[&activity.id.to_string()])
-    };
-    model.activities.rows.iter().filter(admitted).collect()
-}
-
-fn position(model: &Model, rows: &[&ActivityRow]) -> usize {
-    rows.iter().position(|row| Some(row.activity.id) == model.activities.selected).unwrap_or(0)
 }
 
 fn title(row: &ActivityRow) -> String {
     let kind = &row.activity.activity_type;
     of_type(kind)
-        .map_or_else(|| clean(kind.trim_start_matches("ACTIVITY_TYPE_")), |(kind, _)| kind.title().to_owned())
+        .map_or_else(|| clean(kind.trim_start_matches("ACTIVITY_TYPE_")), |(kind, _)| kind.title.to_owned())
 }
 
-fn proposer(model: &Model, row: &ActivityRow) -> String {
+fn proposer(shared: &Shared, row: &ActivityRow) -> String {
     let Some(vote) = row.activity.votes.first() else { return "?".to_owned() };
-    match &model.organization {
+    match &shared.organization {
         Some(organization) => Scene::of(organization).user_name(&vote.user_id.to_string()),
         None => vote.user_id.to_string(),
     }
@@ -112,39 +120,13 @@ const fn rows_each(columns: u16) -> u16 {
     if columns >= 80 { 1 } else { 2 }
 }
 
-pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
-    let rows = visible(model);
-    let state = &model.activities;
-    let more = if state.next.is_some() { ", more below" } else { "" };
-    let title_text = format!("Activities: {}{more}; times in UTC", state.rows.len());
-    let inner = canvas.framed(area, &title_text, &state.filter.summary(rows.len(), state.rows.len()));
-    if rows.is_empty() {
-        let text = match (state.loaded, state.rows.is_empty()) {
-            (false, _) => "Loading activities.",
-            (true, true) => "No activities yet.",
-            (true, false) => "Nothing matches; Esc clears the filter.",
-        };
-        canvas.lines(inner, &[Line::plain(text)], 0);
-        return;
-    }
-    let selected = position(model, &rows);
-    let each = rows_each(area.width);
-    let columns = usize::from(inner.width);
-    canvas.rows(inner, rows.len(), usize::from(each), selected, true, |index| {
-        let Some(row) = rows.get(index) else { return Vec::new() };
-        let style = if index == selected { Theme::selected() } else { Theme::plain() };
-        let texts = texts(model, row, if index == selected { "> " } else { "  " }, columns);
-        texts.into_iter().map(|text| Line::styled(text, style)).collect()
-    });
-}
-
 /// Formats one activity as one row if the width allows it, otherwise as two.
-fn texts(model: &Model, row: &ActivityRow, marker: &str, columns: usize) -> Vec<String> {
+fn texts(shared: &Shared, row: &ActivityRow, marker: &str, columns: usize) -> Vec<String> {
     let activity = &row.activity;
     let when = date_time(activity.created_at.millis());
     let when = when.trim_end_matches(" UTC");
     let state = pad(status_word(activity.status), 9);
-    let (title, proposer) = (title(row), proposer(model, row));
+    let (title, proposer) = (title(row), proposer(shared, row));
     if columns >= 110 {
         let votes = pad(&count(activity.votes.len(), "vote"), 8);
         let (title, proposer) = (pad(&title, 24), pad(&proposer, 12));

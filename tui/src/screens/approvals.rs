@@ -4,39 +4,166 @@
 use quorate_common::ids::ActivityId;
 use ratatui::layout::Rect;
 
-use super::{Filter, moved};
-use crate::app::{Effect, LinkState, Model, Opening, body};
+use super::filter::Filter;
+use super::inbox_row::Row;
+use super::request::Request;
+use super::screen::{Screen, Tab, showing};
+use super::shared::{LinkState, Shared};
 use crate::canvas::{Canvas, Line, above};
-use crate::keymap::Action;
-use crate::link::Order;
-use crate::proof::{Mark, Review};
+use crate::keymap::{Action, BACK, Command, FILTER, Key, NEXT_PANE, REVIEW, moved, scroll};
 use crate::text::{duration, grouped, pad, wrap};
 use crate::theme::Theme;
 
-mod inbox;
+pub(super) static TAB: Tab = Tab {
+    title: "Approvals",
+    show: showing(&[Key::Char('1')], "1", "Show activities that wait for approval")
+        .cli("quorate approvals ls"),
+    commands: &COMMANDS,
+    reads_activities: false,
+    create: || Box::new(State::default()),
+};
 
-use inbox::Row;
-pub(crate) use inbox::{Inbox, closed};
+static COMMANDS: [Command; 4] = [REVIEW, BACK, FILTER, NEXT_PANE];
 
 /// Width of the labels in the preview, in columns.
 const LABEL_COLUMNS: usize = 9;
 
 #[derive(Default)]
-pub(crate) struct State {
-    /// All waiting activities.
-    pub(crate) inbox: Inbox,
+struct State {
     /// The selected row; nothing means the first row.
     selected: Option<ActivityId>,
-    pub(crate) filter: Filter,
+    filter: Filter,
     /// Whether the preview has the keyboard focus, and the first row that it shows.
     in_preview: bool,
     scroll: usize,
 }
 
+impl Screen for State {
+    fn perform(&mut self, shared: &Shared, wanted: Action, area: Rect) -> Vec<Request> {
+        let (mine, others) = self.visible(shared);
+        let layout = layout(self, area, mine.len(), others.len());
+        let all: Vec<&Row> = mine.iter().chain(&others).copied().collect();
+        let selected = self.position(&all);
+        match wanted {
+            Action::Open => {
+                let Some(row) = all.get(selected) else { return Vec::new() };
+                // The selection stays on this row when rows are added above it.
+                self.selected = Some(row.id);
+                return vec![Request::Open { id: row.id, title: row.title.clone() }];
+            }
+            Action::NextPane => self.in_preview = !self.in_preview,
+            wanted if self.in_preview => {
+                let columns = usize::from(layout.preview.width.saturating_sub(4));
+                let row = all.get(selected);
+                let rows = row.map_or(0, |row| preview_lines(Theme::new(false), row, columns).len());
+                let height = usize::from(layout.preview.height.saturating_sub(2));
+                self.scroll = scroll(self.scroll, rows, height, wanted);
+            }
+            wanted => {
+                let pane = if selected < mine.len() { layout.mine } else { layout.others };
+                let target = all.get(moved(selected, all.len(), page(area, pane), wanted)).map(|row| row.id);
+                if target != self.selected {
+                    self.scroll = 0;
+                }
+                self.selected = target.or(self.selected);
+            }
+        }
+        Vec::new()
+    }
+
+    fn filter(&mut self) -> &mut Filter {
+        &mut self.filter
+    }
+
+    /// Returns the activities that wait for the viewer, or all without a viewer. `+` means that more are being
+    /// loaded.
+    fn count(&self, shared: &Shared) -> Option<String> {
+        let inbox = &shared.inbox;
+        let all = inbox.rows().len();
+        let mine = inbox.rows().iter().filter(|row| row.is_mine).count();
+        let count = if shared.viewer.user.is_some() { mine } else { all };
+        Some(match (inbox.is_complete(), inbox.is_read()) {
+            (true, _) => count.to_string(),
+            (false, true) => format!("{count}+"),
+            (false, false) => "?".to_owned(),
+        })
+    }
+
+    fn draw(&self, shared: &Shared, canvas: &mut Canvas<'_>, area: Rect) {
+        let (mine, others) = self.visible(shared);
+        let all: Vec<&Row> = mine.iter().chain(&others).copied().collect();
+        let selected = self.position(&all);
+        let filter_text = self.filter.summary(all.len(), shared.inbox.rows().len());
+        if all.is_empty() {
+            let inner = canvas.framed(area, "Waiting", &filter_text);
+            let lines: Vec<Line> =
+                wrap(&nothing(shared), usize::from(inner.width)).into_iter().map(Line::plain).collect();
+            canvas.lines(inner, &lines, 0);
+            return;
+        }
+        let news = match shared.inbox.announced() {
+            0 => String::new(),
+            count => format!("{count} new HIGH"),
+        };
+        let remark = if filter_text.is_empty() { news } else { filter_text };
+        let layout = layout(self, area, mine.len(), others.len());
+        let has_list = !self.in_preview;
+        if layout.mine.height > 0 {
+            let at = Some(selected).filter(|at| *at < mine.len());
+            table(
+                shared,
+                canvas,
+                layout.mine,
+                &title(shared, "you", mine.len()),
+                &remark,
+                &mine,
+                at,
+                has_list,
+            );
+        }
+        if layout.others.height > 0 {
+            let at = selected.checked_sub(mine.len());
+            let (who, remark) = if mine.is_empty() { ("others", remark.as_str()) } else { ("others", "") };
+            table(
+                shared,
+                canvas,
+                layout.others,
+                &title(shared, who, others.len()),
+                remark,
+                &others,
+                at,
+                has_list,
+            );
+        }
+        if let Some(row) = all.get(selected).filter(|_| layout.preview.height > 0) {
+            let remark =
+                if has_list { "Enter opens the review; Tab moves here" } else { "here; Tab moves back" };
+            let inner = canvas.framed(layout.preview, "Preview", remark);
+            let lines = preview_lines(canvas.theme, row, usize::from(inner.width));
+            canvas.pane(inner, &lines, self.scroll, self.in_preview);
+        }
+    }
+}
+
 impl State {
-    /// Returns whether anything was loaded.
-    pub(crate) fn is_read(&self) -> bool {
-        self.inbox.is_complete() || !self.inbox.rows().is_empty()
+    /// Returns the rows that the filter admits: those that wait for the viewer, and those that wait for others.
+    fn visible<'a>(&self, shared: &'a Shared) -> (Vec<&'a Row>, Vec<&'a Row>) {
+        let is_admitted = |row: &&Row| {
+            self.filter.is_empty() || {
+                let fingerprint =
+                    row.fingerprint.map(|fingerprint| fingerprint.to_string()).unwrap_or_default();
+                let digits = fingerprint.rsplit(':').next().unwrap_or_default();
+                self.filter.admits(
+                    &format!("{} {} {} {}", row.risk.word(), row.title, row.brief, row.proposer),
+                    &[&row.id.to_string(), &fingerprint, digits],
+                )
+            }
+        };
+        shared.inbox.rows().iter().filter(is_admitted).partition(|row| row.is_mine)
+    }
+
+    fn position(&self, all: &[&Row]) -> usize {
+        all.iter().position(|row| Some(row.id) == self.selected).unwrap_or(0)
     }
 }
 
@@ -77,40 +204,6 @@ fn rows_each(area: Rect) -> u16 {
     if area.width < 80 { 2 } else { 1 }
 }
 
-/// Handles the keys of this screen.
-pub(crate) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
-    let area = body(model);
-    let (mine, others) = visible(&model.approvals);
-    let layout = layout(&model.approvals, area, mine.len(), others.len());
-    let all: Vec<&Row> = mine.iter().chain(&others).copied().collect();
-    let selected = position(&model.approvals, &all);
-    if wanted == Action::Open {
-        let Some(row) = all.get(selected) else { return Vec::new() };
-        let (id, title) = (row.id, row.title.clone());
-        return open(model, id, title);
-    }
-    if wanted == Action::NextPane {
-        model.approvals.in_preview = !model.approvals.in_preview;
-        return Vec::new();
-    }
-    if model.approvals.in_preview {
-        let columns = usize::from(layout.preview.width.saturating_sub(4));
-        let count = all.get(selected).map_or(0, |row| preview_lines(Theme::new(false), row, columns).len());
-        let page = usize::from(layout.preview.height.saturating_sub(2));
-        let last = count.saturating_sub(page);
-        let at = moved(model.approvals.scroll, count, page.saturating_sub(1), wanted);
-        model.approvals.scroll = at.min(last);
-        return Vec::new();
-    }
-    let pane = if selected < mine.len() { layout.mine } else { layout.others };
-    let target = all.get(moved(selected, all.len(), page(area, pane), wanted)).map(|row| row.id);
-    if target != model.approvals.selected {
-        model.approvals.scroll = 0;
-    }
-    model.approvals.selected = target.or(model.approvals.selected);
-    Vec::new()
-}
-
 /// Returns how many activities of a table are visible. One row shows how many are below.
 fn page(area: Rect, pane: Rect) -> usize {
     let per_row = rows_each(area);
@@ -118,89 +211,10 @@ fn page(area: Rect, pane: Rect) -> usize {
     usize::from(pane.height.saturating_sub(head).saturating_sub(1) / per_row).max(1)
 }
 
-fn open(model: &mut Model, id: ActivityId, title: String) -> Vec<Effect> {
-    let Some(organization) = model.organization_id else { return Vec::new() };
-    model.approvals.inbox.open(id);
-    // The selection stays on this row when rows are added above it.
-    model.approvals.selected = Some(id);
-    model.opening = Some(Opening { reference: id.to_string(), title });
-    vec![Effect::Order(Order::Record(organization, id.to_string()))]
-}
-
-/// Returns the rows that the filter admits: those that wait for the viewer, and those that wait for others.
-fn visible(state: &State) -> (Vec<&Row>, Vec<&Row>) {
-    let is_admitted = |row: &&Row| {
-        state.filter.is_empty() || {
-            let fingerprint = row.fingerprint.map(|fingerprint| fingerprint.to_string()).unwrap_or_default();
-            let digits = fingerprint.rsplit(':').next().unwrap_or_default();
-            state.filter.admits(
-                &format!("{} {} {} {}", row.risk.word(), row.title, row.brief, row.proposer),
-                &[&row.id.to_string(), &fingerprint, digits],
-            )
-        }
-    };
-    state.inbox.rows().iter().filter(is_admitted).partition(|row| row.is_mine)
-}
-
-fn position(state: &State, all: &[&Row]) -> usize {
-    all.iter().position(|row| Some(row.id) == state.selected).unwrap_or(0)
-}
-
-/// Returns the number for the tab: activities that wait for the viewer, or all without a viewer. `+` means
-/// that more are being loaded.
-pub(crate) fn tab(model: &Model) -> String {
-    let inbox = &model.approvals.inbox;
-    let all = inbox.rows().len();
-    let mine = inbox.rows().iter().filter(|row| row.is_mine).count();
-    let count = if model.viewer.user.is_some() { mine } else { all };
-    match (inbox.is_complete(), model.approvals.is_read()) {
-        (true, _) => count.to_string(),
-        (false, true) => format!("{count}+"),
-        (false, false) => "?".to_owned(),
-    }
-}
-
-pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
-    let state = &model.approvals;
-    let (mine, others) = visible(state);
-    let all: Vec<&Row> = mine.iter().chain(&others).copied().collect();
-    let selected = position(state, &all);
-    let filter_text = state.filter.summary(all.len(), state.inbox.rows().len());
-    if all.is_empty() {
-        let inner = canvas.framed(area, "Waiting", &filter_text);
-        let lines: Vec<Line> =
-            wrap(&nothing(model), usize::from(inner.width)).into_iter().map(Line::plain).collect();
-        canvas.lines(inner, &lines, 0);
-        return;
-    }
-    let news = match state.inbox.announced() {
-        0 => String::new(),
-        count => format!("{count} new HIGH"),
-    };
-    let remark = if filter_text.is_empty() { news } else { filter_text };
-    let layout = layout(state, area, mine.len(), others.len());
-    let has_list = !state.in_preview;
-    if layout.mine.height > 0 {
-        let at = Some(selected).filter(|at| *at < mine.len());
-        table(model, canvas, layout.mine, &title(model, "you", mine.len()), &remark, &mine, at, has_list);
-    }
-    if layout.others.height > 0 {
-        let at = selected.checked_sub(mine.len());
-        let (who, remark) = if mine.is_empty() { ("others", remark.as_str()) } else { ("others", "") };
-        table(model, canvas, layout.others, &title(model, who, others.len()), remark, &others, at, has_list);
-    }
-    if let Some(row) = all.get(selected).filter(|_| layout.preview.height > 0) {
-        let remark = if has_list { "Enter opens the review; Tab moves here" } else { "here; Tab moves back" };
-        let inner = canvas.framed(layout.preview, "Preview", remark);
-        let lines = preview_lines(canvas.theme, row, usize::from(inner.width));
-        canvas.pane(inner, &lines, state.scroll, state.in_preview);
-    }
-}
-
 /// Returns the title of a table, with the progress of loading.
-fn title(model: &Model, who: &str, count: usize) -> String {
-    let inbox = &model.approvals.inbox;
-    let whose = if model.viewer.user.is_some() {
+fn title(shared: &Shared, who: &str, count: usize) -> String {
+    let inbox = &shared.inbox;
+    let whose = if shared.viewer.user.is_some() {
         format!("Waiting for {who}: {count}")
     } else {
         format!("Waiting: {count} (read only)")
@@ -211,13 +225,13 @@ fn title(model: &Model, who: &str, count: usize) -> String {
     format!("{whose} so far ({} waiting, {} loaded)", inbox.total(), inbox.rows().len())
 }
 
-fn nothing(model: &Model) -> String {
-    let inbox = &model.approvals.inbox;
-    match (&model.link, inbox.is_complete()) {
+fn nothing(shared: &Shared) -> String {
+    let inbox = &shared.inbox;
+    match (&shared.link, inbox.is_complete()) {
         _ if !inbox.rows().is_empty() => {
             format!("0 of {} match; Esc clears the filter.", inbox.rows().len())
         }
-        (LinkState::Starting, false) => format!("Connecting to {}.", model.identity.socket),
+        (LinkState::Starting, false) => format!("Connecting to {}.", shared.identity.socket),
         (_, false) => "Loading the approvals.".to_owned(),
         (_, true) => {
             "Nothing waits for approval in this organization. Press 3 for all activities.".to_owned()
@@ -227,7 +241,7 @@ fn nothing(model: &Model) -> String {
 
 #[expect(clippy::too_many_arguments, reason = "a table with its title, its rows and what is marked in it")]
 fn table(
-    model: &Model,
+    shared: &Shared,
     canvas: &mut Canvas<'_>,
     area: Rect,
     title: &str,
@@ -249,12 +263,12 @@ fn table(
         let Some(row) = rows.get(index) else { return Vec::new() };
         let is_selected = selected == Some(index);
         let style = if is_selected { Theme::selected() } else { theme.of_mark(row.risk.word()) };
-        let marker = match (is_selected, model.approvals.inbox.is_fresh(row)) {
+        let marker = match (is_selected, shared.inbox.is_fresh(row)) {
             (true, _) => "> ",
             (false, true) => "* ",
             (false, false) => "  ",
         };
-        let texts = texts(row, marker, model.now, columns, is_wide);
+        let texts = texts(row, marker, shared.now, columns, is_wide);
         texts.into_iter().map(|text| Line::styled(text, style)).collect()
     };
     canvas.rows(inner, rows.len(), usize::from(rows_each(area)), selected.unwrap_or(0), has_keys, render);
@@ -275,30 +289,19 @@ fn texts(row: &Row, marker: &str, now: u64, columns: usize, is_wide: bool) -> Ve
 }
 
 /// Formats the cells of a row. If the width is small, age and proposer are omitted.
-fn cells(columns: usize, texts: [&str; 7], marker: &str) -> String {
-    let [risk, title, what, proposer, votes, expires, age] = texts;
+fn cells(
+    columns: usize,
+    [risk, title, what, proposer, votes, expires, age]: [&str; 7],
+    marker: &str,
+) -> String {
+    let (risk, votes) = (pad(risk, 6), pad(votes, 9));
     if columns >= 100 {
         let rest = columns.saturating_sub(2 + 6 + 24 + 13 + 9 + 9 + 7);
-        return format!(
-            "{marker}{}{}{}{}{}{}{}",
-            pad(risk, 6),
-            pad(title, 24),
-            spaced(what, rest),
-            spaced(proposer, 13),
-            pad(votes, 9),
-            pad(expires, 9),
-            pad(age, 7)
-        );
+        let (title, what, proposer) = (pad(title, 24), spaced(what, rest), spaced(proposer, 13));
+        return format!("{marker}{risk}{title}{what}{proposer}{votes}{}{}", pad(expires, 9), pad(age, 7));
     }
     let rest = columns.saturating_sub(2 + 6 + 20 + 9 + 8);
-    format!(
-        "{marker}{}{}{}{}{}",
-        pad(risk, 6),
-        spaced(title, 20),
-        spaced(what, rest),
-        pad(votes, 9),
-        pad(expires, 8)
-    )
+    format!("{marker}{risk}{}{}{votes}{}", spaced(title, 20), spaced(what, rest), pad(expires, 8))
 }
 
 /// Pads a text and leaves one blank column at the end.
@@ -334,26 +337,4 @@ fn preview_lines(theme: Theme, row: &Row, columns: usize) -> Vec<Line> {
         labelled("sha256", &grouped(&fingerprint.hex()));
     }
     lines
-}
-
-/// Returns the number of checks per mark, or the failed checks in words.
-pub(crate) fn tally_of_marks(review: &Review) -> String {
-    let count = |mark: Mark| review.checks.iter().filter(|check| check.mark == mark).count();
-    let failed: Vec<String> = review
-        .checks
-        .iter()
-        .filter(|check| check.mark == Mark::Failed)
-        .map(|check| format!("[x] {}", check.text))
-        .collect();
-    if failed.is_empty() {
-        format!(
-            "{} checks: {} [v]  {} [s]  {} [!]",
-            review.checks.len(),
-            count(Mark::Verified),
-            count(Mark::Stated),
-            count(Mark::Care)
-        )
-    } else {
-        failed.join("; ")
-    }
 }

@@ -1,131 +1,23 @@
-//! The screens. Each file contains a screen's state, its keys and how it is drawn.
+//! The screens. Each file contains a screen's state, its keys and how it is drawn. A screen sees what all
+//! screens share and its own state, and returns requests as data.
 
-pub(crate) mod activities;
-pub(crate) mod approvals;
+mod activities;
+mod activity_list;
+mod approvals;
 pub(crate) mod decide;
-pub(crate) mod organizations;
+pub(crate) mod filter;
+pub(crate) mod inbox;
+mod inbox_row;
+mod organizations;
 pub(crate) mod overlay;
-pub(crate) mod policies;
+mod policies;
+pub(crate) mod request;
 pub(crate) mod review;
+pub(crate) mod screen;
+pub(crate) mod shared;
 
-use tui_input::{Input, InputRequest};
+use screen::Tab;
 
-use crate::keymap::Key;
-use crate::text::clean;
-
-/// Maximum length of a text field, in characters.
-const FIELD_LIMIT: usize = 256;
-
-/// Filter words of a list.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Filter {
-    input: Input,
-    /// Whether keys go into the field.
-    pub(crate) typing: bool,
-}
-
-impl Filter {
-    pub(crate) fn text(&self) -> &str {
-        self.input.value()
-    }
-
-    /// Returns whether all rows are shown.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.text().is_empty()
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.input.reset();
-        self.typing = false;
-    }
-
-    pub(crate) fn press(&mut self, key: Key) {
-        match key {
-            Key::Enter => self.typing = false,
-            Key::Esc => self.clear(),
-            key => edit(&mut self.input, key),
-        }
-    }
-
-    /// Inserts the first line of pasted text.
-    pub(crate) fn paste(&mut self, text: &str) {
-        insert(&mut self.input, text);
-    }
-
-    /// Returns whether a row is shown. Each word must occur in the text or start one of the ids; a word after
-    /// `!` must not. Ids match at their start only, because short numbers occur in them by chance.
-    pub(crate) fn admits(&self, text: &str, ids: &[&str]) -> bool {
-        let text = text.to_lowercase();
-        let occurs = |word: &str| text.contains(word) || ids.iter().any(|id| id.starts_with(word));
-        self.text().to_lowercase().split_whitespace().all(|word| match word.strip_prefix('!') {
-            Some(unwanted) => unwanted.is_empty() || !occurs(unwanted),
-            None => occurs(word),
-        })
-    }
-
-    /// Returns the filter's text for the frame of a list.
-    pub(crate) fn summary(&self, shown: usize, all: usize) -> String {
-        if self.text().is_empty() && !self.typing {
-            return String::new();
-        }
-        let cursor = if self.typing { "_" } else { "" };
-        format!("/{}{cursor}  {shown} of {all}, Esc clears", clean(self.text()))
-    }
-}
-
-/// Edits a field by a key.
-pub(crate) fn edit(input: &mut Input, key: Key) {
-    let request = match key {
-        Key::Char(letter) if input.value().chars().count() < FIELD_LIMIT => InputRequest::InsertChar(letter),
-        Key::Backspace => InputRequest::DeletePrevChar,
-        Key::Left => InputRequest::GoToPrevChar,
-        Key::Right => InputRequest::GoToNextChar,
-        Key::Home => InputRequest::GoToStart,
-        Key::End => InputRequest::GoToEnd,
-        Key::Ctrl('u') => InputRequest::DeleteLine,
-        _ => return,
-    };
-    input.handle(request);
-}
-
-/// Inserts text into a field, up to its first line break.
-pub(crate) fn insert(input: &mut Input, text: &str) {
-    for letter in text.chars().take_while(|letter| !matches!(letter, '\n' | '\r')).take(FIELD_LIMIT) {
-        edit(input, Key::Char(letter));
-    }
-}
-
-/// Returns the selection after an action; `page` is the height of the list.
-pub(crate) fn moved(selected: usize, count: usize, page: usize, wanted: crate::keymap::Action) -> usize {
-    use crate::keymap::Action;
-    let last = count.saturating_sub(1);
-    match wanted {
-        Action::Up => selected.saturating_sub(1),
-        Action::Down => selected.saturating_add(1).min(last),
-        Action::PageUp => selected.saturating_sub(page.max(1)),
-        Action::PageDown | Action::NextSection => selected.saturating_add(page.max(1)).min(last),
-        Action::Top => 0,
-        Action::Bottom => last,
-        _ => selected.min(last),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn filters_by_words() {
-        let mut filter = Filter::default();
-        insert(&mut filter.input, "root !sam\nignored");
-        assert_eq!(filter.text(), "root !sam");
-        assert!(filter.admits("Change ROOT quorum", &[]));
-        assert!(!filter.admits("root sam", &[]));
-        assert!(!filter.admits("other", &["0a77"]));
-        assert_eq!(filter.summary(1, 3), "/root !sam  1 of 3, Esc clears");
-        let mut filter = Filter::default();
-        insert(&mut filter.input, "payout 77");
-        assert!(filter.admits("Payout 77", &["0a88"]) && filter.admits("payout", &["0a88", "77b1"]));
-        assert!(!filter.admits("payout 3", &["0a77"]), "an id is not searched inside");
-    }
-}
+/// All screens, in the order of the tabs.
+pub(crate) static SCREENS: [&Tab; 4] =
+    [&approvals::TAB, &organizations::TAB, &activities::TAB, &policies::TAB];

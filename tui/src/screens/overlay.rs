@@ -3,17 +3,16 @@
 use ratatui::layout::Rect;
 use tui_input::Input;
 
-use super::{edit, insert, moved};
-use crate::app::{Model, body};
+use super::filter::{edit, insert};
 use crate::canvas::{Canvas, Line};
-use crate::keymap::{Action, Command, Key, View, action, commands};
-use crate::proof::Review;
+use crate::keymap::{Action, Command, EVERYWHERE, Key, action, moved, scroll};
+use crate::proof::{Review, json};
 use crate::text::{clean, date_time, grouped, wrap};
 use crate::theme::Theme;
 
 mod copying;
 
-pub(crate) use copying::{Piece, copy};
+pub(crate) use copying::Piece;
 
 pub(crate) enum Overlay {
     /// A text.
@@ -26,7 +25,7 @@ pub(crate) enum Overlay {
     },
     /// The key list.
     Keys {
-        view: View,
+        commands: Vec<Command>,
         /// Search words.
         search: Input,
         /// First row that is shown.
@@ -34,7 +33,7 @@ pub(crate) enum Overlay {
     },
     /// The command palette.
     Palette {
-        view: View,
+        commands: Vec<Command>,
         /// Search words.
         search: Input,
         /// Index of the selected command.
@@ -52,14 +51,19 @@ pub(crate) enum Overlay {
 }
 
 impl Overlay {
-    /// Creates the key list of a view.
-    pub(crate) fn keys(view: View) -> Self {
-        Self::Keys { view, search: Input::default(), scroll: 0 }
+    /// Creates an overlay with a text from cleaned paragraphs.
+    pub(crate) fn text(title: &str, paragraphs: Vec<String>) -> Self {
+        Self::Text { title: title.to_owned(), paragraphs, scroll: 0 }
     }
 
-    /// Creates the command palette of a view.
-    pub(crate) fn palette(view: View) -> Self {
-        Self::Palette { view, search: Input::default(), selected: 0 }
+    /// Creates the list of these commands.
+    pub(crate) fn keys(commands: Vec<Command>) -> Self {
+        Self::Keys { commands, search: Input::default(), scroll: 0 }
+    }
+
+    /// Creates the palette of these commands.
+    pub(crate) fn palette(commands: Vec<Command>) -> Self {
+        Self::Palette { commands, search: Input::default(), selected: 0 }
     }
 
     /// Shows the signed bytes of a proposal and the daemon's own representation.
@@ -82,7 +86,7 @@ impl Overlay {
         paragraphs.push(clean(&review.activity.intent.to_string()));
         paragraphs.push("Result [s]:".to_owned());
         paragraphs.push(clean(&review.activity.result.to_string()));
-        Self::Text { title: "Raw bytes that the proposer signed".to_owned(), paragraphs, scroll: 0 }
+        Self::text("Raw bytes that the proposer signed", paragraphs)
     }
 
     /// Shows all checks and votes.
@@ -111,7 +115,22 @@ impl Overlay {
             paragraphs.push(format!("    signature  {}", clean(&vote.signature)));
             paragraphs.push(format!("    message    {}", clean(&vote.message)));
         }
-        Self::Text { title: "Proof".to_owned(), paragraphs, scroll: 0 }
+        Self::text("Proof", paragraphs)
+    }
+
+    /// Offers the texts of a review.
+    pub(crate) fn copy_of_review(review: &Review) -> Self {
+        let piece = |key, name, text: String| Piece { key, name, text };
+        let mut pieces = Vec::new();
+        if let Some(proposal) = &review.proposal {
+            pieces.push(piece('f', "fingerprint", proposal.fingerprint.to_string()));
+            pieces.push(piece('m', "signed bytes", proposal.message.clone()));
+        }
+        if review.draft.is_none() {
+            pieces.push(piece('i', "activity id", review.activity.id.to_string()));
+        }
+        pieces.push(piece('j', "everything as JSON", json(review).to_string()));
+        Self::Copy(pieces)
     }
 
     /// Compares the fingerprint with one from another source.
@@ -121,117 +140,120 @@ impl Overlay {
     }
 }
 
-/// Handles a key for the topmost overlay. Returns the command that was chosen.
-pub(crate) fn press(model: &mut Model, key: Key) -> Option<Action> {
-    let area = body(model);
-    let columns = usize::from(area.width.saturating_sub(4));
-    let height = usize::from(area.height.saturating_sub(2));
-    // The last row shows how many are below.
-    let page = height.saturating_sub(1).max(1);
-    if key == Key::Esc {
-        model.overlays.pop();
-        return None;
-    }
-    match model.overlays.last_mut()? {
-        Overlay::Text { scroll, paragraphs, .. } => match (key, action(View::Review, key)) {
-            (Key::Char('q' | 'd' | 'v') | Key::Enter, _) => {
-                model.overlays.pop();
-            }
-            (_, Some(wanted)) => {
-                let rows = wrapped(paragraphs, columns).len();
-                *scroll = moved(*scroll, rows, page, wanted).min(rows.saturating_sub(height));
-            }
-            _ => {}
-        },
-        Overlay::Keys { view, search, scroll } => {
-            let wanted = match key {
-                Key::Up => Action::Up,
-                Key::Down => Action::Down,
-                Key::PageUp => Action::PageUp,
-                Key::PageDown => Action::PageDown,
-                key => {
-                    *scroll = 0;
-                    edit(search, key);
-                    return None;
-                }
-            };
-            let rows = key_lines(*view, search.value(), columns).len();
-            *scroll = moved(*scroll, rows, page, wanted).min(rows.saturating_sub(height));
+/// What a key did.
+pub(crate) enum Pressed {
+    Nothing,
+    /// The overlay is finished.
+    Close,
+    /// A command was chosen.
+    Run(Action),
+    /// A text was chosen for copying.
+    Copy(Piece),
+}
+
+impl Overlay {
+    /// Handles a key; `area` is where the overlay is drawn.
+    pub(crate) fn press(&mut self, key: Key, area: Rect) -> Pressed {
+        let columns = usize::from(area.width.saturating_sub(4));
+        let height = usize::from(area.height.saturating_sub(2));
+        if key == Key::Esc {
+            return Pressed::Close;
         }
-        Overlay::Palette { view, search, selected } => {
-            let matches = matching(*view, search.value());
-            match key {
-                Key::Up => *selected = selected.saturating_sub(1),
-                Key::Down => *selected = selected.saturating_add(1).min(matches.len().saturating_sub(1)),
-                Key::Enter => {
-                    let chosen = matches.get(*selected).map(|command| command.action);
-                    model.overlays.pop();
-                    return chosen;
+        match self {
+            Self::Text { scroll: first, paragraphs, .. } => {
+                if matches!(key, Key::Char('q' | 'd' | 'v') | Key::Enter) {
+                    return Pressed::Close;
                 }
-                key => {
-                    *selected = 0;
+                let page = (key == Key::Char(' ')).then_some(Action::PageDown);
+                if let Some(wanted) = page.or_else(|| action(&EVERYWHERE, key)) {
+                    *first = scroll(*first, wrapped(paragraphs, columns).len(), height, wanted);
+                }
+            }
+            Self::Keys { commands, search, scroll: first } => {
+                if let Some(wanted) = arrow(key) {
+                    let rows = key_lines(commands, search.value(), columns).len();
+                    *first = scroll(*first, rows, height, wanted);
+                } else {
+                    *first = 0;
                     edit(search, key);
                 }
             }
+            Self::Palette { commands, search, selected } => {
+                let matches = matching(commands, search.value());
+                match key {
+                    Key::Up => *selected = moved(*selected, matches.len(), 1, Action::Up),
+                    Key::Down => *selected = moved(*selected, matches.len(), 1, Action::Down),
+                    Key::Enter => {
+                        let chosen = matches.get(*selected).map(|command| command.action);
+                        return chosen.map_or(Pressed::Close, Pressed::Run);
+                    }
+                    key => {
+                        *selected = 0;
+                        edit(search, key);
+                    }
+                }
+            }
+            Self::Compare { input, .. } => edit(input, key),
+            Self::Copy(pieces) => {
+                let at = pieces.iter().position(|piece| key == Key::Char(piece.key));
+                return at.map_or(Pressed::Nothing, |at| Pressed::Copy(pieces.swap_remove(at)));
+            }
         }
-        Overlay::Compare { input, .. } => edit(input, key),
-        Overlay::Copy(_) => {}
+        Pressed::Nothing
     }
-    None
+
+    /// Inserts pasted text if the overlay has a field for it. Returns whether it has.
+    pub(crate) fn paste(&mut self, text: &str) -> bool {
+        let Self::Compare { input, .. } = self else { return false };
+        insert(input, text);
+        true
+    }
+
+    pub(crate) fn draw(&self, canvas: &mut Canvas<'_>, area: Rect) {
+        canvas.clear(area);
+        let columns = usize::from(area.width.saturating_sub(4));
+        match self {
+            Self::Text { title, paragraphs, scroll } => {
+                let inner = canvas.framed(area, title, "Esc closes");
+                let line = |text: String| {
+                    let style = canvas.theme.of_mark(&text);
+                    Line::styled(text, style)
+                };
+                let lines: Vec<Line> = wrapped(paragraphs, columns).into_iter().map(line).collect();
+                canvas.lines(inner, &lines, *scroll);
+            }
+            Self::Keys { commands, search, scroll } => {
+                let title = format!("Keys here: {}_", clean(search.value()));
+                let inner = canvas.framed(area, &title, "type to search, Esc closes");
+                canvas.lines(inner, &key_lines(commands, search.value(), columns), *scroll);
+            }
+            Self::Palette { commands, search, selected } => {
+                palette(commands, search, *selected, canvas, area);
+            }
+            Self::Copy(pieces) => copying::draw(pieces, canvas, area),
+            Self::Compare { own, input } => {
+                let inner = canvas.framed(area, "Compare the fingerprint", "type or paste, Esc closes");
+                let texts = [
+                    format!("computed by this console: {}", grouped(own)),
+                    format!("to compare: {}_", clean(input.value())),
+                ];
+                let mut lines: Vec<Line> = wrapped(&texts, columns).into_iter().map(Line::plain).collect();
+                let result = comparison(own, input.value());
+                lines.push(Line::styled(result, canvas.theme.of_mark(result)));
+                canvas.lines(inner, &lines, 0);
+            }
+        }
+    }
 }
 
-/// Inserts pasted text if the overlay has a field. Returns whether an overlay is open.
-pub(crate) fn paste(model: &mut Model, text: &str) -> bool {
-    match model.overlays.last_mut() {
-        Some(Overlay::Compare { input, .. }) => {
-            insert(input, text);
-            true
-        }
-        Some(_) => {
-            "pasted text was discarded".clone_into(&mut model.notice);
-            true
-        }
-        None => false,
-    }
-}
-
-/// Draws the topmost overlay over the body.
-pub(crate) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
-    let Some(overlay) = model.overlays.last() else { return };
-    canvas.clear(area);
-    let columns = usize::from(area.width.saturating_sub(4));
-    match overlay {
-        Overlay::Text { title, paragraphs, scroll } => {
-            let inner = canvas.framed(area, title, "Esc closes");
-            let lines: Vec<Line> = wrapped(paragraphs, columns)
-                .into_iter()
-                .map(|text| Line::styled(text.clone(), canvas.theme.of_mark(&text)))
-                .collect();
-            canvas.lines(inner, &lines, *scroll);
-        }
-        Overlay::Keys { view, search, scroll } => {
-            let inner = canvas.framed(
-                area,
-                &format!("Keys here: {}_", clean(search.value())),
-                "type to search, Esc closes",
-            );
-            canvas.lines(inner, &key_lines(*view, search.value(), columns), *scroll);
-        }
-        Overlay::Palette { view, search, selected } => palette(*view, search, *selected, canvas, area),
-        Overlay::Copy(pieces) => copying::draw(pieces, canvas, area),
-        Overlay::Compare { own, input } => {
-            let inner = canvas.framed(area, "Compare the fingerprint", "type or paste, Esc closes");
-            let mut lines: Vec<Line> = wrap(&format!("computed by this console: {}", grouped(own)), columns)
-                .into_iter()
-                .map(Line::plain)
-                .collect();
-            lines.extend(
-                wrap(&format!("to compare: {}_", clean(input.value())), columns).into_iter().map(Line::plain),
-            );
-            let result = comparison(own, input.value());
-            lines.push(Line::styled(result, canvas.theme.of_mark(result)));
-            canvas.lines(inner, &lines, 0);
-        }
+/// Returns the movement of an arrow or page key. Letters go into the search field.
+const fn arrow(key: Key) -> Option<Action> {
+    match key {
+        Key::Up => Some(Action::Up),
+        Key::Down => Some(Action::Down),
+        Key::PageUp => Some(Action::PageUp),
+        Key::PageDown => Some(Action::PageDown),
+        _ => None,
     }
 }
 
@@ -239,8 +261,8 @@ fn wrapped(paragraphs: &[String], columns: usize) -> Vec<String> {
     paragraphs.iter().flat_map(|paragraph| wrap(paragraph, columns)).collect()
 }
 
-fn key_lines(view: View, words: &str, columns: usize) -> Vec<Line> {
-    matching(view, words)
+fn key_lines(commands: &[Command], words: &str, columns: usize) -> Vec<Line> {
+    matching(commands, words)
         .iter()
         .flat_map(|command| wrap(&format!("{:<8} {}{}", command.shown, command.help, cli(command)), columns))
         .chain(wrap("Ctrl-C   Quit at once; a signed vote that was not sent yet is discarded", columns))
@@ -248,9 +270,9 @@ fn key_lines(view: View, words: &str, columns: usize) -> Vec<Line> {
         .collect()
 }
 
-fn palette(view: View, search: &Input, selected: usize, canvas: &mut Canvas<'_>, area: Rect) {
+fn palette(commands: &[Command], search: &Input, selected: usize, canvas: &mut Canvas<'_>, area: Rect) {
     let inner = canvas.framed(area, &format!(": {}_", clean(search.value())), "Enter runs, Esc closes");
-    let matches = matching(view, search.value());
+    let matches = matching(commands, search.value());
     let line = |(index, command): (usize, &&Command)| {
         let at = index == selected;
         let text =
@@ -258,9 +280,7 @@ fn palette(view: View, search: &Input, selected: usize, canvas: &mut Canvas<'_>,
         Line::styled(text, if at { Theme::selected() } else { Theme::plain() })
     };
     let lines: Vec<Line> = matches.iter().enumerate().map(line).collect();
-    let height = usize::from(inner.height);
-    let from = if lines.len() > height { super::super::canvas::scrolled(selected, height) } else { 0 };
-    canvas.lines(inner, &lines, from);
+    canvas.list(inner, &lines, selected, true);
 }
 
 /// Compares two fingerprints. They are equal only if all digits match.
@@ -282,11 +302,11 @@ fn cli(command: &Command) -> String {
     if command.cli.is_empty() { String::new() } else { format!("   ({})", command.cli) }
 }
 
-/// Returns the commands of a view that match the words. Matches of key or name come first.
-fn matching(view: View, words: &str) -> Vec<&'static Command> {
+/// Returns the commands that match the words. Matches of key or name come first.
+fn matching<'a>(commands: &'a [Command], words: &str) -> Vec<&'a Command> {
     let words = words.to_lowercase();
     let words = words.trim();
-    let rank = |command: &'static Command| {
+    let rank = |command: &Command| {
         // Every command line starts with the program name, so it is not searched.
         let cli = command.cli.trim_start_matches("quorate ");
         let (key, label) = (command.shown.to_lowercase(), command.label.to_lowercase());
@@ -301,9 +321,10 @@ fn matching(view: View, words: &str) -> Vec<&'static Command> {
         } else {
             return None;
         };
-        Some((rank, command))
+        Some(rank)
     };
-    let mut matches: Vec<(u8, &'static Command)> = commands(view).filter_map(rank).collect();
+    let ranked = commands.iter().filter_map(|command| Some((rank(command)?, command)));
+    let mut matches: Vec<(u8, &Command)> = ranked.collect();
     matches.sort_by_key(|(rank, _)| *rank);
     matches.into_iter().map(|(_, command)| command).collect()
 }

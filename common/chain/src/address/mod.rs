@@ -2,6 +2,7 @@
 //!
 //! Addresses are parsed only for the chains in [`Chain`].
 
+mod account;
 mod bitcoin;
 mod checksum;
 mod ethereum;
@@ -15,6 +16,7 @@ use blake2::Blake2b;
 use blake2::digest::consts::U32;
 use sha3::{Digest, Sha3_256};
 
+pub use account::{ethereum_address, solana_address};
 pub use format::AddressFormat;
 pub use text::{AddressTextError, Chain, UnknownChain};
 

@@ -7,8 +7,7 @@ use bech32::primitives::decode::{SegwitHrpstring, SegwitHrpstringError};
 use bitcoin::address::{Address, NetworkUnchecked};
 use serde::{Deserialize, Serialize};
 
-use super::{TRON, of_account, of_tron_account};
-use crate::contract::{ethereum_address, solana_address};
+use super::{TRON, ethereum_address, of_account, of_tron_account, solana_address};
 
 /// Maximum length of an address of these chains, in bytes; BIP-173 allows the longest.
 const TEXT_LIMIT: usize = 90;

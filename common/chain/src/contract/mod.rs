@@ -5,7 +5,6 @@
 //! panics on any text or bytes, and it is bounded by the limits of this module.
 
 mod abi;
-mod address;
 mod argument;
 mod idl;
 mod json;
@@ -14,9 +13,10 @@ mod layout;
 use std::sync::Arc;
 
 pub use abi::{Abi, Call};
-pub use address::{ethereum_address, solana_address};
 pub use argument::{Line, Lines, MAX_LINES};
 pub use idl::{Idl, Instruction, MAX_INSTRUCTION_BYTES};
+
+pub use crate::address::{ethereum_address, solana_address};
 
 /// Maximum length of the text of an interface, in characters.
 pub const MAX_INTERFACE: usize = 400_000;

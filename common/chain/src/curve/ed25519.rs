@@ -6,29 +6,25 @@ use aws_lc_rs::signature::{ED25519, ParsedPublicKey};
 use ed25519_dalek::{Signer, SigningKey, VerifyingKey};
 use zeroize::Zeroizing;
 
-use super::{InvalidKey, InvalidPublicKey, PublicKey, Signature, SigningError};
+use super::point::InvalidPublicKey;
+use super::{InvalidKey, Signature, SigningError};
 
 #[derive(Clone)]
 pub(super) struct Key {
     signer: SigningKey,
     verifier: ParsedPublicKey,
-    public: PublicKey,
 }
 
 impl Key {
-    pub(super) fn from_bytes(bytes: &[u8; 32]) -> Result<Self, InvalidKey> {
+    pub(super) fn from_bytes(bytes: &[u8; 32]) -> Result<(Self, [u8; 32]), InvalidKey> {
         let signer = SigningKey::from_bytes(bytes);
         let public = signer.verifying_key().to_bytes();
         let verifier = ParsedPublicKey::new(&ED25519, public).map_err(|_| InvalidKey)?;
-        Ok(Self { signer, verifier, public: PublicKey::ed25519(public) })
+        Ok((Self { signer, verifier }, public))
     }
 
     pub(super) fn to_bytes(&self) -> Zeroizing<[u8; 32]> {
         Zeroizing::new(self.signer.to_bytes())
-    }
-
-    pub(super) fn public(&self) -> &PublicKey {
-        &self.public
     }
 
     /// Signs a message (RFC 8032, section 5.1.6).
@@ -53,7 +49,7 @@ mod tests {
     use super::{Key, SigningError};
 
     fn key(fill: u8) -> Key {
-        Key::from_bytes(&[fill; 32]).unwrap_or_else(|_| panic!("invalid key"))
+        Key::from_bytes(&[fill; 32]).unwrap_or_else(|_| panic!("invalid key")).0
     }
 
     /// Simulates a computation error: the signer and the verifier use different keys.

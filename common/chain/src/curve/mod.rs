@@ -6,43 +6,32 @@
 
 mod ed25519;
 mod p256;
+mod point;
 mod public;
 mod secp256k1;
 mod signature;
 
-pub use public::{InvalidPublicKey, PublicKey};
+pub use point::InvalidPublicKey;
+pub use public::PublicKey;
 pub use signature::{Message, Scheme, Signature, SigningError};
 use zeroize::Zeroizing;
 
-use crate::wire_name::{WireName, wire_name};
+use crate::wire_name::wire_name;
 
 /// Maximum number of candidates that [`SecretKey::generate`] draws. A candidate is invalid with a probability
 /// below 2^-31, so that running out of candidates means that the source of randomness is broken.
 const GENERATION_ATTEMPTS: usize = 8;
 
-/// Elliptic curve of a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Curve {
-    /// secp256k1 (SEC 2, section 2.4.1), with ECDSA.
-    Secp256k1,
-    /// Ed25519 (RFC 8032, section 5.1).
-    Ed25519,
-    /// P-256, also called secp256r1 (FIPS 186-4, D.1.2.3), with ECDSA.
-    P256,
-}
-
-wire_name!(Curve);
-
-impl WireName for Curve {
-    const EVERY: &'static [Self] = &[Self::Secp256k1, Self::Ed25519, Self::P256];
-    const ERROR_MESSAGE: &'static str = "invalid curve";
-
-    fn wire_name(self) -> &'static str {
-        match self {
-            Self::Secp256k1 => "CURVE_SECP256K1",
-            Self::Ed25519 => "CURVE_ED25519",
-            Self::P256 => "CURVE_P256",
-        }
+wire_name! {
+    /// Elliptic curve of a key.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Curve: "invalid curve" {
+        /// secp256k1 (SEC 2, section 2.4.1), with ECDSA.
+        Secp256k1 = "CURVE_SECP256K1",
+        /// Ed25519 (RFC 8032, section 5.1).
+        Ed25519 = "CURVE_ED25519",
+        /// P-256, also called secp256r1 (FIPS 186-4, D.1.2.3), with ECDSA.
+        P256 = "CURVE_P256",
     }
 }
 
@@ -52,7 +41,10 @@ impl WireName for Curve {
 /// is parsed or derived again. The secret is stored inline, not on the heap, so that the owner of the value
 /// controls the memory that holds it.
 #[derive(Clone)]
-pub struct SecretKey(Key);
+pub struct SecretKey {
+    key: Key,
+    public: PublicKey,
+}
 
 #[derive(Clone)]
 enum Key {
@@ -68,12 +60,20 @@ impl SecretKey {
     /// # Errors
     /// [`InvalidKey`] if an ECDSA scalar is zero or not below the group order.
     pub fn from_bytes(curve: Curve, bytes: &[u8; 32]) -> Result<Self, InvalidKey> {
-        let key = match curve {
-            Curve::Secp256k1 => Key::Secp256k1(secp256k1::Key::from_bytes(bytes)?),
-            Curve::Ed25519 => Key::Ed25519(ed25519::Key::from_bytes(bytes)?),
-            Curve::P256 => Key::P256(p256::Key::from_bytes(bytes)?),
-        };
-        Ok(Self(key))
+        Ok(match curve {
+            Curve::Secp256k1 => {
+                let (key, point) = secp256k1::Key::from_bytes(bytes)?;
+                Self { key: Key::Secp256k1(key), public: PublicKey::secp256k1(point) }
+            }
+            Curve::Ed25519 => {
+                let (key, point) = ed25519::Key::from_bytes(bytes)?;
+                Self { key: Key::Ed25519(key), public: PublicKey::ed25519(point) }
+            }
+            Curve::P256 => {
+                let (key, point) = p256::Key::from_bytes(bytes)?;
+                Self { key: Key::P256(key), public: PublicKey::p256(point) }
+            }
+        })
     }
 
     /// Generates a key. Draws 32 bytes at a time from `fill` until they are a valid key.
@@ -93,7 +93,7 @@ impl SecretKey {
 
     /// Returns the key in the format of [`SecretKey::from_bytes`].
     pub fn to_bytes(&self) -> Zeroizing<[u8; 32]> {
-        match &self.0 {
+        match &self.key {
             Key::Secp256k1(key) => key.to_bytes(),
             Key::Ed25519(key) => key.to_bytes(),
             Key::P256(key) => key.to_bytes(),
@@ -102,20 +102,12 @@ impl SecretKey {
 
     /// Returns the curve of the key.
     pub fn curve(&self) -> Curve {
-        match self.0 {
-            Key::Secp256k1(_) => Curve::Secp256k1,
-            Key::Ed25519(_) => Curve::Ed25519,
-            Key::P256(_) => Curve::P256,
-        }
+        self.public.curve()
     }
 
     /// Returns the public key, which was computed when this key was created.
     pub fn public(&self) -> &PublicKey {
-        match &self.0 {
-            Key::Secp256k1(key) => key.public(),
-            Key::Ed25519(key) => key.public(),
-            Key::P256(key) => key.public(),
-        }
+        &self.public
     }
 
     /// Signs a message, and verifies the signature with an independent implementation before it is returned.
@@ -127,7 +119,7 @@ impl SecretKey {
     /// [`SigningError::UnsupportedMessage`] for a digest with Ed25519 or bytes with ECDSA,
     /// [`SigningError::VerificationFailed`] if the second implementation rejects the signature.
     pub fn sign(&self, message: &Message) -> Result<Signature, SigningError> {
-        match (&self.0, message) {
+        match (&self.key, message) {
             (Key::Secp256k1(key), Message::Digest(digest)) => key.sign(digest),
             (Key::Secp256k1(key), Message::Schnorr(digest)) => key.sign_schnorr(digest, false),
             (Key::Secp256k1(key), Message::Taproot(digest)) => key.sign_schnorr(digest, true),

@@ -7,31 +7,26 @@ use aws_lc_rs::digest::{Digest, SHA256};
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED, ParsedPublicKey};
 use zeroize::Zeroizing;
 
-use super::public::Point;
-use super::{InvalidKey, InvalidPublicKey, PublicKey, Signature, SigningError};
+use super::point::{InvalidPublicKey, Point};
+use super::{InvalidKey, Signature, SigningError};
 
 #[derive(Clone)]
 pub(super) struct Key {
     signer: SigningKey,
     verifier: ParsedPublicKey,
-    public: PublicKey,
 }
 
 impl Key {
-    pub(super) fn from_bytes(bytes: &[u8; 32]) -> Result<Self, InvalidKey> {
+    pub(super) fn from_bytes(bytes: &[u8; 32]) -> Result<(Self, Point), InvalidKey> {
         let signer = SigningKey::from_slice(bytes).map_err(|_| InvalidKey)?;
         let point = point(signer.verifying_key()).ok_or(InvalidKey)?;
         let verifier =
             ParsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point.uncompressed).map_err(|_| InvalidKey)?;
-        Ok(Self { signer, verifier, public: PublicKey::p256(point) })
+        Ok((Self { signer, verifier }, point))
     }
 
     pub(super) fn to_bytes(&self) -> Zeroizing<[u8; 32]> {
         Zeroizing::new(self.signer.to_bytes().into())
-    }
-
-    pub(super) fn public(&self) -> &PublicKey {
-        &self.public
     }
 
     /// Signs a digest with a deterministic nonce (RFC 6979).
@@ -52,10 +47,7 @@ pub(super) fn read_point(bytes: &[u8]) -> Result<Point, InvalidPublicKey> {
 }
 
 fn point(key: &VerifyingKey) -> Option<Point> {
-    Some(Point {
-        compressed: key.to_sec1_point(true).as_bytes().try_into().ok()?,
-        uncompressed: key.to_sec1_point(false).as_bytes().try_into().ok()?,
-    })
+    Point::new(key.to_sec1_point(true).as_bytes(), key.to_sec1_point(false).as_bytes())
 }
 
 #[cfg(test)]
@@ -65,7 +57,7 @@ mod tests {
     use super::{Key, SigningError};
 
     fn key(fill: u8) -> Key {
-        Key::from_bytes(&[fill; 32]).unwrap_or_else(|_| panic!("invalid key"))
+        Key::from_bytes(&[fill; 32]).unwrap_or_else(|_| panic!("invalid key")).0
     }
 
     /// Simulates a computation error: the signer and the verifier use different keys.

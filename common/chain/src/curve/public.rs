@@ -4,6 +4,7 @@
 
 use core::fmt;
 
+use super::point::{InvalidPublicKey, Point};
 use super::{Curve, Signature, ed25519, p256, secp256k1};
 use crate::hexadecimal;
 
@@ -19,15 +20,6 @@ enum Inner {
     Secp256k1(Point),
     P256(Point),
     Ed25519([u8; 32]),
-}
-
-/// A point in both encodings of SEC 1 section 2.3.3.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub(super) struct Point {
-    /// `02` or `03`, then X.
-    pub(super) compressed: [u8; 33],
-    /// `04`, then X and Y.
-    pub(super) uncompressed: [u8; 65],
 }
 
 impl PublicKey {
@@ -127,11 +119,6 @@ impl fmt::Debug for PublicKey {
         write!(formatter, "PublicKey({} {})", self.curve(), self.compressed_hex())
     }
 }
-
-/// Error returned for a text or bytes that are not a public key of the curve.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("invalid public key")]
-pub struct InvalidPublicKey;
 
 #[cfg(test)]
 mod tests {

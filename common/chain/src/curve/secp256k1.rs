@@ -10,30 +10,25 @@ use k256::schnorr;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use super::public::Point;
-use super::{InvalidKey, InvalidPublicKey, PublicKey, Signature, SigningError};
+use super::point::{InvalidPublicKey, Point};
+use super::{InvalidKey, Signature, SigningError};
 
 #[derive(Clone)]
 pub(super) struct Key {
     signer: SigningKey,
     verifier: ::secp256k1::PublicKey,
-    public: PublicKey,
 }
 
 impl Key {
-    pub(super) fn from_bytes(bytes: &[u8; 32]) -> Result<Self, InvalidKey> {
+    pub(super) fn from_bytes(bytes: &[u8; 32]) -> Result<(Self, Point), InvalidKey> {
         let signer = SigningKey::from_slice(bytes).map_err(|_| InvalidKey)?;
         let point = point(signer.verifying_key()).ok_or(InvalidKey)?;
         let verifier = ::secp256k1::PublicKey::from_slice(&point.uncompressed).map_err(|_| InvalidKey)?;
-        Ok(Self { signer, verifier, public: PublicKey::secp256k1(point) })
+        Ok((Self { signer, verifier }, point))
     }
 
     pub(super) fn to_bytes(&self) -> Zeroizing<[u8; 32]> {
         Zeroizing::new(self.signer.to_bytes().into())
-    }
-
-    pub(super) fn public(&self) -> &PublicKey {
-        &self.public
     }
 
     /// Signs a digest (BIP-340) without additional randomness. For a Taproot output, the tweaked key signs.
@@ -118,10 +113,7 @@ pub(super) fn recover(digest: &[u8; 32], signature: &Signature) -> Option<Point>
 }
 
 fn point(key: &VerifyingKey) -> Option<Point> {
-    Some(Point {
-        compressed: key.to_sec1_point(true).as_bytes().try_into().ok()?,
-        uncompressed: key.to_sec1_point(false).as_bytes().try_into().ok()?,
-    })
+    Point::new(key.to_sec1_point(true).as_bytes(), key.to_sec1_point(false).as_bytes())
 }
 
 #[cfg(test)]
@@ -153,14 +145,14 @@ mod tests {
                 key.and_then(|key| verify_schnorr(&key, &bytes(&row.digest), &bytes(&row.signature)));
             assert_eq!(verdict.is_ok(), row.valid, "{}", row.case);
             if let Some(private) = &row.private {
-                let key = Key::from_bytes(&bytes(private)).unwrap_or_else(|_| panic!("invalid key"));
-                assert!(key.public().compressed_hex().ends_with(&row.public), "{}", row.case);
+                let (_, point) = Key::from_bytes(&bytes(private)).unwrap_or_else(|_| panic!("invalid key"));
+                assert!(const_hex::encode(point.compressed).ends_with(&row.public), "{}", row.case);
             }
         }
     }
 
     fn key(fill: u8) -> Key {
-        Key::from_bytes(&[fill; 32]).unwrap_or_else(|_| panic!("invalid key"))
+        Key::from_bytes(&[fill; 32]).unwrap_or_else(|_| panic!("invalid key")).0
     }
 
     /// Simulates a computation error: the signer and the verifier use different keys.

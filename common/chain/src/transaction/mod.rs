@@ -15,7 +15,7 @@ use crate::address::{AddressFormat, of_account};
 use crate::contract::Interfaces;
 use crate::curve::{Curve, Message, PublicKey, Signature};
 use crate::hexadecimal;
-use crate::wire_name::{WireName, wire_name};
+use crate::wire_name::wire_name;
 
 pub use bitcoin::{
     BitcoinError, Holder as BitcoinHolder, Input as BitcoinInput, LockTime as BitcoinLockTime,
@@ -31,35 +31,20 @@ pub use tron::{
 /// Maximum length of a transaction, in bytes. No chain relays longer ones.
 pub const MAX_TRANSACTION_BYTES: usize = 128 * 1024;
 
-/// Transaction format of a chain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum TransactionType {
-    /// Ethereum and chains with the same transactions.
-    Ethereum,
-    /// Solana: a complete transaction in wire format.
-    Solana,
-    /// Tron: `Transaction.raw` in protocol buffers.
-    Tron,
-    /// Bitcoin: a PSBT (BIP-174).
-    Bitcoin,
-    /// Tempo; not supported.
-    Tempo,
-}
-
-wire_name!(TransactionType);
-
-impl WireName for TransactionType {
-    const EVERY: &'static [Self] = &[Self::Ethereum, Self::Solana, Self::Tron, Self::Bitcoin, Self::Tempo];
-    const ERROR_MESSAGE: &'static str = "invalid transaction type";
-
-    fn wire_name(self) -> &'static str {
-        match self {
-            Self::Ethereum => "TRANSACTION_TYPE_ETHEREUM",
-            Self::Solana => "TRANSACTION_TYPE_SOLANA",
-            Self::Tron => "TRANSACTION_TYPE_TRON",
-            Self::Bitcoin => "TRANSACTION_TYPE_BITCOIN",
-            Self::Tempo => "TRANSACTION_TYPE_TEMPO",
-        }
+wire_name! {
+    /// Transaction format of a chain.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum TransactionType: "invalid transaction type" {
+        /// Ethereum and chains with the same transactions.
+        Ethereum = "TRANSACTION_TYPE_ETHEREUM",
+        /// Solana: a complete transaction in wire format.
+        Solana = "TRANSACTION_TYPE_SOLANA",
+        /// Tron: `Transaction.raw` in protocol buffers.
+        Tron = "TRANSACTION_TYPE_TRON",
+        /// Bitcoin: a PSBT (BIP-174).
+        Bitcoin = "TRANSACTION_TYPE_BITCOIN",
+        /// Tempo; not supported.
+        Tempo = "TRANSACTION_TYPE_TEMPO",
     }
 }
 

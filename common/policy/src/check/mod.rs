@@ -10,9 +10,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::expression_error::{ErrorReason, ExpressionError, echo};
+use crate::expression_kind::ExpressionKind;
 use crate::number::Integer;
 use crate::plan::{Each, Node, Offset, Step};
-use crate::program::ExpressionKind;
 use crate::syntax::{Comparison, Expression, Form, Name, Quantifier};
 use crate::types::{Schema, Type};
 use crate::value::Value;

@@ -3,7 +3,7 @@
 //! A member that is not in the table is an error when the policy is created. A member that is in the table
 //! but is not available for an activity is an error when it is read.
 
-use crate::program::ExpressionKind;
+use crate::expression_kind::ExpressionKind;
 use crate::types::Declared::{self, Bool, Dynamic, Integer, List, Map, Quantity, Struct, Text, Timestamp};
 use crate::types::Field;
 

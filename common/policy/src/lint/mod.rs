@@ -9,8 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::decide::{Effect, PolicyOutcome};
-use crate::plan::{Node, Step};
-use crate::program::{ExpressionKind, Program};
+use crate::expression_kind::ExpressionKind;
+use crate::plan::{Node, Step, conjuncts};
+use crate::program::Program;
 use crate::request::kind_of;
 use crate::simulate::{NamedPolicy, OrganizationRules};
 use crate::value::Value;
@@ -190,14 +191,6 @@ impl Report<'_, '_> {
             );
             self.add(Level::Warning, "address-case", ExpressionKind::Condition, text);
         }
-    }
-}
-
-/// Returns the operands of a conjunction, nested ones included, or the part itself.
-pub(crate) fn conjuncts(node: &Node) -> Vec<&Node> {
-    match &node.step {
-        Step::And(parts) => parts.iter().flat_map(conjuncts).collect(),
-        _ => vec![node],
     }
 }
 

@@ -1,14 +1,15 @@
 //! Compares how many approvals policies need when they apply to the same requests.
 
 use super::scenario::Scenario;
-use super::{Finding, Level, conjuncts, truth};
+use super::{Finding, Level, truth};
 use crate::DECISION_STEP_LIMIT;
 use crate::budget::Budget;
 use crate::decide::{self, Approver, Effect, Electorate, PolicyOutcome, PolicyProgram, Proposer};
 use crate::electorate::Ballot;
 use crate::evaluate::{Evaluation, Roots};
-use crate::plan::Node;
-use crate::program::{ExpressionKind, Program};
+use crate::expression_kind::ExpressionKind;
+use crate::plan::{Node, conjuncts};
+use crate::program::Program;
 use crate::simulate::{NamedPolicy, OrganizationRules};
 use crate::value::Value;
 

@@ -30,10 +30,43 @@ mod webhook_endpoints;
 static TABLE: LazyLock<Table> = LazyLock::new(Table::build);
 
 struct Table {
+    /// Rows, sorted by activity type.
     entries: Vec<Entry>,
-    by_type: HashMap<&'static str, usize>,
     by_number: HashMap<u16, usize>,
-    operations: BTreeMap<String, Gate>,
+    /// Operations, sorted by name.
+    operations: Vec<Operation>,
+}
+
+/// An operation of the API: the last segment of a submit path, which all versions of a kind share.
+pub struct Operation {
+    name: String,
+    versions: Vec<Entry>,
+}
+
+impl Operation {
+    /// Returns the name of the operation.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the row of an activity type, if it is a version of this operation.
+    pub fn version(&self, activity_type: &str) -> Option<&Entry> {
+        self.versions.iter().find(|entry| entry.activity_type == activity_type)
+    }
+
+    /// Returns whether the operation is only for holders of an invitation.
+    pub fn admits_invited(&self) -> bool {
+        self.has(Gate::Invitation)
+    }
+
+    /// Returns whether the operation creates organizations, and so does not act on an existing one.
+    pub fn creates_organizations(&self) -> bool {
+        self.has(Gate::Registrant)
+    }
+
+    fn has(&self, gate: Gate) -> bool {
+        self.versions.iter().any(|entry| entry.gate == gate)
+    }
 }
 
 impl Table {
@@ -58,11 +91,13 @@ impl Table {
         ];
         let mut entries = groups.concat();
         entries.sort_by_key(|entry| entry.activity_type);
-        let rows = || entries.iter().enumerate();
-        let by_type = rows().map(|(index, entry)| (entry.activity_type, index)).collect();
-        let by_number = rows().map(|(index, entry)| (entry.number, index)).collect();
-        let operations = entries.iter().map(|entry| (entry.operation(), entry.gate)).collect();
-        Self { entries, by_type, by_number, operations }
+        let by_number = entries.iter().enumerate().map(|(index, entry)| (entry.number, index)).collect();
+        let mut versions: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
+        for entry in &entries {
+            versions.entry(entry.operation()).or_default().push(*entry);
+        }
+        let operations = versions.into_iter().map(|(name, versions)| Operation { name, versions }).collect();
+        Self { entries, by_number, operations }
     }
 }
 
@@ -73,7 +108,8 @@ pub fn all() -> &'static [Entry] {
 
 /// Looks up the row of an activity type.
 pub fn find(activity_type: &str) -> Option<&'static Entry> {
-    TABLE.by_type.get(activity_type).and_then(|index| TABLE.entries.get(*index))
+    let found = TABLE.entries.binary_search_by_key(&activity_type, |entry| entry.activity_type);
+    TABLE.entries.get(found.ok()?)
 }
 
 /// Looks up the row by the number of an activity type.
@@ -87,29 +123,20 @@ pub fn type_of(number: u16) -> &'static str {
     by_number(number).map_or("", |entry| entry.activity_type)
 }
 
-/// Looks up an operation by name: the last segment of a submit path, which all versions of a kind share.
-pub fn operation(name: &str) -> Option<&'static str> {
-    TABLE.operations.get_key_value(name).map(|(operation, _)| operation.as_str())
-}
-
-/// Returns whether an operation is only for holders of an invitation.
-pub fn admits_invited(operation: &str) -> bool {
-    TABLE.operations.get(operation) == Some(&Gate::Invitation)
-}
-
-/// Returns whether an operation creates organizations, and so does not act on an existing one.
-pub fn creates_organizations(operation: &str) -> bool {
-    TABLE.operations.get(operation) == Some(&Gate::Registrant)
+/// Looks up an operation by name.
+pub fn operation(name: &str) -> Option<&'static Operation> {
+    let found = TABLE.operations.binary_search_by(|operation| operation.name.as_str().cmp(name));
+    TABLE.operations.get(found.ok()?)
 }
 
 /// Returns whether this is an operation of the API that the service does not offer.
 pub fn is_unoffered_operation(name: &str) -> bool {
-    unoffered::is_operation(name)
+    operation(name).is_none() && unoffered::is_operation(name)
 }
 
 /// Returns whether this is an activity type of the API that the service does not offer.
 pub fn is_unoffered(activity_type: &str) -> bool {
-    unoffered::number(activity_type).is_some()
+    find(activity_type).is_none() && unoffered::number(activity_type).is_some()
 }
 
 /// Returns the number of an activity type of the API, whether or not the service offers it. Filters need
@@ -125,17 +152,18 @@ mod tests {
     #[test]
     fn rows_are_valid_and_unique() {
         let entries = all();
-        assert_eq!(TABLE.by_type.len(), entries.len(), "duplicate activity type");
+        assert!(entries.is_sorted_by(|one, next| one.activity_type < next.activity_type), "duplicate type");
+        for Operation { name, versions } in &TABLE.operations {
+            let gate = versions.first().map(|first| first.gate);
+            assert!(versions.iter().all(|one| Some(one.gate) == gate), "the gates of {name} differ");
+        }
         assert_eq!(TABLE.by_number.len(), entries.len(), "duplicate number");
         for entry in entries {
             let described = entry.describe();
             assert!(described.description.ends_with('.'), "{} has no description", entry.activity_type);
             assert!(described.intent.contains("Intent"), "{}", described.intent);
-            assert!(
-                !is_unoffered(entry.activity_type),
-                "{} is listed as offered and as not offered",
-                entry.activity_type
-            );
+            let listed = unoffered::number(entry.activity_type);
+            assert!(listed.is_none_or(|number| number == entry.number), "{}", entry.activity_type);
         }
     }
 

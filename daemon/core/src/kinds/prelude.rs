@@ -6,12 +6,12 @@ pub(super) use schemars::JsonSchema;
 pub(super) use serde::{Deserialize, Serialize};
 
 pub(super) use crate::error::{Intent as Wrong, Missing, RequestError};
-pub(super) use crate::execution::ExecutionContext;
-pub(super) use crate::kind::{Entry, Kind, Version, entry};
+pub(super) use crate::execution::Execution;
+pub(super) use crate::kind::{Acts, Entry, Kind, Version, entry};
 pub(super) use crate::limits::BATCH;
 pub(super) use crate::model::Change;
 pub(super) use crate::policy::Facts;
-pub(super) use crate::view::{View, check_limit, distinct, not_empty};
+pub(super) use crate::view::{View, check_limit, distinct, look_up_each, not_empty};
 
 /// A result without members.
 #[derive(Serialize, JsonSchema)]

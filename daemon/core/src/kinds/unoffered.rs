@@ -1,5 +1,6 @@
-//! Activity types of the API that this service does not offer. They are known so that filters accept them,
-//! and so that callers learn that the type exists but is not offered.
+//! Activity types of the API that this service did not offer when they were listed. They are known so that
+//! filters accept them, and so that callers learn that the type exists but is not offered. A row in the table of
+//! kinds takes precedence over a row here.
 
 use crate::kind::operation_of;
 

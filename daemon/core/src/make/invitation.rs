@@ -6,7 +6,7 @@ use quorate_common::ids::{InvitationId, TagId, UserId};
 use zeroize::Zeroizing;
 
 use crate::error::{Corrupt, RequestError};
-use crate::execution::ExecutionContext;
+use crate::execution::Execution;
 use crate::mail::Mail;
 use crate::model::{Change, Invitation, InvitationStatus};
 use crate::params::user::AccessType;
@@ -26,7 +26,7 @@ pub struct New {
 }
 
 /// Evicts the oldest invitations that can no longer be accepted until `more` new ones fit the limit.
-pub fn make_room(more: usize, context: &mut ExecutionContext<'_, '_>) {
+pub fn make_room(more: usize, context: &mut Execution<'_>) {
     let view = context.view();
     let present = &view.organization.invitations;
     let limit = view.limits().invitations;
@@ -42,7 +42,7 @@ pub fn make_room(more: usize, context: &mut ExecutionContext<'_, '_>) {
 ///
 /// # Errors
 /// If the source of randomness yields no valid key.
-pub fn invite(new: New, context: &mut ExecutionContext<'_, '_>) -> Result<InvitationId, RequestError> {
+pub fn invite(new: New, context: &mut Execution<'_>) -> Result<InvitationId, RequestError> {
     let now = context.now();
     let id = InvitationId::random(context.random());
     let secret = SecretKey::generate(Curve::P256, context.entropy())
@@ -65,7 +65,7 @@ pub fn invite(new: New, context: &mut ExecutionContext<'_, '_>) -> Result<Invita
     Ok(id)
 }
 
-fn mail(invitation: &Invitation, secret: &SecretKey, context: &ExecutionContext<'_, '_>) -> Mail {
+fn mail(invitation: &Invitation, secret: &SecretKey, context: &Execution<'_>) -> Mail {
     let organization = context.organization;
     let sender = organization.user(invitation.sender).map_or_else(String::new, |user| user.name.to_string());
     let private_key = Zeroizing::new(const_hex::encode(secret.to_bytes().as_slice()));
@@ -96,7 +96,7 @@ fn mail(invitation: &Invitation, secret: &SecretKey, context: &ExecutionContext<
 }
 
 /// Revokes the open invitations that were sent by these users.
-pub fn revoke_sent_by(senders: &[UserId], context: &mut ExecutionContext<'_, '_>) {
+pub fn revoke_sent_by(senders: &[UserId], context: &mut Execution<'_>) {
     let (now, view) = (context.now(), context.view());
     let is_affected = |one: &&Invitation| one.waits(now) && senders.contains(&one.sender);
     for one in view.organization.invitations.iter().filter(is_affected) {
@@ -105,7 +105,7 @@ pub fn revoke_sent_by(senders: &[UserId], context: &mut ExecutionContext<'_, '_>
 }
 
 /// Removes these tags from the open invitations.
-pub fn untag(tags: &[TagId], context: &mut ExecutionContext<'_, '_>) {
+pub fn untag(tags: &[TagId], context: &mut Execution<'_>) {
     let (now, view) = (context.now(), context.view());
     for one in view.organization.invitations.iter().filter(|one| one.waits(now)) {
         if one.tags.iter().any(|tag| tags.contains(tag)) {

@@ -3,7 +3,7 @@
 use ipnet::IpNet;
 
 use crate::error::{Intent, Limit, Missing, RequestError};
-use crate::execution::ExecutionContext;
+use crate::execution::Execution;
 use crate::limits::IP_RULES;
 use crate::model::ip_allowlist::parse_network;
 use crate::model::{Change, IpAllowlist, IpRule, User};
@@ -51,7 +51,7 @@ pub fn check_exists(public_key: Option<&str>, view: &View<'_>) -> Result<(), Req
 
 /// Sets or removes the IP allowlist of an API key, or of the organization if no key is given. The same text
 /// can be a key of two users on different curves; both keys then get the list.
-pub fn set(public_key: Option<&str>, list: Option<&IpAllowlist>, context: &mut ExecutionContext<'_, '_>) {
+pub fn set(public_key: Option<&str>, list: Option<&IpAllowlist>, context: &mut Execution<'_>) {
     let Some(public_key) = public_key.map(str::to_ascii_lowercase) else {
         context.change(Change::SetIpAllowlist(list.cloned()));
         return;

@@ -1,13 +1,13 @@
 //! Validation and construction that several kinds share: users with credentials, wallets with accounts,
 //! private keys, tags, policies, invitations and more.
 
-pub mod billing;
+pub mod credential;
 pub mod invitation;
 pub mod ip_allowlist;
-pub mod organization;
 pub mod policy;
 pub mod private_key;
 pub mod quorum;
+mod sign_in;
 pub mod tag;
 pub mod user;
 pub mod wallet;

@@ -7,7 +7,7 @@ use quorate_policy::decide::{Effect, PolicyProgram};
 use quorate_policy::{ExpressionKind, Program};
 
 use crate::error::{Intent, Limit, RequestError};
-use crate::execution::ExecutionContext;
+use crate::execution::Execution;
 use crate::model::Change;
 use crate::model::policy::{EXPRESSION_LIMIT, Policy};
 use crate::params::PolicyParams;
@@ -54,7 +54,7 @@ pub fn expressions_fit(added: usize, replaced: usize, view: &View<'_>) -> Result
 }
 
 /// Adds a policy and returns its id.
-pub fn add(params: PolicyParams, context: &mut ExecutionContext<'_, '_>) -> PolicyId {
+pub fn add(params: PolicyParams, context: &mut Execution<'_>) -> PolicyId {
     let id = PolicyId::random(context.random());
     context.change(Change::PutPolicy(Policy {
         id,

@@ -7,7 +7,7 @@ use quorate_common::ids::PrivateKeyId;
 use quorate_common::wire::Address;
 
 use crate::error::{Conflict, Corrupt, Intent, RequestError};
-use crate::execution::ExecutionContext;
+use crate::execution::Execution;
 use crate::model::layout::SecretOf;
 use crate::model::{Change, PrivateKey};
 use crate::params::PrivateKeyParams;
@@ -37,7 +37,7 @@ pub fn check(keys: &[PrivateKeyParams]) -> Result<(), RequestError> {
 /// If the source of randomness yields no valid key, or an address format does not fit the curve.
 pub fn private_key(
     params: PrivateKeyParams,
-    context: &mut ExecutionContext<'_, '_>,
+    context: &mut Execution<'_>,
 ) -> Result<(Vec<Change>, PrivateKeyResult), RequestError> {
     let secret = SecretKey::generate(params.curve, context.entropy())
         .map_err(|_| Corrupt::Invariant("the source of randomness yields no valid key"))?;
@@ -68,7 +68,7 @@ pub fn from_secret(
     params: PrivateKeyParams,
     secret: &SecretKey,
     imported: bool,
-    context: &mut ExecutionContext<'_, '_>,
+    context: &mut Execution<'_>,
 ) -> Result<(Vec<Change>, PrivateKeyResult), RequestError> {
     let now = context.now();
     let mut addresses = Vec::with_capacity(params.address_formats.len());

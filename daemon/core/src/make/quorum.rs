@@ -3,10 +3,19 @@
 
 use quorate_common::ids::UserId;
 
-use super::user::SignIn;
+use super::sign_in::SignIn;
 use crate::error::{Intent, RequestError};
 use crate::model::{Organization, RootQuorum, User};
 use crate::params::NewUser;
+
+/// Parses a threshold.
+///
+/// # Errors
+/// If it is zero or negative.
+pub fn threshold(given: i32) -> Result<u32, RequestError> {
+    let threshold = u32::try_from(given).ok().filter(|threshold| *threshold > 0);
+    threshold.ok_or_else(|| Intent::Threshold("quorum threshold must be non-zero integer").into())
+}
 
 /// Checks that a new root quorum of the organization can always be met.
 ///

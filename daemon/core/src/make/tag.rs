@@ -4,9 +4,9 @@ use quorate_common::bounded::Label;
 use quorate_common::ids::{PrivateKeyId, TagId, UserId};
 
 use crate::error::{Conflict, Intent, RequestError};
-use crate::execution::ExecutionContext;
+use crate::execution::Execution;
 use crate::model::{Change, Millis, Organization, PrivateKey, Tag, TagKind, User};
-use crate::view::{View, check_limit, distinct};
+use crate::view::{View, check_limit, distinct, look_up_each};
 
 /// A record that can have tags.
 pub trait Tagged: Clone + 'static {
@@ -107,7 +107,7 @@ pub fn check_new<T: Tagged>(
 pub fn create<T: Tagged>(
     name: Label,
     members: &[T::Id],
-    context: &mut ExecutionContext<'_, '_>,
+    context: &mut Execution<'_>,
 ) -> Result<TagId, RequestError> {
     let now = context.now();
     let id = TagId::random(context.random());
@@ -152,7 +152,7 @@ pub fn check_update<T: Tagged>(view: &View<'_>, update: &Update<'_, T::Id>) -> R
 /// If the tag or a member does not exist.
 pub fn update<T: Tagged>(
     update: &Update<'_, T::Id>,
-    context: &mut ExecutionContext<'_, '_>,
+    context: &mut Execution<'_>,
 ) -> Result<(), RequestError> {
     if let Some(name) = update.name {
         let tag = context.tag(update.tag, T::KIND)?.clone();
@@ -165,21 +165,20 @@ pub fn update<T: Tagged>(
     Ok(())
 }
 
-/// Checks that the tags exist and that none occurs twice.
+/// Checks that there are tags to delete, that they exist and that none occurs twice.
 ///
 /// # Errors
-/// If a tag does not exist or occurs twice.
+/// If the list is empty, or a tag does not exist or occurs twice.
 pub fn check_delete<T: Tagged>(
     view: &View<'_>,
     tags: &[TagId],
     list: &'static str,
 ) -> Result<(), RequestError> {
-    distinct(tags, list)?;
-    view.tags_exist(tags, T::KIND)
+    look_up_each(tags, list, |id| view.tag(id, T::KIND)).map(drop)
 }
 
 /// Deletes tags and removes them from their members. Returns the ids of those members.
-pub fn delete<T: Tagged>(tags: &[TagId], context: &mut ExecutionContext<'_, '_>) -> Vec<T::Id> {
+pub fn delete<T: Tagged>(tags: &[TagId], context: &mut Execution<'_>) -> Vec<T::Id> {
     let organization = context.view().organization;
     let members = T::all(organization).filter(|member| member.tags().iter().any(|tag| tags.contains(tag)));
     let mut ids = Vec::new();
@@ -207,11 +206,7 @@ fn name_is_free(view: &View<'_>, name: &Label, kind: TagKind) -> Result<(), Requ
     if taken { Err(Conflict::Name(kind.noun()).into()) } else { Ok(()) }
 }
 
-fn add_tag<T: Tagged>(
-    tag: TagId,
-    member: T::Id,
-    context: &mut ExecutionContext<'_, '_>,
-) -> Result<(), RequestError> {
+fn add_tag<T: Tagged>(tag: TagId, member: T::Id, context: &mut Execution<'_>) -> Result<(), RequestError> {
     let member = T::find(context, member)?;
     if !member.tags().contains(&tag) {
         let tags = member.tags().iter().copied().chain([tag]).collect();
@@ -220,7 +215,7 @@ fn add_tag<T: Tagged>(
     Ok(())
 }
 
-fn remove_tags<T: Tagged>(tags: &[TagId], member: &T, context: &mut ExecutionContext<'_, '_>) {
+fn remove_tags<T: Tagged>(tags: &[TagId], member: &T, context: &mut Execution<'_>) {
     let remaining: Vec<TagId> = member.tags().iter().copied().filter(|tag| !tags.contains(tag)).collect();
     if remaining.len() < member.tags().len() {
         context.change(member.clone().with_tags(remaining, context.now()));

@@ -4,13 +4,14 @@ use quorate_chain::address::{AddressError, address};
 use quorate_chain::curve::SecretKey;
 use quorate_chain::derive::derive;
 use quorate_chain::mnemonic::{Mnemonic, Seed};
-use quorate_common::bounded::Label;
+use quorate_common::bounded::{AtMost, Label};
 use quorate_common::ids::{WalletAccountId, WalletId};
 use zeroize::Zeroizing;
 
 use crate::error::{Conflict, Corrupt, Intent, RequestError};
-use crate::execution::{ExecutionContext, NewWallet};
+use crate::execution::{Execution, NewWallet};
 use crate::model::{Millis, Wallet, WalletAccount};
+use crate::params::keys::NewWalletResult;
 use crate::params::{WalletAccountParams, WalletParams};
 use crate::secret::SecretBytes;
 use crate::view::{View, check_limit, distinct};
@@ -75,16 +76,20 @@ pub fn check_new(
 ///
 /// # Errors
 /// If the source of randomness yields no mnemonic, or a path or address format is invalid.
-pub fn wallet(
-    params: WalletParams,
-    context: &mut ExecutionContext<'_, '_>,
-) -> Result<NewWallet, RequestError> {
+pub fn wallet(params: WalletParams, context: &mut Execution<'_>) -> Result<NewWallet, RequestError> {
     let length = params.mnemonic_length.unwrap_or_default();
     let mnemonic = Mnemonic::generate(length, context.entropy())
         .map_err(|_| Corrupt::Invariant("the source of randomness yields no mnemonic"))?;
     let seed = mnemonic.seed("");
     let secret = SecretBytes::wallet(&mnemonic, "", &seed);
     from_seed(params.wallet_name, &seed, None, secret, params.accounts.into_vec(), context)
+}
+
+/// Adds a new wallet to the organization and returns its id and its addresses.
+pub(crate) fn add(wallet: NewWallet, context: &mut Execution<'_>) -> NewWalletResult {
+    let result = NewWalletResult { wallet_id: wallet.id(), addresses: AtMost::cut(wallet.addresses()) };
+    context.change_all(wallet.changes());
+    result
 }
 
 /// An imported mnemonic with its passphrase, and the seed of both.
@@ -141,7 +146,7 @@ pub fn import(
     name: Label,
     imported: &Imported,
     accounts: Vec<WalletAccountParams>,
-    context: &mut ExecutionContext<'_, '_>,
+    context: &mut Execution<'_>,
 ) -> Result<NewWallet, RequestError> {
     let secret = SecretBytes::wallet(&imported.mnemonic, &imported.passphrase, &imported.seed);
     from_seed(name, &imported.seed, Some(imported.digest), secret, accounts, context)
@@ -154,7 +159,7 @@ fn from_seed(
     seed_digest: Option<[u8; 16]>,
     secret: SecretBytes,
     params: Vec<WalletAccountParams>,
-    context: &mut ExecutionContext<'_, '_>,
+    context: &mut Execution<'_>,
 ) -> Result<NewWallet, RequestError> {
     let (now, id) = (context.now(), WalletId::random(context.random()));
     let accounts = accounts(seed, id, 0, params, now, &mut || context.random())?;

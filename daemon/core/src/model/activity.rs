@@ -3,16 +3,13 @@
 use quorate_common::activity::{Selection, Status};
 use quorate_common::api_error::ApiError;
 use quorate_common::fingerprint::Fingerprint;
-use quorate_common::ids::{ActivityId, OrganizationId, PolicyId, UserId, VoteId};
+use quorate_common::ids::{ActivityId, OrganizationId, UserId, VoteId};
 use quorate_common::stamp::Scheme;
-use quorate_common::wire;
-use quorate_policy::decide::PolicyOutcome;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::record::{Record, from_json};
-use super::{Millis, packed};
-use crate::error::Corrupt;
+use super::Millis;
+use crate::evaluation::Evaluation;
 
 /// A vote: the stamped request of the voter, byte for byte unless parts of it are masked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,22 +36,6 @@ pub struct VoteRecord {
     /// Outcome of each policy at the time of the vote; empty if no policy was evaluated.
     #[serde(default)]
     pub evaluations: Vec<Evaluation>,
-}
-
-/// The outcome of a policy when a vote was cast.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Evaluation {
-    /// Policy that was evaluated.
-    pub policy: PolicyId,
-    /// Its outcome.
-    pub outcome: PolicyOutcome,
-}
-
-impl Evaluation {
-    /// Converts to the wire form.
-    pub fn wire(&self) -> wire::PolicyOutcome {
-        wire::PolicyOutcome { policy_id: self.policy, outcome: self.outcome.wire_name().to_owned() }
-    }
 }
 
 /// An activity.
@@ -84,29 +65,6 @@ pub struct ActivityRecord {
     pub created: Millis,
     /// Time of the last change.
     pub updated: Millis,
-}
-
-impl Record for ActivityRecord {
-    const NOUN: &'static str = "activity";
-    const VERSION: u8 = 3;
-
-    fn encode(&self) -> Result<Vec<u8>, Corrupt> {
-        let messages = self.votes.iter().map(|vote| vote.message.len()).sum::<usize>();
-        // Enough for everything but failures, to avoid reallocation.
-        let mut bytes =
-            Vec::with_capacity(messages.saturating_add(self.result.get().len()).saturating_add(1024));
-        bytes.push(Self::VERSION);
-        packed::pack(self, bytes)
-    }
-
-    fn decode(bytes: &[u8]) -> Result<Self, Corrupt> {
-        match bytes.split_first() {
-            Some((3, packed)) => packed::unpack(packed, true),
-            Some((2, packed)) => packed::unpack(packed, false),
-            Some((1, json)) => from_json(json),
-            _ => Err(Corrupt::Record(Self::NOUN)),
-        }
-    }
 }
 
 impl ActivityRecord {

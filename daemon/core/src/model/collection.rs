@@ -3,46 +3,46 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Organization;
-use super::layout::Entity;
+use quorate_common::ids::OrganizationId;
+
+use super::layout::{Class, Key};
 use super::record::Record;
 
-/// A record of the snapshot of an organization that is kept in a [`Collection`].
-pub trait CollectionItem: Record {
+/// A record of a snapshot that has an id, so that a [`Collection`] can keep it.
+pub trait SnapshotRecord: Record {
     /// Type of its id.
     type Id: Copy + Ord + std::fmt::Display;
 
+    /// Class of the records.
+    const CLASS: Class;
+
     /// Returns the id of the record.
     fn id(&self) -> Self::Id;
-    /// Returns the entity with this id, which determines its key in the store.
-    fn entity(id: Self::Id) -> Entity;
-    /// Returns the collection of an organization that contains these records.
-    fn collection(organization: &Organization) -> &Collection<Self>;
-    /// Returns the same collection, mutably.
-    fn collection_mut(organization: &mut Organization) -> &mut Collection<Self>;
+    /// Returns the key in the store of the record with this id.
+    fn key(organization: OrganizationId, id: Self::Id) -> Key;
 }
 
 /// Records of one kind. Clones share the records.
 #[derive(Debug)]
-pub struct Collection<T: CollectionItem> {
+pub struct Collection<T: SnapshotRecord> {
     records: BTreeMap<T::Id, Arc<T>>,
     /// Memory of the records in bytes.
     bytes: usize,
 }
 
-impl<T: CollectionItem> Default for Collection<T> {
+impl<T: SnapshotRecord> Default for Collection<T> {
     fn default() -> Self {
         Self { records: BTreeMap::new(), bytes: 0 }
     }
 }
 
-impl<T: CollectionItem> Clone for Collection<T> {
+impl<T: SnapshotRecord> Clone for Collection<T> {
     fn clone(&self) -> Self {
         Self { records: self.records.clone(), bytes: self.bytes }
     }
 }
 
-impl<T: CollectionItem> Collection<T> {
+impl<T: SnapshotRecord> Collection<T> {
     /// Returns the record with this id.
     pub fn get(&self, id: T::Id) -> Option<&T> {
         self.records.get(&id).map(Arc::as_ref)
@@ -83,34 +83,3 @@ impl<T: CollectionItem> Collection<T> {
         self.bytes
     }
 }
-
-/// Implements [`CollectionItem`] for a record.
-macro_rules! collection_item {
-    ($record:ty, $id:ty, $entity:path, $collection:ident) => {
-        impl $crate::model::collection::CollectionItem for $record {
-            type Id = $id;
-
-            fn id(&self) -> $id {
-                self.id
-            }
-
-            fn entity(id: $id) -> $crate::model::layout::Entity {
-                $entity(id)
-            }
-
-            fn collection(
-                organization: &$crate::model::Organization,
-            ) -> &$crate::model::collection::Collection<Self> {
-                &organization.$collection
-            }
-
-            fn collection_mut(
-                organization: &mut $crate::model::Organization,
-            ) -> &mut $crate::model::collection::Collection<Self> {
-                &mut organization.$collection
-            }
-        }
-    };
-}
-
-pub(super) use collection_item;

@@ -1,62 +1,35 @@
 //! Features: settings of an organization that are on or off, some with a value.
 
+use quorate_common::wire_enum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The name of a feature.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-pub enum FeatureName {
-    /// Mail recovery for root users.
-    #[serde(rename = "FEATURE_NAME_ROOT_USER_EMAIL_RECOVERY")]
-    RootUserEmailRecovery,
-    /// Allowed origins of passkeys.
-    #[serde(rename = "FEATURE_NAME_WEBAUTHN_ORIGINS")]
-    WebauthnOrigins,
-    /// Sign-in by mailed credential.
-    #[serde(rename = "FEATURE_NAME_EMAIL_AUTH")]
-    EmailAuth,
-    /// Recovery by mail.
-    #[serde(rename = "FEATURE_NAME_EMAIL_RECOVERY")]
-    EmailRecovery,
-    /// Webhooks for activities, posted to a URL.
-    #[serde(rename = "FEATURE_NAME_WEBHOOK")]
-    Webhook,
-    /// Sign-in by code over SMS.
-    #[serde(rename = "FEATURE_NAME_SMS_AUTH")]
-    SmsAuth,
-    /// Sign-in by code over mail.
-    #[serde(rename = "FEATURE_NAME_OTP_EMAIL_AUTH")]
-    OtpEmailAuth,
-    /// Stored without effect.
-    #[serde(rename = "FEATURE_NAME_AUTH_PROXY")]
-    AuthProxy,
-    /// Stored without effect.
-    #[serde(rename = "FEATURE_NAME_SOLANA_RENT_PREFUND_ENABLED")]
-    SolanaRentPrefund,
-    /// Stored without effect.
-    #[serde(rename = "FEATURE_NAME_SWAP_CONFIG")]
-    SwapConfig,
-    /// Stored without effect.
-    #[serde(rename = "FEATURE_NAME_EARN_CONFIG")]
-    EarnConfig,
-}
-
-impl FeatureName {
-    /// Returns the name on the wire.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::RootUserEmailRecovery => "FEATURE_NAME_ROOT_USER_EMAIL_RECOVERY",
-            Self::WebauthnOrigins => "FEATURE_NAME_WEBAUTHN_ORIGINS",
-            Self::EmailAuth => "FEATURE_NAME_EMAIL_AUTH",
-            Self::EmailRecovery => "FEATURE_NAME_EMAIL_RECOVERY",
-            Self::Webhook => "FEATURE_NAME_WEBHOOK",
-            Self::SmsAuth => "FEATURE_NAME_SMS_AUTH",
-            Self::OtpEmailAuth => "FEATURE_NAME_OTP_EMAIL_AUTH",
-            Self::AuthProxy => "FEATURE_NAME_AUTH_PROXY",
-            Self::SolanaRentPrefund => "FEATURE_NAME_SOLANA_RENT_PREFUND_ENABLED",
-            Self::SwapConfig => "FEATURE_NAME_SWAP_CONFIG",
-            Self::EarnConfig => "FEATURE_NAME_EARN_CONFIG",
-        }
+wire_enum! {
+    /// The name of a feature.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+    pub enum FeatureName {
+        /// Mail recovery for root users.
+        RootUserEmailRecovery = "FEATURE_NAME_ROOT_USER_EMAIL_RECOVERY",
+        /// Allowed origins of passkeys.
+        WebauthnOrigins = "FEATURE_NAME_WEBAUTHN_ORIGINS",
+        /// Sign-in by mailed credential.
+        EmailAuth = "FEATURE_NAME_EMAIL_AUTH",
+        /// Recovery by mail.
+        EmailRecovery = "FEATURE_NAME_EMAIL_RECOVERY",
+        /// Webhooks for activities, posted to a URL.
+        Webhook = "FEATURE_NAME_WEBHOOK",
+        /// Sign-in by code over SMS.
+        SmsAuth = "FEATURE_NAME_SMS_AUTH",
+        /// Sign-in by code over mail.
+        OtpEmailAuth = "FEATURE_NAME_OTP_EMAIL_AUTH",
+        /// Stored without effect.
+        AuthProxy = "FEATURE_NAME_AUTH_PROXY",
+        /// Stored without effect.
+        SolanaRentPrefund = "FEATURE_NAME_SOLANA_RENT_PREFUND_ENABLED",
+        /// Stored without effect.
+        SwapConfig = "FEATURE_NAME_SWAP_CONFIG",
+        /// Stored without effect.
+        EarnConfig = "FEATURE_NAME_EARN_CONFIG",
     }
 }
 

@@ -6,31 +6,11 @@ use zeroize::Zeroizing;
 
 use super::Millis;
 use super::layout::{self, Key};
+use super::purpose::Purpose;
 use crate::error::Corrupt;
-use crate::limits::{IMPORT_TARGET_LIFE_MILLIS, IMPORT_TARGETS, SECRET_TARGETS};
+use crate::limits::IMPORT_TARGET_LIFE_MILLIS;
 
 const VERSION: u8 = 1;
-
-/// What a key is used to import.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
-    /// A wallet.
-    Wallet = 1,
-    /// A private key.
-    PrivateKey = 2,
-    /// A secret.
-    Secret = 3,
-}
-
-impl Purpose {
-    /// Returns how many keys a user may have at once; one more replaces the oldest.
-    pub const fn limit(self) -> usize {
-        match self {
-            Self::Wallet | Self::PrivateKey => IMPORT_TARGETS,
-            Self::Secret => SECRET_TARGETS,
-        }
-    }
-}
 
 /// A key pair that a user may import to, and its key in the store, which contains the time of creation. It
 /// never changes.

@@ -3,35 +3,23 @@
 use quorate_common::bounded::{Email, Label};
 use quorate_common::ids::{InvitationId, TagId, UserId};
 use quorate_common::wire::{self, Timestamp};
+use quorate_common::wire_enum;
 use serde::{Deserialize, Serialize};
 
 use super::Millis;
-use super::collection::collection_item;
-use super::layout::Entity;
 use super::record::Record;
 use crate::limits::INVITATION_LIFE_MILLIS;
 
-/// The status of an invitation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum InvitationStatus {
-    /// It was neither accepted nor revoked.
-    #[serde(rename = "INVITATION_STATUS_CREATED")]
-    Created,
-    /// It was accepted.
-    #[serde(rename = "INVITATION_STATUS_ACCEPTED")]
-    Accepted,
-    /// It was revoked.
-    #[serde(rename = "INVITATION_STATUS_REVOKED")]
-    Revoked,
-}
-
-impl InvitationStatus {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Created => "INVITATION_STATUS_CREATED",
-            Self::Accepted => "INVITATION_STATUS_ACCEPTED",
-            Self::Revoked => "INVITATION_STATUS_REVOKED",
-        }
+wire_enum! {
+    /// The status of an invitation.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum InvitationStatus {
+        /// It was neither accepted nor revoked.
+        Created = "INVITATION_STATUS_CREATED",
+        /// It was accepted.
+        Accepted = "INVITATION_STATUS_ACCEPTED",
+        /// It was revoked.
+        Revoked = "INVITATION_STATUS_REVOKED",
     }
 }
 
@@ -63,8 +51,6 @@ pub struct Invitation {
 impl Record for Invitation {
     const NOUN: &'static str = "invitation";
 }
-
-collection_item!(Invitation, InvitationId, Entity::Invitation, invitations);
 
 impl Invitation {
     /// Returns whether the invitation can be accepted at this time.

@@ -12,11 +12,34 @@ use quorate_policy::decide::PolicyOutcome;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::record::Record;
+use super::record::{Record, from_json};
 use super::{ActivityRecord, Evaluation, Millis, VoteRecord};
 use crate::error::Corrupt;
 
 const DAMAGED: Corrupt = Corrupt::Record(ActivityRecord::NOUN);
+
+impl Record for ActivityRecord {
+    const NOUN: &'static str = "activity";
+    const VERSION: u8 = 3;
+
+    fn encode(&self) -> Result<Vec<u8>, Corrupt> {
+        let messages = self.votes.iter().map(|vote| vote.message.len()).sum::<usize>();
+        // Enough for everything but failures, to avoid reallocation.
+        let mut bytes =
+            Vec::with_capacity(messages.saturating_add(self.result.get().len()).saturating_add(1024));
+        bytes.push(Self::VERSION);
+        pack(self, bytes)
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, Corrupt> {
+        match bytes.split_first() {
+            Some((3, packed)) => unpack(packed, true),
+            Some((2, packed)) => unpack(packed, false),
+            Some((1, json)) => from_json(json),
+            _ => Err(Corrupt::Record(Self::NOUN)),
+        }
+    }
+}
 
 #[derive(Serialize, Deserialize)]
 struct Activity<'a> {

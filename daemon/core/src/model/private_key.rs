@@ -7,8 +7,6 @@ use quorate_common::wire::{self, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::Millis;
-use super::collection::collection_item;
-use super::layout::Entity;
 use super::record::Record;
 
 /// A private key without its secret scalar.
@@ -42,8 +40,6 @@ pub struct PrivateKey {
 impl Record for PrivateKey {
     const NOUN: &'static str = "private key";
 }
-
-collection_item!(PrivateKey, PrivateKeyId, Entity::PrivateKey, private_keys);
 
 impl PrivateKey {
     /// Converts to the wire form.

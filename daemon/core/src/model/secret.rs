@@ -6,8 +6,6 @@ use quorate_common::wire::{self, StaticProperty};
 use serde::{Deserialize, Serialize};
 
 use super::Millis;
-use super::collection::collection_item;
-use super::layout::Entity;
 use super::record::Record;
 
 /// An imported secret without its value.
@@ -26,8 +24,6 @@ pub struct Secret {
 impl Record for Secret {
     const NOUN: &'static str = "secret";
 }
-
-collection_item!(Secret, SecretId, Entity::Secret, secrets);
 
 impl Secret {
     /// Converts to the wire form.

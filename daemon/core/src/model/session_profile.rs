@@ -6,8 +6,6 @@ use quorate_common::wire::{self, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::Millis;
-use super::collection::collection_item;
-use super::layout::Entity;
 use super::record::Record;
 
 /// A restriction of sessions.
@@ -30,8 +28,6 @@ pub struct SessionProfile {
 impl Record for SessionProfile {
     const NOUN: &'static str = "session profile";
 }
-
-collection_item!(SessionProfile, SessionProfileId, Entity::SessionProfile, session_profiles);
 
 impl SessionProfile {
     /// Converts to the wire form.

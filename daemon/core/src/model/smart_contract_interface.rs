@@ -6,8 +6,6 @@ use quorate_common::wire::{self, SmartContractInterfaceReference, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::Millis;
-use super::collection::collection_item;
-use super::layout::Entity;
 use super::record::Record;
 
 /// Type of an interface whose text is an ABI.
@@ -39,13 +37,6 @@ pub struct SmartContractInterface {
 impl Record for SmartContractInterface {
     const NOUN: &'static str = "smart contract interface";
 }
-
-collection_item!(
-    SmartContractInterface,
-    SmartContractInterfaceId,
-    Entity::SmartContractInterface,
-    smart_contract_interfaces
-);
 
 /// The text of an interface: JSON of an ABI or IDL.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,8 +6,6 @@ use quorate_common::wire::{self, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::Millis;
-use super::collection::collection_item;
-use super::layout::Entity;
 use super::record::Record;
 
 /// The kind of objects that a tag groups.
@@ -49,8 +47,6 @@ pub struct Tag {
 impl Record for Tag {
     const NOUN: &'static str = "tag";
 }
-
-collection_item!(Tag, TagId, Entity::Tag, tags);
 
 impl Tag {
     /// Converts to the wire form.

@@ -9,8 +9,6 @@ use quorate_common::wire::{self, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::Millis;
-use super::collection::collection_item;
-use super::layout::Entity;
 use super::record::Record;
 
 /// A wallet without its seed, which is a separate record.
@@ -38,8 +36,6 @@ pub struct Wallet {
 impl Record for Wallet {
     const NOUN: &'static str = "wallet";
 }
-
-collection_item!(Wallet, WalletId, Entity::Wallet, wallets);
 
 impl Wallet {
     /// Converts to the wire form.

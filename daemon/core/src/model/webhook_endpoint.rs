@@ -6,8 +6,6 @@ use quorate_common::wire::{self, WebhookSubscription};
 use serde::{Deserialize, Serialize};
 
 use super::Millis;
-use super::collection::collection_item;
-use super::layout::Entity;
 use super::record::Record;
 
 /// Type of the events that report each new state of an activity.
@@ -35,8 +33,6 @@ pub struct WebhookEndpoint {
 impl Record for WebhookEndpoint {
     const NOUN: &'static str = "webhook endpoint";
 }
-
-collection_item!(WebhookEndpoint, EndpointId, Entity::WebhookEndpoint, webhook_endpoints);
 
 impl WebhookEndpoint {
     /// Returns whether the endpoint currently receives updates of activities.

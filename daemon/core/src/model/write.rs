@@ -1,8 +1,9 @@
-//! Writes to the store.
+//! Writes to the store, and what they change outside of it.
 
 use zeroize::Zeroizing;
 
 use super::layout::Key;
+use super::layout::outbox::DeliveryId;
 use super::record::Record;
 use crate::error::Corrupt;
 
@@ -14,15 +15,39 @@ pub struct Write {
     pub value: Option<Zeroizing<Vec<u8>>>,
     /// Whether a record may already exist at the key.
     pub replaces: bool,
+    /// Effect of the write once it is durable.
+    pub effect: Option<Effect>,
+}
+
+/// What the daemon must do once a write is durable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// Count a queued delivery, and wake the outbox.
+    Delivery(DeliveryId),
+    /// Count the body of queued deliveries, given by one of them.
+    Body(DeliveryId),
+    /// Wake the mailer.
+    Mail,
+    /// Wake the cleanup.
+    Tombstone,
+    /// Remove the decrypted key of the written record from the cache.
+    ForgetKey,
+    /// Remove the decrypted keys of all accounts with this prefix from the cache.
+    ForgetAccounts(Key),
 }
 
 impl Write {
+    /// Creates a write without an effect; a record may already exist at the key.
+    pub const fn of(key: Key, value: Option<Zeroizing<Vec<u8>>>) -> Self {
+        Self { key, value, replaces: true, effect: None }
+    }
+
     /// Creates a write that adds or replaces a record.
     ///
     /// # Errors
     /// If the record cannot be encoded.
     pub fn put<R: Record>(key: Key, record: &R) -> Result<Self, Corrupt> {
-        Ok(Self { key, value: Some(Zeroizing::new(record.encode()?)), replaces: true })
+        Ok(Self::of(key, Some(Zeroizing::new(record.encode()?))))
     }
 
     /// Creates a write of a record that cannot exist yet, since its id is new.
@@ -35,7 +60,7 @@ impl Write {
 
     /// Creates a write of an index entry; the key carries most or all of the information.
     pub fn mark(key: Key, value: &[u8]) -> Self {
-        Self { key, value: Some(Zeroizing::new(value.to_vec())), replaces: true }
+        Self::of(key, Some(Zeroizing::new(value.to_vec())))
     }
 
     /// Like [`Self::mark`], for a key that cannot exist yet.
@@ -45,6 +70,12 @@ impl Write {
 
     /// Creates a write that removes a record.
     pub const fn remove(key: Key) -> Self {
-        Self { key, value: None, replaces: true }
+        Self::of(key, None)
+    }
+
+    /// Adds an effect to the write.
+    #[must_use]
+    pub fn with(self, effect: Effect) -> Self {
+        Self { effect: Some(effect), ..self }
     }
 }

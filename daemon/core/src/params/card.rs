@@ -1,9 +1,13 @@
-//! Numbers of payment cards: digits that are masked before anything of them is stored.
+//! Billing records: external ids, and numbers of payment cards, whose digits are masked before anything of them
+//! is stored.
 
 use quorate_common::bounded::Text;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, de};
 use zeroize::Zeroize;
+
+/// Id of a product or a payment method, which an external billing service assigned.
+pub type ExternalId = Text<256>;
 
 /// Replaces a digit that is not stored.
 const MASK: char = '*';

@@ -4,6 +4,7 @@ use quorate_common::bounded::{AtMost, ExpirationSeconds, Label, Text};
 use quorate_common::ids::UserId;
 use quorate_common::stamp::ApiKeyCurve;
 use quorate_common::webauthn::{Attestation, AttestationError, NewCredential};
+use quorate_common::wire_enum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,8 +12,8 @@ use crate::error::{Intent, RequestError};
 
 /// Longest hex text of a public key: an uncompressed point, with some reserve.
 const PUBLIC_KEY: usize = 140;
-/// Longest token that proves a contact, in bytes.
-pub const TOKEN: usize = 8 * 1024;
+/// A token that proves a contact.
+pub type VerificationToken = Text<{ 8 * 1024 }>;
 /// Longest part of an attestation, in bytes.
 const ATTESTATION: usize = 32 * 1024;
 
@@ -57,13 +58,8 @@ pub struct NewApiKey {
 }
 
 impl From<ApiKeyParams> for NewApiKey {
-    fn from(params: ApiKeyParams) -> Self {
-        Self {
-            name: params.api_key_name,
-            curve: ApiKeyCurve::P256,
-            public_key: params.public_key.as_str().to_ascii_lowercase(),
-            expiration_seconds: params.expiration_seconds.map(|ExpirationSeconds(seconds)| seconds),
-        }
+    fn from(ApiKeyParams { api_key_name, public_key, expiration_seconds }: ApiKeyParams) -> Self {
+        ApiKeyParamsV2 { api_key_name, public_key, curve_type: p256(), expiration_seconds }.into()
     }
 }
 
@@ -78,35 +74,20 @@ impl From<ApiKeyParamsV2> for NewApiKey {
     }
 }
 
-/// Transport between an authenticator and its host.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
-pub enum AuthenticatorTransport {
-    /// Bluetooth Low Energy.
-    #[serde(rename = "AUTHENTICATOR_TRANSPORT_BLE")]
-    Ble,
-    /// Built into the host.
-    #[serde(rename = "AUTHENTICATOR_TRANSPORT_INTERNAL")]
-    Internal,
-    /// Near-field communication.
-    #[serde(rename = "AUTHENTICATOR_TRANSPORT_NFC")]
-    Nfc,
-    /// USB.
-    #[serde(rename = "AUTHENTICATOR_TRANSPORT_USB")]
-    Usb,
-    /// Another device, such as a phone (hybrid transport).
-    #[serde(rename = "AUTHENTICATOR_TRANSPORT_HYBRID")]
-    Hybrid,
-}
-
-impl AuthenticatorTransport {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Ble => "AUTHENTICATOR_TRANSPORT_BLE",
-            Self::Internal => "AUTHENTICATOR_TRANSPORT_INTERNAL",
-            Self::Nfc => "AUTHENTICATOR_TRANSPORT_NFC",
-            Self::Usb => "AUTHENTICATOR_TRANSPORT_USB",
-            Self::Hybrid => "AUTHENTICATOR_TRANSPORT_HYBRID",
-        }
+wire_enum! {
+    /// Transport between an authenticator and its host.
+    #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+    pub enum AuthenticatorTransport {
+        /// Bluetooth Low Energy.
+        Ble = "AUTHENTICATOR_TRANSPORT_BLE",
+        /// Built into the host.
+        Internal = "AUTHENTICATOR_TRANSPORT_INTERNAL",
+        /// Near-field communication.
+        Nfc = "AUTHENTICATOR_TRANSPORT_NFC",
+        /// USB.
+        Usb = "AUTHENTICATOR_TRANSPORT_USB",
+        /// Another device, such as a phone (hybrid transport).
+        Hybrid = "AUTHENTICATOR_TRANSPORT_HYBRID",
     }
 }
 

@@ -105,3 +105,16 @@ impl ImportBundle {
         Self(text)
     }
 }
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ImportBundleResult {
+    pub(crate) import_bundle: ImportBundle,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct NewWalletResult {
+    pub(crate) wallet_id: WalletId,
+    pub(crate) addresses: AtMost<String, BATCH>,
+}

@@ -3,8 +3,10 @@
 pub mod card;
 pub mod credential;
 pub mod keys;
+pub mod organization;
 pub mod policy;
 pub mod secrets;
+pub mod signing;
 pub mod user;
 pub mod webhook;
 

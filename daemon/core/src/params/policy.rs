@@ -1,12 +1,26 @@
 //! Parameters of policies.
 
 use quorate_common::bounded::{AtMost, Label, Text};
+use quorate_common::ids::PolicyId;
 use quorate_policy::selectors::{self, Operator, Selector};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Intent, RequestError};
+use crate::limits::BATCH;
 use crate::model::policy::{EXPRESSION_LIMIT, Effect, NOTES_LIMIT};
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PolicyResult {
+    pub(crate) policy_id: PolicyId,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PoliciesResult {
+    pub(crate) policy_ids: AtMost<PolicyId, BATCH>,
+}
 
 /// A policy to create.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

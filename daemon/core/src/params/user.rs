@@ -1,7 +1,8 @@
 //! Parameters of users of an organization, and of root users of a sub-organization.
 
 use quorate_common::bounded::{AtMost, Email, Label, Phone};
-use quorate_common::ids::TagId;
+use quorate_common::ids::{TagId, UserId};
+use quorate_common::wire_enum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,29 +16,29 @@ use crate::limits::BATCH;
 /// A list of parameters.
 type List<T> = AtMost<T, BATCH>;
 
-/// Intended access of a user. It is recorded but has no effect.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
-pub enum AccessType {
-    /// Web browser.
-    #[serde(rename = "ACCESS_TYPE_WEB")]
-    Web,
-    /// API.
-    #[serde(rename = "ACCESS_TYPE_API")]
-    Api,
-    /// Web browser and API.
-    #[serde(rename = "ACCESS_TYPE_ALL")]
-    All,
+wire_enum! {
+    /// Intended access of a user. It is recorded but has no effect.
+    #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+    pub enum AccessType {
+        /// Web browser.
+        Web = "ACCESS_TYPE_WEB",
+        /// API.
+        Api = "ACCESS_TYPE_API",
+        /// Web browser and API.
+        All = "ACCESS_TYPE_ALL",
+    }
 }
 
-impl AccessType {
-    /// Returns the name on the wire.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Web => "ACCESS_TYPE_WEB",
-            Self::Api => "ACCESS_TYPE_API",
-            Self::All => "ACCESS_TYPE_ALL",
-        }
-    }
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct UserResult {
+    pub(crate) user_id: UserId,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct UsersResult {
+    pub(crate) user_ids: List<UserId>,
 }
 
 /// A user to create.
@@ -60,6 +61,19 @@ pub struct NewUser {
 }
 
 impl NewUser {
+    /// Returns a user without phone number, credentials and tags.
+    pub const fn new(name: Label, email: Option<Email>) -> Self {
+        Self {
+            name,
+            email,
+            phone: None,
+            api_keys: Vec::new(),
+            authenticators: Vec::new(),
+            oauth_providers: Vec::new(),
+            tags: Vec::new(),
+        }
+    }
+
     /// Returns whether the user has a credential that does not expire.
     pub fn has_lasting_credential(&self) -> bool {
         let lasting_key = self.api_keys.iter().any(|key| key.expiration_seconds.is_none());
@@ -71,8 +85,40 @@ fn into<A: Into<B>, B>(list: List<A>) -> Vec<B> {
     list.into_iter().map(Into::into).collect()
 }
 
+/// A format of API keys, which distinguishes versions of root users.
+pub trait ApiKeyFormat: Serialize + JsonSchema + Into<NewApiKey> {
+    /// Description of a root user with such keys.
+    const ROOT_USER: &'static str;
+}
+
+impl ApiKeyFormat for ApiKeyParams {
+    const ROOT_USER: &'static str = "A root user who may have OAuth identities.";
+}
+
+impl ApiKeyFormat for ApiKeyParamsV2 {
+    const ROOT_USER: &'static str = "A root user with API keys on selectable curves.";
+}
+
+/// A format of OAuth identities, which distinguishes versions of users.
+pub trait OauthProviderFormat: Serialize + JsonSchema + Into<NewOauthProvider> {
+    /// Description of a user with such identities.
+    const USER: &'static str;
+    /// Description of a root user with such identities.
+    const ROOT_USER: &'static str;
+}
+
+impl OauthProviderFormat for OauthProviderParams {
+    const USER: &'static str = "A user to create (version 3).";
+    const ROOT_USER: &'static str = "A root user who may have a phone number.";
+}
+
+impl OauthProviderFormat for OauthProviderParamsV2 {
+    const USER: &'static str = "A user to create (version 4).";
+    const ROOT_USER: &'static str = "A root user whose OAuth identities may be given by their claims.";
+}
+
 /// A user to create (version 1).
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UserParams {
     user_name: Label,
@@ -90,19 +136,16 @@ pub struct UserParams {
 impl From<UserParams> for NewUser {
     fn from(params: UserParams) -> Self {
         Self {
-            name: params.user_name,
-            email: params.user_email,
-            phone: None,
             api_keys: into(params.api_keys),
             authenticators: into(params.authenticators),
-            oauth_providers: Vec::new(),
             tags: params.user_tags.into_vec(),
+            ..Self::new(params.user_name, params.user_email)
         }
     }
 }
 
 /// A user to create (version 2).
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UserParamsV2 {
     user_name: Label,
@@ -119,21 +162,19 @@ pub struct UserParamsV2 {
 impl From<UserParamsV2> for NewUser {
     fn from(params: UserParamsV2) -> Self {
         Self {
-            name: params.user_name,
-            email: params.user_email,
-            phone: None,
             api_keys: into(params.api_keys),
             authenticators: into(params.authenticators),
-            oauth_providers: Vec::new(),
             tags: params.user_tags.into_vec(),
+            ..Self::new(params.user_name, params.user_email)
         }
     }
 }
 
-/// A user to create (version 3).
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct UserParamsV3 {
+/// A user to create (versions 3 and 4).
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", bound(deserialize = "O: Deserialize<'de>"))]
+#[schemars(description = O::USER)]
+pub struct UserParamsV3<O: OauthProviderFormat> {
     user_name: Label,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     user_email: Option<Email>,
@@ -144,60 +185,26 @@ pub struct UserParamsV3 {
     #[serde(default)]
     authenticators: List<AuthenticatorParamsV2>,
     #[serde(default)]
-    oauth_providers: List<OauthProviderParams>,
+    oauth_providers: List<O>,
     #[serde(default)]
     user_tags: List<TagId>,
 }
 
-impl From<UserParamsV3> for NewUser {
-    fn from(params: UserParamsV3) -> Self {
+impl<O: OauthProviderFormat> From<UserParamsV3<O>> for NewUser {
+    fn from(params: UserParamsV3<O>) -> Self {
         Self {
-            name: params.user_name,
-            email: params.user_email,
             phone: params.user_phone_number,
             api_keys: into(params.api_keys),
             authenticators: into(params.authenticators),
             oauth_providers: into(params.oauth_providers),
             tags: params.user_tags.into_vec(),
-        }
-    }
-}
-
-/// A user to create (version 4).
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct UserParamsV4 {
-    user_name: Label,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    user_email: Option<Email>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    user_phone_number: Option<Phone>,
-    #[serde(default)]
-    api_keys: List<ApiKeyParamsV2>,
-    #[serde(default)]
-    authenticators: List<AuthenticatorParamsV2>,
-    #[serde(default)]
-    oauth_providers: List<OauthProviderParamsV2>,
-    #[serde(default)]
-    user_tags: List<TagId>,
-}
-
-impl From<UserParamsV4> for NewUser {
-    fn from(params: UserParamsV4) -> Self {
-        Self {
-            name: params.user_name,
-            email: params.user_email,
-            phone: params.user_phone_number,
-            api_keys: into(params.api_keys),
-            authenticators: into(params.authenticators),
-            oauth_providers: into(params.oauth_providers),
-            tags: params.user_tags.into_vec(),
+            ..Self::new(params.user_name, params.user_email)
         }
     }
 }
 
 /// A user for a machine, with API keys only.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiOnlyUserParams {
     user_name: Label,
@@ -212,19 +219,15 @@ pub struct ApiOnlyUserParams {
 impl From<ApiOnlyUserParams> for NewUser {
     fn from(params: ApiOnlyUserParams) -> Self {
         Self {
-            name: params.user_name,
-            email: params.user_email,
-            phone: None,
             api_keys: into(params.api_keys),
-            authenticators: Vec::new(),
-            oauth_providers: Vec::new(),
             tags: params.user_tags.into_vec(),
+            ..Self::new(params.user_name, params.user_email)
         }
     }
 }
 
 /// A root user with P-256 API keys and authenticators.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RootUserParams {
     user_name: Label,
@@ -239,79 +242,45 @@ pub struct RootUserParams {
 impl From<RootUserParams> for NewUser {
     fn from(params: RootUserParams) -> Self {
         Self {
-            name: params.user_name,
-            email: params.user_email,
-            phone: None,
             api_keys: into(params.api_keys),
             authenticators: into(params.authenticators),
-            oauth_providers: Vec::new(),
-            tags: Vec::new(),
+            ..Self::new(params.user_name, params.user_email)
         }
     }
 }
 
-/// A root user who may have OAuth identities.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct RootUserParamsV2 {
+/// A root user who may have OAuth identities (versions 2 and 3).
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", bound(deserialize = "K: Deserialize<'de>"))]
+#[schemars(description = K::ROOT_USER)]
+pub struct RootUserParamsV2<K: ApiKeyFormat> {
     user_name: Label,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     user_email: Option<Email>,
     #[serde(default)]
-    api_keys: List<ApiKeyParams>,
+    api_keys: List<K>,
     #[serde(default)]
     authenticators: List<AuthenticatorParamsV2>,
     #[serde(default)]
     oauth_providers: List<OauthProviderParams>,
 }
 
-impl From<RootUserParamsV2> for NewUser {
-    fn from(params: RootUserParamsV2) -> Self {
+impl<K: ApiKeyFormat> From<RootUserParamsV2<K>> for NewUser {
+    fn from(params: RootUserParamsV2<K>) -> Self {
         Self {
-            name: params.user_name,
-            email: params.user_email,
-            phone: None,
             api_keys: into(params.api_keys),
             authenticators: into(params.authenticators),
             oauth_providers: into(params.oauth_providers),
-            tags: Vec::new(),
+            ..Self::new(params.user_name, params.user_email)
         }
     }
 }
 
-/// A root user with API keys on selectable curves.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct RootUserParamsV3 {
-    user_name: Label,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    user_email: Option<Email>,
-    #[serde(default)]
-    api_keys: List<ApiKeyParamsV2>,
-    #[serde(default)]
-    authenticators: List<AuthenticatorParamsV2>,
-    #[serde(default)]
-    oauth_providers: List<OauthProviderParams>,
-}
-
-impl From<RootUserParamsV3> for NewUser {
-    fn from(params: RootUserParamsV3) -> Self {
-        Self {
-            name: params.user_name,
-            email: params.user_email,
-            phone: None,
-            api_keys: into(params.api_keys),
-            authenticators: into(params.authenticators),
-            oauth_providers: into(params.oauth_providers),
-            tags: Vec::new(),
-        }
-    }
-}
-
-/// A root user who may have a phone number.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct RootUserParamsV4 {
+/// A root user who may have a phone number (versions 4 and 5).
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", bound(deserialize = "O: Deserialize<'de>"))]
+#[schemars(description = O::ROOT_USER)]
+pub struct RootUserParamsV4<O: OauthProviderFormat> {
     user_name: Label,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     user_email: Option<Email>,
@@ -322,50 +291,17 @@ pub struct RootUserParamsV4 {
     #[serde(default)]
     authenticators: List<AuthenticatorParamsV2>,
     #[serde(default)]
-    oauth_providers: List<OauthProviderParams>,
+    oauth_providers: List<O>,
 }
 
-impl From<RootUserParamsV4> for NewUser {
-    fn from(params: RootUserParamsV4) -> Self {
+impl<O: OauthProviderFormat> From<RootUserParamsV4<O>> for NewUser {
+    fn from(params: RootUserParamsV4<O>) -> Self {
         Self {
-            name: params.user_name,
-            email: params.user_email,
             phone: params.user_phone_number,
             api_keys: into(params.api_keys),
             authenticators: into(params.authenticators),
             oauth_providers: into(params.oauth_providers),
-            tags: Vec::new(),
-        }
-    }
-}
-
-/// A root user whose OAuth identities may be given by their claims.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct RootUserParamsV5 {
-    user_name: Label,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    user_email: Option<Email>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    user_phone_number: Option<Phone>,
-    #[serde(default)]
-    api_keys: List<ApiKeyParamsV2>,
-    #[serde(default)]
-    authenticators: List<AuthenticatorParamsV2>,
-    #[serde(default)]
-    oauth_providers: List<OauthProviderParamsV2>,
-}
-
-impl From<RootUserParamsV5> for NewUser {
-    fn from(params: RootUserParamsV5) -> Self {
-        Self {
-            name: params.user_name,
-            email: params.user_email,
-            phone: params.user_phone_number,
-            api_keys: into(params.api_keys),
-            authenticators: into(params.authenticators),
-            oauth_providers: into(params.oauth_providers),
-            tags: Vec::new(),
+            ..Self::new(params.user_name, params.user_email)
         }
     }
 }

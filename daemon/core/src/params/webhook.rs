@@ -1,9 +1,17 @@
 //! Parameters of webhook subscriptions.
 
 use quorate_common::bounded::Text;
-use quorate_common::wire::WebhookSubscription;
+use quorate_common::ids::EndpointId;
+use quorate_common::wire::{WebhookEndpoint, WebhookSubscription};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WebhookEndpointResult {
+    pub(crate) endpoint_id: EndpointId,
+    pub(crate) webhook_endpoint: WebhookEndpoint,
+}
 
 /// A subscription of a webhook endpoint.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

@@ -12,9 +12,9 @@ use crate::error::{Corrupt, Limit, RequestError};
 use crate::execution::Effects;
 use crate::kind::{Entry, empty_object};
 use crate::limits::BODY_AHEAD_MILLIS;
-use crate::model::change::{self, Change};
+use crate::model::change::{self, Applied, Change};
 use crate::model::layout::{self, Key};
-use crate::model::write::Write;
+use crate::model::write::{Effect, Write};
 use crate::model::{ActivityRecord, Organization, RecordDigest, VoteRecord};
 use crate::records;
 use crate::webhooks;
@@ -40,6 +40,19 @@ pub struct Commit {
     pub set: Vec<(OrganizationId, u64)>,
     /// Events for the change feed.
     pub change_events: Vec<console::Change>,
+}
+
+impl Commit {
+    /// Adds applied changes and their event, and returns the snapshot after them.
+    pub(super) fn add(&mut self, applied: Applied) -> Organization {
+        let Applied { after, writes, must_not_exist, must_be_empty } = applied;
+        self.writes.extend(writes);
+        self.must_not_exist.extend(must_not_exist);
+        self.must_be_empty.extend(must_be_empty);
+        self.change_events
+            .push(console::Change::Organization { organization_id: after.id(), version: after.head.version });
+        after
+    }
 }
 
 /// The transition of an activity to its next status.
@@ -198,14 +211,11 @@ impl Submission<'_> {
         commit: &mut Commit,
     ) -> Result<Vec<Change>, RequestError> {
         for (number, mail) in (0..).zip(effects.mails) {
-            commit.writes.push(Write::put_new(layout::mail(activity, number), &mail)?);
+            commit.writes.push(Write::put_new(layout::mail(activity, number), &mail)?.with(Effect::Mail));
         }
         for new_organization in effects.organizations {
-            let created = change::create(new_organization, self.now, self.world.index())?;
-            commit.must_not_exist.extend(created.must_not_exist);
-            commit.writes.extend(created.writes);
-            commit.change_events.push(organization_event(&created.after));
-            commit.after.push(created.after);
+            let created = commit.add(change::create(new_organization, self.now, self.world.index())?);
+            commit.after.push(created);
         }
         Ok(effects.changes)
     }
@@ -221,11 +231,8 @@ impl Submission<'_> {
                 Limit::Bytes("users, policies and other records in memory", limit, "snapshot_bytes").into()
             );
         }
-        commit.must_not_exist.extend(applied.must_not_exist);
-        commit.must_be_empty.extend(applied.must_be_empty);
-        commit.writes.extend(applied.writes);
-        commit.change_events.push(organization_event(&applied.after));
-        commit.after.insert(0, applied.after);
+        let after = commit.add(applied);
+        commit.after.insert(0, after);
         Ok(())
     }
 
@@ -307,8 +314,4 @@ fn store(activity: &ActivityRecord, before: Status, commit: &mut Commit) -> Resu
     commit.writes.push(if is_new { Write::mark_new(listed, entry) } else { Write::mark(listed, entry) });
     let removed = (before == Status::ConsensusNeeded).then_some(Change::RemoveWaiting(id));
     Ok(digest.map(|digest| Change::PutWaiting(id, digest)).or(removed))
-}
-
-pub(super) fn organization_event(organization: &Organization) -> console::Change {
-    console::Change::Organization { organization_id: organization.id(), version: organization.head.version }
 }

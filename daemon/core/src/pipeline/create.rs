@@ -13,6 +13,7 @@ use super::{Attempt, Envelope, Submission, entry_of, in_time, stamped};
 use crate::authn::{self, Credentials};
 use crate::error::{Corrupt, Intent, Limit, Missing, RequestError, Unimplemented};
 use crate::kind::Registrant;
+use crate::kinds::Operation;
 use crate::limits::CREATE_ORGANIZATION_BYTES;
 use crate::make::user;
 use crate::model::change::{self, Applied, Change, NewOrganization};
@@ -27,7 +28,7 @@ use crate::world::{Page, Runtime, World};
 pub(super) fn create<'a>(
     world: &'a dyn World,
     runtime: &mut Runtime<'a>,
-    operation: &str,
+    operation: &'static Operation,
     credentials: &Credentials,
     body: &'a [u8],
 ) -> Result<Attempt, RequestError> {
@@ -60,28 +61,26 @@ pub(super) fn create<'a>(
         now,
     };
     if let Some(organization) = records::organization_of_body(world.records(), stamped, &fingerprint)? {
-        let (target, caller) = created(world, organization, &passkey.credential_id, stamp)?;
+        let target = world.organization(organization)?.ok_or(Missing::Organization)?;
+        let caller = caller(&target, &passkey.credential_id, stamp)?;
         let processed = records::processed_body(world, &target, stamped, &fingerprint)?;
         let Some(ProcessedBody::Activity(known)) = processed else { return Err(Missing::Activity.into()) };
-        return submission(target, caller).show(&known);
+        return submission(Organization::clone(&target), caller).show(&known);
     }
     in_time(stamped, now)?;
     // Each created organization increments this version, so that two requests never rely on the same count.
     let version = world.version(layout::NO_PARENT)?;
     check_organization_limit(world)?;
-    let Applied { after, writes, must_not_exist, .. } = organization(registrant, world, runtime)?;
-    let (root, authenticator, _) = after.passkey(&passkey.credential_id).ok_or(Missing::Activity)?;
-    let (organization, user, credential) = (after.id(), root.id, *authenticator.id.as_bytes());
-    let caller = Caller { organization, user, credential, invitation: None, stamp };
+    let founded = organization(registrant, world, runtime)?;
+    let after = &founded.after;
+    let caller = caller(after, &passkey.credential_id, stamp)?;
     let mut attempt = submission(after.clone(), caller).propose(entry, prepared, runtime)?;
     // A refused request is not recorded: there is no organization that it could belong to.
     attempt.commit = attempt.commit.filter(|_| attempt.answer.is_ok());
     if let Some(commit) = &mut attempt.commit {
         commit.expect = vec![(layout::NO_PARENT, version)];
         commit.set.push((layout::NO_PARENT, version.saturating_add(1)));
-        commit.must_not_exist.extend(must_not_exist);
-        commit.writes.extend(writes);
-        commit.change_events.push(super::commit::organization_event(&after));
+        let after = commit.add(founded);
         commit.after.push(after);
     }
     Ok(attempt)
@@ -106,23 +105,11 @@ fn check_no_organization_id(body: &[u8]) -> Result<(), RequestError> {
     }
 }
 
-/// Returns the organization that a body created, and its root user as the caller, if both still exist.
-fn created(
-    world: &dyn World,
-    organization: OrganizationId,
-    credential_id: &str,
-    stamp: Stamp,
-) -> Result<(Organization, Caller), RequestError> {
-    let target = world.organization(organization)?.ok_or(Missing::Organization)?;
+/// Returns the user of a new organization who has this passkey.
+fn caller(target: &Organization, credential_id: &str, stamp: Stamp) -> Result<Caller, RequestError> {
     let (user, authenticator, _) = target.passkey(credential_id).ok_or(Missing::Activity)?;
-    let caller = Caller {
-        organization: target.id(),
-        user: user.id,
-        credential: *authenticator.id.as_bytes(),
-        invitation: None,
-        stamp,
-    };
-    Ok((Organization::clone(&target), caller))
+    let credential = *authenticator.id.as_bytes();
+    Ok(Caller { organization: target.id(), user: user.id, credential, invitation: None, stamp })
 }
 
 /// Builds the new organization with its root user.

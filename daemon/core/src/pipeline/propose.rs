@@ -3,9 +3,8 @@
 use quorate_common::activity::Status;
 
 use super::commit::Transition;
-use super::judge::{CheckedRequest, Verdict};
-use super::{Attempt, Submission, can_flags};
-use crate::answer::{CanFlags, activity_answer};
+use super::pending::{Pending, Verdict};
+use super::{Attempt, Submission};
 use crate::consensus::Approval;
 use crate::error::{Limit, RequestError};
 use crate::kind::{Entry, PreparedRequest};
@@ -21,7 +20,7 @@ impl<'a> Submission<'a> {
         prepared: Box<dyn PreparedRequest>,
         runtime: &mut Runtime<'_>,
     ) -> Result<Attempt, RequestError> {
-        let checked = CheckedRequest::new(entry, prepared, self.view())?;
+        let checked = Pending::new(self.world, entry, prepared, self.view())?;
         // An invalid request is refused before policies are evaluated. A missing or conflicting object is an
         // outcome of the activity, so the caller must first be authorized to propose it.
         if let Some(invalid @ (RequestError::Intent(_) | RequestError::Unimplemented(_))) =
@@ -32,33 +31,29 @@ impl<'a> Submission<'a> {
         let mut activity = self.new_activity(entry, checked.intent(), runtime)?;
         let (verdict, evaluations) = checked.decide(&[self.approval()]);
         activity.set_evaluations(evaluations);
-        let transition = match verdict {
-            Verdict::Allowed(Ok(permit)) => permit.execute(runtime)?,
-            Verdict::Waits(None) => {
-                self.check_waiting_limit()?;
-                Transition::Waiting
+        let (transition, pending) = match verdict {
+            Verdict::Allowed(Ok(permit)) => (permit.execute(runtime)?, None),
+            Verdict::Allowed(Err(error)) => (Transition::Failed(error.api_error()), None),
+            Verdict::Waits(pending) => {
+                if let Some(error) = pending.rule_error() {
+                    (Transition::Failed(error.api_error()), None)
+                } else {
+                    self.check_waiting_limit()?;
+                    (Transition::Waiting, Some(pending))
+                }
             }
-            Verdict::Allowed(Err(error)) | Verdict::Waits(Some(error)) => {
-                Transition::Failed(error.api_error())
+            Verdict::Denied(denied, _) => {
+                (Transition::Failed(RequestError::Denied(denied).api_error()), None)
             }
-            Verdict::Denied(denied) => Transition::Failed(RequestError::Denied(denied).api_error()),
-        };
-        let failure = match &transition {
-            Transition::Failed(error) => Some(error.clone()),
-            _ => None,
         };
         let mut commit = self.commit();
         self.record(&mut activity, transition, &mut commit)?;
-        let after = self.shown(&commit);
-        let can = match activity.status {
-            Status::ConsensusNeeded => can_flags(self.world, &activity, after, &self.caller, self.now)?,
-            _ => CanFlags::default(),
+        let attempt = match &activity.failure {
+            Some(error) => Attempt::of(Err(error.clone())),
+            // An activity that waits changes nothing that its rules and policies depend on.
+            None => self.answer(&activity, self.shown(&commit), pending.as_ref())?,
         };
-        let answer = match failure {
-            Some(error) => Err(error),
-            None => Ok(activity_answer(&activity, after, can)?),
-        };
-        Ok(Attempt { answer, commit: Some(commit), corrupt: None })
+        Ok(attempt.with(commit))
     }
 
     /// Returns the view that kinds get.

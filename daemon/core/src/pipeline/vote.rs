@@ -3,16 +3,13 @@
 use quorate_common::activity::Selection;
 
 use super::commit::{Commit, Transition};
-use super::judge::{CheckedRequest, Verdict};
-use super::{Attempt, Submission, Voters, can_flags, in_time, voters};
-use crate::answer::{CanFlags, activity_answer};
-use crate::consensus::live_approvals;
+use super::pending::Verdict;
+use super::{Attempt, Pending, Submission, in_time};
 use crate::error::{Denied, Missing, RequestError};
 use crate::execution::Effects;
 use crate::kind::{Ballot, Entry, PreparedRequest, empty_object};
 use crate::model::ActivityRecord;
 use crate::records;
-use crate::view::View;
 use crate::world::Runtime;
 
 impl Submission<'_> {
@@ -28,39 +25,35 @@ impl Submission<'_> {
         if target.status.is_terminal() {
             return self.show(&target);
         }
-        let voters = voters(self.world, &target, &self.target, self.now)?;
+        let pending = self.pending(&target)?;
+        let voters = pending.voters(&target);
         let is_proposer = target.proposer == self.caller.user;
         if !voters.open_to.contains(&self.caller.user) && !is_proposer {
             return Err(Denied::NotAuthorized.into());
         }
-        let approved = voters.has_approved(&self.caller);
-        if ballot.selection == Selection::Approved && approved {
-            return self.show(&target);
+        if ballot.selection == Selection::Approved && voters.has_approved(&self.caller) {
+            return self.answer(&target, &self.target, Some(&pending));
         }
         let mut own = self.new_activity(entry, prepared.intent(), runtime)?;
-        let effects = Effects::default();
+        let voted = Transition::Completed(empty_object(), Effects::default());
         let mut commit = self.commit();
-        match ballot.selection {
+        let attempt = match ballot.selection {
             Selection::Approved => {
-                let target = self.approve(target, &mut commit, runtime)?;
-                self.record(&mut own, Transition::Completed(empty_object(), effects), &mut commit)?;
-                self.answer_vote(&target, commit)
+                let (target, pending) = self.approve(target, pending, &mut commit, runtime)?;
+                self.record(&mut own, voted, &mut commit)?;
+                self.answer(&target, self.shown(&commit), pending.as_ref())?
             }
             Selection::Rejected => {
                 self.reject(target, &mut commit, runtime)?;
-                self.record(&mut own, Transition::Completed(empty_object(), effects), &mut commit)?;
-                let answer = activity_answer(&own, &self.target, CanFlags::default())?;
-                Ok(Attempt { answer: Ok(answer), commit: Some(commit), corrupt: None })
+                self.record(&mut own, voted, &mut commit)?;
+                self.show(&own)?
             }
-        }
+        };
+        Ok(attempt.with(commit))
     }
 
-    /// Answers a vote whose body was processed before.
-    pub(super) fn vote_again(&self, known: &ActivityRecord, ballot: Ballot) -> Result<Attempt, RequestError> {
-        match ballot.selection {
-            Selection::Approved => self.show(&self.ballot_target(ballot)?),
-            Selection::Rejected => self.show(known),
-        }
+    fn pending(&self, target: &ActivityRecord) -> Result<Pending<'_>, RequestError> {
+        Ok(Pending::of(self.world, target, &self.target, self.now)?)
     }
 
     /// Counts the body of a waiting activity, sent again by a second user, as an approval.
@@ -76,15 +69,16 @@ impl Submission<'_> {
         if self.has_voted_with_this_body(&known) {
             return self.show(&known);
         }
-        let Voters { open_to: eligible, approvals, .. } = voters(self.world, &known, &self.target, self.now)?;
-        let has_voted = approvals.iter().any(|approval| approval.user == self.caller.user);
-        if has_voted || !eligible.contains(&self.caller.user) {
-            return self.show(&known);
+        let pending = self.pending(&known)?;
+        let voters = pending.voters(&known);
+        let has_voted = voters.approvals.iter().any(|approval| approval.user == self.caller.user);
+        if has_voted || !voters.open_to.contains(&self.caller.user) {
+            return self.answer(&known, &self.target, Some(&pending));
         }
         in_time(self.stamped, self.now)?;
         let mut commit = self.commit();
-        let target = self.approve(known, &mut commit, runtime)?;
-        self.answer_vote(&target, commit)
+        let (target, pending) = self.approve(known, pending, &mut commit, runtime)?;
+        Ok(self.answer(&target, self.shown(&commit), pending.as_ref())?.with(commit))
     }
 
     /// Returns whether the caller, or another user with the caller's key, already voted by sending the
@@ -96,33 +90,34 @@ impl Submission<'_> {
         })
     }
 
-    fn ballot_target(&self, ballot: Ballot) -> Result<ActivityRecord, RequestError> {
+    pub(super) fn ballot_target(&self, ballot: Ballot) -> Result<ActivityRecord, RequestError> {
         let found =
             records::activity_by_fingerprint(self.world, &self.target, &ballot.fingerprint, self.now)?;
         found.ok_or_else(|| Missing::Fingerprint.into())
     }
 
     /// Adds the approval, decides again with the current users and policies, and executes the activity if it
-    /// is permitted.
-    fn approve(
-        &self,
+    /// is permitted. Otherwise also returns the activity as it waits now: the vote changes nothing that its
+    /// rules and policies depend on.
+    fn approve<'a>(
+        &'a self,
         mut target: ActivityRecord,
+        pending: Pending<'a>,
         commit: &mut Commit,
         runtime: &mut Runtime<'_>,
-    ) -> Result<ActivityRecord, RequestError> {
+    ) -> Result<(ActivityRecord, Option<Pending<'a>>), RequestError> {
         target.votes.push(self.vote_record(Selection::Approved, runtime)?);
-        let view = View::new(self.world, &self.target, target.proposer, None, self.now);
-        let approvals = live_approvals(&target, &self.target, self.now);
-        let (verdict, evaluations) = CheckedRequest::from_record(&target, view)?.decide(&approvals);
-        let transition = match verdict {
-            Verdict::Allowed(Ok(permit)) => permit.execute(runtime)?,
-            Verdict::Allowed(Err(error)) => Transition::Failed(error.api_error()),
+        let approvals = pending.approvals(&target);
+        let (verdict, evaluations) = pending.decide(&approvals);
+        let (transition, pending) = match verdict {
+            Verdict::Allowed(Ok(permit)) => (permit.execute(runtime)?, None),
+            Verdict::Allowed(Err(error)) => (Transition::Failed(error.api_error()), None),
             // An activity that is denied now keeps waiting: the root quorum may still complete it.
-            Verdict::Waits(_) | Verdict::Denied(_) => Transition::Waiting,
+            Verdict::Waits(pending) | Verdict::Denied(_, pending) => (Transition::Waiting, Some(pending)),
         };
         target.set_evaluations(evaluations);
         self.apply(&mut target, transition, commit)?;
-        Ok(target)
+        Ok((target, pending))
     }
 
     /// Rejects the activity. One rejection by a voter is final.
@@ -134,12 +129,5 @@ impl Submission<'_> {
     ) -> Result<(), RequestError> {
         target.votes.push(self.vote_record(Selection::Rejected, runtime)?);
         self.apply(&mut target, Transition::Rejected, commit)
-    }
-
-    fn answer_vote(&self, target: &ActivityRecord, commit: Commit) -> Result<Attempt, RequestError> {
-        let after = self.shown(&commit);
-        let can = can_flags(self.world, target, after, &self.caller, self.now)?;
-        let answer = activity_answer(target, after, can)?;
-        Ok(Attempt { answer: Ok(answer), commit: Some(commit), corrupt: None })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use quorate_common::catalog::Gate;
+use quorate_common::catalog::{Action, Gate, Resource};
 use quorate_common::ids::UserId;
 use quorate_policy::decide::{
     DenyErrors, Electorate, PolicyOutcome, PolicyProgram, Ruling, Standing, consult, strictest,
@@ -14,15 +14,18 @@ use serde_json::value::RawValue;
 use super::Facts;
 use crate::consensus::{self, Approval};
 use crate::error::Denied;
-use crate::kind::Entry;
 use crate::model::{Evaluation, Millis, Organization};
 
 /// The input of a decision on an activity.
 pub struct DecisionInput<'a> {
     /// Organization acted upon.
     pub organization: &'a Organization,
-    /// Row of the activity type.
-    pub entry: &'a Entry,
+    /// Activity type on the wire.
+    pub activity_type: &'static str,
+    /// Who decides whether the activity runs.
+    pub gate: Gate,
+    /// Action and resource that policies match on.
+    pub acts: Option<(Action, Resource)>,
     /// `intent` of the wire: an object with one member, which contains the parameters.
     pub intent: &'a RawValue,
     /// Further facts that policies can query.
@@ -40,11 +43,16 @@ pub struct DecisionInput<'a> {
 /// The decision on an activity.
 pub enum Decision {
     /// The activity may run.
-    Allow,
+    Allow(Granted),
     /// The activity waits for votes.
     Wait(Rule),
     /// The activity is denied.
     Deny(Denied),
+}
+
+/// Proof that a request was decided and may be executed, once. Only this module can construct it.
+pub struct Granted {
+    _private: (),
 }
 
 /// The rule that an activity waits for.
@@ -81,11 +89,11 @@ pub fn decide(input: &DecisionInput<'_>) -> Decided {
 
 /// Decides like [`decide`], within a budget. A policy that is not completely evaluated permits nothing.
 pub fn decide_within(input: &DecisionInput<'_>, budget: &mut Budget) -> Decided {
-    match input.entry.gate {
+    match input.gate {
         // The stamp proves possession of the mailed secret, and the rules check which invitation it belongs
         // to. The stamp of a registrant proves possession of the new passkey, and there is nobody else who
         // could decide.
-        Gate::Invitation | Gate::Registrant => return Decision::Allow.into(),
+        Gate::Invitation | Gate::Registrant => return Decision::Allow(Granted { _private: () }).into(),
         Gate::RootUser if !input.organization.is_root(input.proposer) => {
             return Decision::Deny(Denied::Policies(Vec::new())).into();
         }
@@ -98,7 +106,7 @@ pub fn decide_within(input: &DecisionInput<'_>, budget: &mut Budget) -> Decided 
     let outcome = strictest(rulings.iter().map(|ruling| ruling.verdict(standing)));
     let evaluations = evaluations(input.organization, &rulings);
     let decision = match outcome {
-        PolicyOutcome::Allow => Decision::Allow,
+        PolicyOutcome::Allow => Decision::Allow(Granted { _private: () }),
         PolicyOutcome::RequiresConsensus => Decision::Wait(rule(standing, &evaluations)),
         PolicyOutcome::DenyExplicit => Decision::Deny(Denied::Explicit(evaluations.clone())),
         PolicyOutcome::DenyImplicit | PolicyOutcome::Error | PolicyOutcome::TimeInactive => {
@@ -117,9 +125,9 @@ fn standing(input: &DecisionInput<'_>) -> Standing {
     let is_own = input.facts.own_credentials_of == Some(input.proposer);
     Standing {
         root_quorum_is_met: roots >= threshold,
-        root_quorum_only: input.entry.gate == Gate::RootQuorum,
+        root_quorum_only: input.gate == Gate::RootQuorum,
         proposer_is_root: organization.is_root(input.proposer),
-        is_self_service: input.entry.gate == Gate::OwnCredential && is_own,
+        is_self_service: input.gate == Gate::OwnCredential && is_own,
     }
 }
 
@@ -146,8 +154,8 @@ fn rulings(input: &DecisionInput<'_>, budget: &mut Budget) -> Vec<Ruling> {
     }
     let electorate = electorate(input);
     let request = Request {
-        activity_type: input.entry.activity_type,
-        acts: input.entry.acts.map(|(action, resource)| (action.name(), resource.name())),
+        activity_type: input.activity_type,
+        acts: input.acts.map(|(action, resource)| (action.name(), resource.name())),
         parameters: parameters(input.intent).unwrap_or(input.intent),
         now: instant(input.now),
     };
@@ -198,9 +206,7 @@ pub fn voters(
     // If the root quorum is already met, policies were not evaluated; the users they count may still complete
     // it.
     let evaluated = match evaluations {
-        [] if input.entry.gate != Gate::RootQuorum => {
-            self::evaluations(organization, &rulings(input, budget))
-        }
+        [] if input.gate != Gate::RootQuorum => self::evaluations(organization, &rulings(input, budget)),
         known => known.to_vec(),
     };
     // Only the root quorum can override a denial.

@@ -17,11 +17,6 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Returns the facts of a change of the credentials of one user.
-    pub fn of_own_credentials(user: UserId) -> Self {
-        Self { own_credentials_of: Some(user), ..Self::default() }
-    }
-
     /// Returns the facts of an action on wallets, each judged separately.
     pub fn of_each<'a>(wallets: impl IntoIterator<Item = &'a Wallet>) -> Self {
         let each = wallets.into_iter().map(|one| Subject { wallet: Some(wallet(one)), ..Subject::default() });

@@ -1,7 +1,8 @@
 //! The records of one organization that are not part of its snapshot, including its secrets.
 
-use quorate_chain::curve::SecretKey;
-use quorate_chain::derive::derive;
+use quorate_chain::address::AddressFormat;
+use quorate_chain::curve::{Curve, SecretKey};
+use quorate_chain::derive::{Path, derive};
 use quorate_chain::mnemonic::{Mnemonic, Seed};
 use quorate_common::ids::{
     OrganizationId, SecretId, SmartContractInterfaceId, UserId, WalletAccountId, WalletId,
@@ -11,7 +12,6 @@ use zeroize::Zeroizing;
 use crate::error::Corrupt;
 use crate::model::layout::{self, Key, SecretOf};
 use crate::model::{ImportTarget, InterfaceText, PrivateKey, Purpose, WalletAccount};
-use crate::params::WalletAccountParams;
 use crate::records;
 use crate::secret;
 use crate::world::{Page, Records, World};
@@ -71,18 +71,17 @@ impl<'a> OwnRecords<'a> {
         Ok((ids, keys.into_iter().next_back()))
     }
 
-    /// Looks up the account of a wallet with the curve, path and address format of the parameters.
+    /// Looks up the account of a wallet with the curve, path and address format.
     ///
     /// # Errors
     /// If the store cannot be read, or the index entry is damaged.
     pub fn account_of_path(
         &self,
         wallet: WalletId,
-        account: &WalletAccountParams,
+        (curve, path, format): (Curve, &Path, AddressFormat),
     ) -> Result<Option<WalletAccountId>, Corrupt> {
-        let (curve, path) = (account.curve.name(), account.path.to_string());
-        let key =
-            layout::account_path(self.world.index(), wallet, curve, &path, account.address_format.name());
+        let path = path.to_string();
+        let key = layout::account_path(self.world.index(), wallet, curve.name(), &path, format.name());
         let id = self.records().read(&key)?;
         let id = id.map(|id| <[u8; 16]>::try_from(id).map_err(|_| Corrupt::Record("account path")));
         Ok(id.transpose()?.map(WalletAccountId::from_bytes))

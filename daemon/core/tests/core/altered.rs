@@ -8,7 +8,6 @@ use quorate_core::consistency;
 use quorate_core::error::{Corrupt, RequestError};
 use quorate_core::model::{Organization, layout};
 use quorate_core::operator::{self, ActivityQuery};
-use quorate_core::queries;
 use quorate_core::records;
 use quorate_core::world::World;
 use serde_json::json;
@@ -100,7 +99,7 @@ impl Scenario {
             ("list_activities", waiting),
         ] {
             let body = body.to_string().into_bytes();
-            let attempt = queries::query(&memory, NOW, name, &spare.stamps(&body), &body);
+            let attempt = memory.attempt_query(name, &spare.stamps(&body), &body, NOW);
             // A list that does not reach the activity cannot detect anything.
             let is_shown = attempt.answer.map_or_else(
                 |_| true,

@@ -4,7 +4,7 @@
 use quorate_common::api_error::Code;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::stamp::{Scheme, Stamp};
-use quorate_core::authn::Credentials;
+use quorate_core::authn::{Credentials, Header};
 use quorate_core::queries;
 use serde_json::{Value, json};
 
@@ -153,9 +153,9 @@ fn recorded_votes_cannot_be_replayed_as_queries() {
         scheme: Scheme::from_name(&text("scheme")).expect("a scheme"),
         signature: text("signature"),
     };
-    let credentials = Credentials { stamps: vec![header(&stamp)], ..Credentials::default() };
+    let credentials = Credentials { stamp: Header::Once(header(&stamp)), ..Credentials::default() };
     let message = text("message").into_bytes();
-    for name in queries::names() {
+    for name in queries::all().into_iter().map(|entry| entry.name) {
         let error =
             fixture.memory.query(name, &credentials, &message, NOW).expect_err("the body is an activity");
         assert_eq!(error.code, Code::InvalidArgument, "{name}: {}", error.message);

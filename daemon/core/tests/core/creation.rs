@@ -1,7 +1,7 @@
 //! Creation of top-level organizations by the holder of a new passkey.
 
 use quorate_common::api_error::{ApiError, Code};
-use quorate_core::authn::Credentials;
+use quorate_core::authn::{Credentials, Header};
 use quorate_core::limits::CREATE_ORGANIZATION_BYTES;
 use quorate_core::model::layout;
 use quorate_core::world::{Page, Records};
@@ -73,7 +73,7 @@ fn creation_requires_a_stamp_by_the_registered_passkey() {
     let body = body(&mut fixture);
     let before = fixture.memory.all_rows();
     let registrant = Passkey::of("registrant");
-    let webauthn = |header: String| Credentials { webauthn: vec![header], ..Credentials::default() };
+    let webauthn = |header: String| Credentials { webauthn: Header::Once(header), ..Credentials::default() };
     // A forger knows the credential id, which the body contains, and has another key.
     let mut forged: Value = serde_json::from_str(&Passkey::of("forger").header(&body)).expect("JSON");
     forged["credentialId"] = json!(registrant.id());

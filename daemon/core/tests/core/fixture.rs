@@ -5,7 +5,7 @@ use quorate_common::bounded::{Email, Label};
 use quorate_common::bundle::{Sealed, TargetPublicKey};
 use quorate_common::ids::{ApiKeyId, AuthenticatorId, OrganizationId, ProviderId, UserId};
 use quorate_common::stamp::{ApiKeyCurve, Stamp, Stamper};
-use quorate_core::authn::Credentials;
+use quorate_core::authn::{Credentials, Header};
 use quorate_core::creation;
 use quorate_core::kinds;
 use quorate_core::limits::Limits;
@@ -79,16 +79,18 @@ impl Person {
     /// Returns the headers of a request with this body.
     pub(crate) fn stamps(&self, body: &[u8]) -> Credentials {
         let stamper = match self.auth {
-            AuthMethod::Session => return Credentials { sessions: 1, ..Credentials::default() },
+            AuthMethod::Session => {
+                return Credentials { session: Header::Once("token".to_owned()), ..Credentials::default() };
+            }
             AuthMethod::Passkey(name) => {
-                let webauthn = vec![Passkey::of(name).header(body)];
+                let webauthn = Header::Once(Passkey::of(name).header(body));
                 return Credentials { webauthn, ..Credentials::default() };
             }
             AuthMethod::Stamp => stamper(self.number),
             AuthMethod::Mailed(secret) => Stamper::new(ApiKeyCurve::P256, &secret).expect("a key"),
         };
         let stamp = stamper.stamp(body).expect("stamping succeeds");
-        Credentials { stamps: vec![header(&stamp)], ..Credentials::default() }
+        Credentials { stamp: Header::Once(header(&stamp)), ..Credentials::default() }
     }
 }
 

@@ -39,6 +39,7 @@ mod page;
 mod passkey;
 mod passkeys;
 mod policies;
+mod queries;
 mod quorum;
 mod samples;
 mod secrets;

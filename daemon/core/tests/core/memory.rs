@@ -21,7 +21,7 @@ use quorate_core::pipeline::{self, Attempt, Commit};
 use quorate_core::policy::DenyErrors;
 use quorate_core::signing::Signer;
 use quorate_core::world::{Keyring, Library, Order, Page, QuorumKey, Records, Runtime, World};
-use quorate_core::{queries, records};
+use quorate_core::{kinds, queries, records};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -113,6 +113,7 @@ impl Memory {
         let attempt = {
             let mut entropy = |buffer: &mut [u8]| fill(&mut counter, buffer);
             let mut runtime = Runtime { now, order, entropy: &mut entropy };
+            let operation = kinds::operation(operation).expect("an operation");
             pipeline::submit(self, &mut runtime, operation, credentials, body)
         };
         self.drawn = counter;
@@ -131,9 +132,24 @@ impl Memory {
         body: &[u8],
         now: Millis,
     ) -> Result<Value, ApiError> {
-        let attempt = queries::query(self, now, name, credentials, body);
+        let attempt = self.attempt_query(name, credentials, body, now);
         assert!(attempt.commit.is_none(), "a query changes nothing");
         attempt.answer.map(|body| serde_json::from_slice(&body).expect("an answer is JSON"))
+    }
+
+    /// Runs a query, and also returns an internal error.
+    pub(crate) fn attempt_query(
+        &self,
+        name: &str,
+        credentials: &Credentials,
+        body: &[u8],
+        now: Millis,
+    ) -> Attempt {
+        let entry = queries::find(name).unwrap_or_else(|| panic!("{name} is not in the table"));
+        match queries::admit(self, now, entry, credentials, body) {
+            Ok(admitted) => admitted.answer(self),
+            Err(error) => Attempt::error(&error),
+        }
     }
 
     /// Runs a function with a runtime.

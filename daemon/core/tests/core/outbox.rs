@@ -10,9 +10,9 @@ use quorate_core::model::layout::outbox::{DeliveryId, Destination, LETTER, Lane,
 use quorate_core::model::layout::{self, Key};
 use quorate_core::model::record::Record;
 use quorate_core::model::write::Write;
+use quorate_core::outbox::StoredDelivery;
 use quorate_core::outbox::{self, Delivery, EventBody, Look, Outcomes, Parked, ParkedFor, Usage};
 use quorate_core::pipeline::Commit;
-use quorate_core::webhooks::StoredDelivery;
 use quorate_core::world::{Page, Records};
 use serde_json::value::RawValue;
 

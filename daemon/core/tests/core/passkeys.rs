@@ -4,7 +4,7 @@
 use quorate_common::api_error::{ApiError, Code};
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::OrganizationId;
-use quorate_core::authn::Credentials;
+use quorate_core::authn::{Credentials, Header};
 use serde_json::{Value, json};
 
 use crate::changes::{each, query_as_root};
@@ -13,7 +13,7 @@ use crate::passkey::{ORIGIN, Passkey};
 use crate::samples;
 
 fn stamped(passkey: &Passkey<'_>, body: &[u8]) -> Credentials {
-    Credentials { webauthn: vec![passkey.header(body)], ..Credentials::default() }
+    Credentials { webauthn: Header::Once(passkey.header(body)), ..Credentials::default() }
 }
 
 /// Runs `whoami` with this passkey in this organization.
@@ -48,7 +48,7 @@ fn passkeys_identify_the_caller() {
     // Exactly one stamp.
     let body = json!({"organizationId": fixture.id}).to_string().into_bytes();
     let mut both = fixture.user.stamps(&body);
-    both.webauthn = vec![Passkey::of("user").header(&body)];
+    both.webauthn = Header::Once(Passkey::of("user").header(&body));
     assert_eq!(reason(fixture.memory.query("whoami", &both, &body, NOW)), invalid());
     // A stamp of another body.
     let other = stamped(&Passkey::of("user"), b"{}");

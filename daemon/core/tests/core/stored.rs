@@ -8,21 +8,21 @@ use quorate_chain::curve::Curve;
 use quorate_common::activity::Status;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{
-    ActivityId, EndpointId, InvitationId, OrganizationId, PolicyId, PrivateKeyId, SecretId, SessionProfileId,
-    SmartContractInterfaceId, TagId, UserId, WalletAccountId, WalletId,
+    ActivityId, EndpointId, OrganizationId, PolicyId, PrivateKeyId, SecretId, SmartContractInterfaceId,
+    UserId, WalletAccountId, WalletId,
 };
 use quorate_core::mail::Mail;
 use quorate_core::model::layout::outbox::{self, DeliveryId, Destination};
-use quorate_core::model::layout::{self, Entity, IndexKey, Lookup, SecretOf};
+use quorate_core::model::layout::{self, Class, IndexKey, Lookup, SecretOf};
 use quorate_core::model::organization::Head;
 use quorate_core::model::record::Record;
 use quorate_core::model::{
     ActivityRecord, ImportTarget, InterfaceText, Invitation, Policy, PrivateKey, Purpose, RecordDigest,
     Secret, SessionProfile, SmartContractInterface, Tag, User, Wallet, WalletAccount, WebhookEndpoint,
 };
+use quorate_core::outbox::StoredDelivery;
 use quorate_core::outbox::{Delivery, EventBody, Parked};
 use quorate_core::secret;
-use quorate_core::webhooks::StoredDelivery;
 use serde_json::Value;
 
 use crate::fixture::Fixture;
@@ -83,8 +83,8 @@ fn holds(new: &Value, old: &Value) -> bool {
     }
 }
 
-fn entity(class: u8) -> impl Fn(&[u8]) -> bool {
-    move |key| key[0] == b'e' && layout::entity_class(key) == Some(class)
+fn entity(class: Class) -> impl Fn(&[u8]) -> bool {
+    move |key| class.is_of(key)
 }
 
 #[test]
@@ -97,21 +97,21 @@ fn records_stay_readable() {
     }
     check::<Head>(&fixture, |key| key[0] == b'o');
     check_as::<Head>("organization with digest", &fixture, |key| key[0] == b'o');
-    check::<User>(&fixture, entity(b'u'));
-    let with_passkey = layout::entity(fixture.id, Entity::User(fixture.user.user));
+    check::<User>(&fixture, entity(Class::User));
+    let with_passkey = layout::entity(fixture.id, Class::User, fixture.user.user.as_bytes());
     check_as::<User>("user with passkey", &fixture, |key| *key == *with_passkey);
-    check::<Wallet>(&fixture, entity(b'w'));
-    check::<PrivateKey>(&fixture, entity(b'k'));
-    check::<Policy>(&fixture, entity(b'p'));
-    check::<Tag>(&fixture, entity(b't'));
+    check::<Wallet>(&fixture, entity(Class::Wallet));
+    check::<PrivateKey>(&fixture, entity(Class::PrivateKey));
+    check::<Policy>(&fixture, entity(Class::Policy));
+    check::<Tag>(&fixture, entity(Class::Tag));
     check::<WalletAccount>(&fixture, |key| key[0] == b'n');
     check::<ActivityRecord>(&fixture, |key| key[0] == b'a');
     check_as::<StoredDelivery>("notice", &fixture, |key| key[0] == b'x');
-    check::<Invitation>(&fixture, entity(b'i'));
-    check::<WebhookEndpoint>(&fixture, entity(b'h'));
-    check::<Secret>(&fixture, entity(b'v'));
-    check::<SessionProfile>(&fixture, entity(b's'));
-    check::<SmartContractInterface>(&fixture, entity(b'c'));
+    check::<Invitation>(&fixture, entity(Class::Invitation));
+    check::<WebhookEndpoint>(&fixture, entity(Class::WebhookEndpoint));
+    check::<Secret>(&fixture, entity(Class::Secret));
+    check::<SessionProfile>(&fixture, entity(Class::SessionProfile));
+    check::<SmartContractInterface>(&fixture, entity(Class::SmartContractInterface));
     check::<InterfaceText>(&fixture, |key| key[0] == b'i');
     check::<Mail>(&fixture, |_| false);
     check::<Delivery>(&fixture, |key| DeliveryId::of_key(key).is_some());
@@ -245,7 +245,7 @@ fn keys() -> Vec<(&'static str, Vec<u8>)> {
     let (wallet, private_key) = (WalletId::from_bytes([0x44; 16]), PrivateKeyId::from_bytes([0x55; 16]));
     let endpoint = EndpointId::from_bytes([0xee; 16]);
     let interface = SmartContractInterfaceId::from_bytes([0x12; 16]);
-    let entity = |entity: Entity| layout::entity(organization, entity);
+    let entity = |class: Class, id: &[u8; 16]| layout::entity(organization, class, id);
     let at = 0x0102_0304_0506_0708;
     let delivery = |endpoint| DeliveryId {
         destination: Destination { organization, endpoint },
@@ -256,11 +256,11 @@ fn keys() -> Vec<(&'static str, Vec<u8>)> {
     };
     vec![
         ("organization", layout::organization(organization)),
-        ("user", entity(Entity::User(UserId::from_bytes([0x66; 16])))),
-        ("wallet", entity(Entity::Wallet(wallet))),
-        ("private key", entity(Entity::PrivateKey(private_key))),
-        ("tag", entity(Entity::Tag(TagId::from_bytes([0x77; 16])))),
-        ("policy", entity(Entity::Policy(PolicyId::from_bytes([0x88; 16])))),
+        ("user", entity(Class::User, &[0x66; 16])),
+        ("wallet", entity(Class::Wallet, wallet.as_bytes())),
+        ("private key", entity(Class::PrivateKey, private_key.as_bytes())),
+        ("tag", entity(Class::Tag, &[0x77; 16])),
+        ("policy", entity(Class::Policy, &[0x88; 16])),
         ("wallet secret", layout::secret(organization, SecretOf::Wallet(wallet))),
         ("private key secret", layout::secret(organization, SecretOf::PrivateKey(private_key))),
         ("account", layout::account(organization, wallet, 7)),
@@ -293,12 +293,12 @@ fn keys() -> Vec<(&'static str, Vec<u8>)> {
             "account name",
             layout::account_name(&index, organization, "n", WalletAccountId::from_bytes([0x99; 16])),
         ),
-        ("invitation", entity(Entity::Invitation(InvitationId::from_bytes([0xdd; 16])))),
-        ("webhook endpoint", entity(Entity::WebhookEndpoint(endpoint))),
-        ("session profile", entity(Entity::SessionProfile(SessionProfileId::from_bytes([0xff; 16])))),
-        ("secret", entity(Entity::Secret(SecretId::from_bytes([0x13; 16])))),
+        ("invitation", entity(Class::Invitation, &[0xdd; 16])),
+        ("webhook endpoint", entity(Class::WebhookEndpoint, endpoint.as_bytes())),
+        ("session profile", entity(Class::SessionProfile, &[0xff; 16])),
+        ("secret", entity(Class::Secret, &[0x13; 16])),
         ("secret value", layout::secret(organization, SecretOf::Secret(SecretId::from_bytes([0x13; 16])))),
-        ("contract interface", entity(Entity::SmartContractInterface(interface))),
+        ("contract interface", entity(Class::SmartContractInterface, interface.as_bytes())),
         ("interface text", layout::interface_text(organization, interface)),
         ("tombstone", layout::tombstone(organization, wallet)),
         (

@@ -6,10 +6,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use quorate_common::ids::{ActivityId, EndpointId};
-use quorate_core::model::layout;
+use quorate_core::model::layout::{self, Key};
 use quorate_core::model::record::Record;
-use quorate_core::outbox::{EventBody, Parked};
-use quorate_core::webhooks::StoredDelivery;
+use quorate_core::outbox::{EventBody, Parked, StoredDelivery};
 use quorate_core::world::{Page, World};
 use serde_json::value::RawValue;
 use tempfile::TempDir;

@@ -127,7 +127,7 @@ fn approving(fixture: &Fixture, record: &ReviewRecord) -> (bool, bool, String) {
         console.press(Key::PageDown);
     }
     console.press(Key::Char('a'));
-    (fails, console.model.decide.is_some(), console.model.notice.clone())
+    (fails, console.is_deciding(), console.model.notice.clone())
 }
 
 /// Asserts that a forged record fails this check, shows a line marked `[x]` and cannot be approved.

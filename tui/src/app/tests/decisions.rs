@@ -38,13 +38,13 @@ fn approval_requires_every_flag_on_screen() {
             let shown = console.shown();
             seen.extend(flags.iter().filter(|name| shown.contains(&format!("({name})"))).cloned());
             console.press(Key::Char('a'));
-            if console.model.decide.is_some() {
+            if console.is_deciding() {
                 break;
             }
             assert!(console.model.notice.contains("flag"), "{size:?}: {}", console.model.notice);
             console.press(Key::PageDown);
         }
-        assert!(console.model.decide.is_some(), "{size:?}: never unlocked: {}", console.model.notice);
+        assert!(console.is_deciding(), "{size:?}: never unlocked: {}", console.model.notice);
         assert_eq!(seen.len(), flags.len(), "{size:?}: approved with only {seen:?} of {flags:?} seen");
     }
 }
@@ -99,7 +99,7 @@ fn the_tree_shows_the_current_quorum() {
     console.link(Answer::Changed(Change::Organization { organization_id: id, version: 8 }));
     let mut changed = Fixture::new(3, 1).organization();
     changed.head.version = 8;
-    console.link(Answer::Organization(Box::new(changed)));
+    console.link(Answer::Organization(Arc::new(changed)));
     assert!(console.shown().contains("root 1/3"), "{}", console.shown());
 }
 
@@ -158,7 +158,7 @@ fn tag(fixture: &Fixture, number: usize) -> ActivityRow {
 }
 
 fn page(console: &mut TestConsole, rows: Vec<ActivityRow>, is_last: bool) {
-    let reading = console.model.approvals.inbox.generation();
+    let reading = console.model.shared.inbox.generation();
     console.link(Answer::Inbox(InboxPage { reading, is_last, waiting: Some(612), rows }));
 }
 
@@ -166,7 +166,7 @@ fn page(console: &mut TestConsole, rows: Vec<ActivityRow>, is_last: bool) {
 fn the_inbox_is_read_completely() {
     let (fixture, oldest) = threshold_proposal();
     let mut console = TestConsole::new(&fixture, &[], (120, 36));
-    console.model.approvals = crate::screens::approvals::State::default();
+    console.model.shared.inbox = crate::screens::inbox::Inbox::default();
     let effects = console.link(Answer::Changed(Change::Reset));
     assert!(effects.contains(&Effect::Order(Order::Inbox(Fixture::id(), 1))), "{effects:?}");
     assert!(console.shown().contains("Approvals ?"), "{}", console.shown());
@@ -239,10 +239,10 @@ fn authority_changes_reload_the_inbox() {
     let mut console = TestConsole::new(&fixture, &[tag_proposal().1], (120, 36));
     let mut changed = fixture.organization();
     changed.head.version += 1;
-    assert_eq!(console.link(Answer::Organization(Box::new(changed.clone()))), []);
+    assert_eq!(console.link(Answer::Organization(Arc::new(changed.clone()))), []);
     assert_eq!(console.wait(60_000), []);
     changed.head.root_quorum.threshold = 3;
-    let effects = console.link(Answer::Organization(Box::new(changed)));
+    let effects = console.link(Answer::Organization(Arc::new(changed)));
     assert!(matches!(effects.as_slice(), [Effect::Order(Order::Inbox(..))]), "{effects:?}");
 }
 
@@ -341,7 +341,7 @@ fn every_pane_scrolls_to_its_end() {
         console.wait(1100);
         let shown = scrolled(&mut console);
         assert!(shown.contains("Pasted text"), "{size:?}: {}", console.shown());
-        assert!(console.model.decide.is_some());
+        assert!(console.is_deciding());
         // Proof and keys.
         console.press(Key::Esc);
         for (key, last) in [(Key::Char('v'), "message"), (Key::Char('?'), "Ctrl-C")] {
@@ -356,17 +356,17 @@ fn every_pane_scrolls_to_its_end() {
 fn a_key_of_another_user_cannot_decide() {
     let (fixture, record) = tag_proposal();
     let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (80, 24));
-    console.model.identity.public_key = Some(Fixture::stamper(1).public_key().to_owned());
-    console.link(Answer::Organization(Box::new(fixture.organization())));
+    console.model.shared.identity.public_key = Some(Fixture::stamper(1).public_key().to_owned());
+    console.link(Answer::Organization(Arc::new(fixture.organization())));
     assert!(console.shown().contains("is not an API key of user \"mira\""), "{}", console.shown());
     console.open(&record);
     for key in ['a', 'x'] {
         console.press(Key::Char(key));
-        assert!(console.model.decide.is_none(), "{}", console.shown());
+        assert!(!console.is_deciding(), "{}", console.shown());
     }
     // The error disappears once the key belongs to the user.
-    console.model.identity.public_key = Some(Fixture::stamper(0).public_key().to_owned());
-    console.link(Answer::Organization(Box::new(fixture.organization())));
+    console.model.shared.identity.public_key = Some(Fixture::stamper(0).public_key().to_owned());
+    console.link(Answer::Organization(Arc::new(fixture.organization())));
     assert!(!console.shown().contains("is not an API key"), "{}", console.shown());
 }
 
@@ -375,7 +375,7 @@ fn store_problems_show_on_every_screen() {
     let (fixture, record) = tag_proposal();
     for size in SIZES {
         let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), size);
-        let mut status = console.model.daemon.clone().unwrap();
+        let mut status = console.model.shared.daemon.clone().unwrap();
         let detail = "no space left on the device".to_owned();
         let since = Timestamp::from_millis(NOW - 60_000);
         status.store = Some(StoreStatus { state: StoreState::Full, since, detail });
@@ -400,7 +400,7 @@ fn store_problems_show_on_every_screen() {
 fn read_failures_show_until_they_are_resolved() {
     let (fixture, record) = tag_proposal();
     let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 36));
-    console.link(Answer::Failed("approvals", LinkError::Lost("gone".to_owned())));
+    console.link(Answer::Failed(Subject::Approvals, LinkError::Lost("gone".to_owned())));
     console.press(Key::Down);
     console.wait(60_000);
     assert!(console.shown().contains("cannot read approvals"), "{}", console.shown());

@@ -102,7 +102,7 @@ fn a_new_policy_is_written_reviewed_and_proposed() {
     assert_eq!(four(&console), digits, "the shown bytes will be signed");
     console.wait(2_000);
     console.press(Key::Char('a'));
-    assert!(console.model.decide.is_none(), "old bytes are rebuilt and must be reviewed first");
+    assert!(!console.is_deciding(), "old bytes are rebuilt and must be reviewed first");
     assert!(console.shown().contains("the draft was too old"), "{}", console.shown());
     let renewed = four(&console);
     assert_ne!(renewed, digits);
@@ -123,7 +123,7 @@ fn a_new_policy_is_written_reviewed_and_proposed() {
     let effects =
         console.link(Answer::Cast(Ok(Box::new(recorded(&ballot, &stamp, Status::ConsensusNeeded)))));
     let journal = effects.iter().find_map(|effect| match effect {
-        Effect::Journal(noted) => Some(noted.0.activity),
+        Effect::Journal(noted) => Some(noted.activity_id),
         _ => None,
     });
     assert_eq!(journal, Some(ActivityId::timed(NOW, [7; 10])), "{effects:?}");
@@ -192,11 +192,11 @@ fn denied_proposals_are_not_sent() {
     let (_, mut console) = console(1);
     let mut changed = organization(&Fixture::new(3, 1));
     changed.head.root_quorum.user_ids.retain(|user| *user != Fixture::user(0));
-    console.link(Answer::Organization(Box::new(changed)));
+    console.link(Answer::Organization(Arc::new(changed)));
     console.press(Key::Char('D'));
     assert!(console.shown().contains("DENIED: no policy allows it"), "{}", console.shown());
     console.press(Key::Char('a'));
-    assert!(console.model.decide.is_none(), "{}", console.shown());
+    assert!(!console.is_deciding(), "{}", console.shown());
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn a_changed_organization_stops_the_proposal() {
     console.wait(1100);
     let mut changed = organization(&fixture);
     changed.head.version += 1;
-    console.link(Answer::Organization(Box::new(changed.clone())));
+    console.link(Answer::Organization(Arc::new(changed.clone())));
     assert!(
         console.shown().contains("Nothing was sent: changed since the review: the organization"),
         "{}",
@@ -218,14 +218,14 @@ fn a_changed_organization_stops_the_proposal() {
     // The draft is reviewed again with the current state.
     changed.head.version += 1;
     changed.policies.clear();
-    console.link(Answer::Organization(Box::new(changed)));
+    console.link(Answer::Organization(Arc::new(changed)));
     assert!(console.shown().contains("does not exist in this organization now"), "{}", console.shown());
 }
 
 #[test]
 fn drafting_requires_a_key() {
     let (_, mut console) = console(1);
-    console.model.identity.public_key = None;
+    console.model.shared.identity.public_key = None;
     console.press(Key::Char('D'));
     assert!(console.model.review.is_none());
     assert!(console.shown().contains("no user and key are chosen"), "{}", console.shown());

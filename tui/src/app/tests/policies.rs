@@ -159,7 +159,7 @@ fn unknown_signers_are_reported() {
     // The organization has a new version: signers are looked up again.
     let mut changed = organization(&Fixture::new(3, 2));
     changed.head.version += 1;
-    let requested = console.link(Answer::Organization(Box::new(changed)));
+    let requested = console.link(Answer::Organization(Arc::new(changed)));
     assert!(
         requested.contains(&Effect::Order(Order::Signer(Fixture::id(), ADDRESS.to_owned()))),
         "{requested:?}"
@@ -225,13 +225,13 @@ fn the_history_is_reloaded_at_a_limited_rate() {
     let mut changed = organization(&fixture);
     let mut change = |console: &mut TestConsole| {
         changed.head.version += 1;
-        console.link(Answer::Organization(Box::new(changed.clone())))
+        console.link(Answer::Organization(Arc::new(changed.clone())))
     };
     assert_eq!(requested(change(&mut console)), 0, "the history was just loaded");
     assert_eq!(requested(console.wait(6_000)), 1);
     change(&mut console);
     assert_eq!(requested(console.wait(6_000)), 0, "the answer has not arrived yet");
-    let missed = Answer::Failed("the policy history", LinkError::Lost("gone".to_owned()));
+    let missed = Answer::Failed(Subject::PolicyHistory, LinkError::Lost("gone".to_owned()));
     assert_eq!(requested(console.link(missed)), 1);
     console.link(Answer::PolicyHistory(Vec::new(), crate::policies::ResolvedNames::new(), Vec::new()));
     assert_eq!(requested(console.wait(60_000)), 0, "nothing changed since");

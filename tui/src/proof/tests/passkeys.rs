@@ -1,12 +1,55 @@
 //! Tests of votes that passkeys sign.
 
+use base64ct::{Base64UrlUnpadded, Encoding};
+use quorate_chain::curve::{Curve, SecretKey};
 use quorate_common::ids::AuthenticatorId;
+use quorate_common::stamp::{ApiKeyCurve, Stamper};
+use quorate_common::webauthn::challenge_of;
 use quorate_common::wire::{Authenticator, Credential, Timestamp};
+use serde_json::json;
+use sha2::{Digest, Sha256};
 
 use super::mark;
-use crate::passkey::Passkey;
 use crate::proof::{Mark, Review};
 use crate::testing::{Fixture, NOW, threshold_proposal};
+
+/// A software authenticator whose key is derived from its name.
+struct Passkey<'a>(&'a str);
+
+impl Passkey<'_> {
+    fn secret(&self) -> [u8; 32] {
+        Sha256::digest(self.0).into()
+    }
+
+    fn id(&self) -> String {
+        Base64UrlUnpadded::encode_string(self.0.as_bytes())
+    }
+
+    /// Returns the public key: base64url of the COSE key on P-256 (RFC 9053 §7.1.1).
+    fn public_key(&self) -> String {
+        let key = SecretKey::from_bytes(Curve::P256, &self.secret()).unwrap();
+        let point = key.public().uncompressed().unwrap();
+        let (x, y) = point[1..].split_at(32);
+        let head: &[u8] = &[0xa5, 1, 2, 3, 0x26, 0x20, 1, 0x21, 0x58, 32];
+        Base64UrlUnpadded::encode_string(&[head, x, &[0x22, 0x58, 32], y].concat())
+    }
+
+    /// Signs a body (Web Authentication Level 2 §7.2) and returns the value of `X-Stamp-Webauthn`.
+    fn header(&self, body: &[u8]) -> String {
+        let origin = "https://house.example";
+        let client_data = json!({"type": "webauthn.get", "challenge": challenge_of(body), "origin": origin});
+        let client_data = client_data.to_string();
+        // User present, no signature counter.
+        let data = [&Sha256::digest("house.example")[..], &[1], &[0; 4]].concat();
+        let stamper = Stamper::new(ApiKeyCurve::P256, &self.secret()).unwrap();
+        let signed = stamper.stamp(&[&data[..], &Sha256::digest(&client_data)].concat()).unwrap();
+        let signature = const_hex::decode(signed.signature).unwrap();
+        json!({"credentialId": self.id(), "authenticatorData": Base64UrlUnpadded::encode_string(&data),
+            "clientDataJson": Base64UrlUnpadded::encode_string(client_data.as_bytes()),
+            "signature": Base64UrlUnpadded::encode_string(&signature)})
+        .to_string()
+    }
+}
 
 fn authenticator(passkey: &Passkey<'_>) -> Authenticator {
     let day = Timestamp::from_millis(NOW - 9 * 86_400_000);
@@ -42,7 +85,7 @@ fn voted(passkey: &Passkey<'_>, registered: &Passkey<'_>, signed: impl Fn(&str) 
 
 #[test]
 fn approval_by_a_passkey_counts() {
-    let (own, other) = (Passkey::of("own"), Passkey::of("other"));
+    let (own, other) = (Passkey("own"), Passkey("other"));
     let same = |message: &str| message.to_owned();
     let good = voted(&own, &own, same);
     // The key was added after the first contact and was not accepted.
@@ -56,7 +99,7 @@ fn approval_by_a_passkey_counts() {
 #[test]
 fn user_with_two_keys_counts_once() {
     let (fixture, mut record) = threshold_proposal();
-    let own = Passkey::of("own");
+    let own = Passkey("own");
     // The proposer approves again, with an own passkey.
     let proposer = record.row.activity.votes[0].user_id;
     let who = (0..3).find(|index| Fixture::user(*index) == proposer).unwrap();

@@ -1,68 +1,14 @@
-//! The sections of an organization: one row per item, and its details.
+//! Sections for users, wallets, keys, the root quorum, policies and tags.
 
 use quorate_common::console::OrganizationDetail;
-use quorate_common::ids::WalletId;
-use quorate_common::wire::{ApiKey, User, WalletAccount};
+use quorate_common::ids::UserId;
+use quorate_common::wire::{ApiKey, Policy, PrivateKey, Tag, User, Wallet};
 
-use super::{records, settings};
+use super::item::{Item, Shown, cells};
 use crate::kinds::{Scene, count};
 use crate::text::{clean, date_time, pad, quoted};
 
-pub(super) struct Item {
-    /// Row text, already cleaned.
-    pub(super) row: String,
-    pub(super) title: String,
-    /// Lines of the details, cleaned, with ids and keys in full.
-    pub(super) detail: Vec<String>,
-    pub(super) wallet: Option<WalletId>,
-}
-
-impl Item {
-    pub(super) fn new(title: &str, row: String, detail: Vec<String>) -> Self {
-        Self { row, title: clean(title), detail, wallet: None }
-    }
-}
-
-/// Data from which the rows are built.
-pub(super) struct Shown<'a> {
-    pub(super) detail: &'a OrganizationDetail,
-    /// Accounts that were loaded.
-    pub(super) accounts: &'a [WalletAccount],
-    /// Wallet of the accounts.
-    pub(super) of: Option<WalletId>,
-    /// Whether more accounts can be loaded.
-    pub(super) more: bool,
-    /// The daemon's key that signs bundles.
-    pub(super) quorum_key: &'a str,
-}
-
-/// A section of an organization, shown as a tab.
-pub(super) struct Section {
-    pub(super) name: &'static str,
-    pub(super) count: fn(&OrganizationDetail) -> usize,
-    pub(super) items: fn(&Shown<'_>) -> Vec<Item>,
-}
-
-/// All sections, in the order of the tabs.
-pub(super) static SECTIONS: [Section; 11] = [
-    Section { name: "Users", count: |detail| detail.users.len(), items: users },
-    Section { name: "Wallets", count: |detail| detail.wallets.len(), items: wallets },
-    Section { name: "Keys", count: |detail| detail.private_keys.len(), items: private_keys },
-    Section { name: "Quorum", count: |detail| detail.head.root_quorum.user_ids.len(), items: quorum },
-    Section { name: "Policies", count: |detail| detail.policies.len(), items: policies },
-    Section { name: "Tags", count: |detail| detail.tags.len(), items: tags },
-    Section { name: "Invitations", count: |detail| detail.invitations.len(), items: records::invitations },
-    Section { name: "Webhooks", count: |detail| detail.webhook_endpoints.len(), items: records::endpoints },
-    Section { name: "Profiles", count: |detail| detail.session_profiles.len(), items: records::profiles },
-    Section {
-        name: "Contracts",
-        count: |detail| detail.smart_contract_interfaces.len(),
-        items: records::interfaces,
-    },
-    Section { name: "Settings", count: settings::count, items: settings::items },
-];
-
-fn users(shown: &Shown<'_>) -> Vec<Item> {
+pub(super) fn users(shown: &Shown<'_>) -> Vec<Item> {
     shown.detail.users.iter().map(|one| user(shown.detail, one)).collect()
 }
 
@@ -79,7 +25,7 @@ fn user(detail: &OrganizationDetail, user: &User) -> Item {
         }
     }
     let credentials = if credentials.is_empty() { "none [!]".to_owned() } else { credentials.join(", ") };
-    let row = format!("{} {} {}", pad(&clean(&user.user_name), 18), pad(role, 5), credentials);
+    let row = cells([(&user.user_name, 18), (role, 5)], &credentials);
     let mut lines =
         vec![format!("user      {}  created {}", user.user_id, date_time(user.created_at.millis()))];
     let text = |value: &Option<String>| value.as_deref().map_or_else(|| "none".to_owned(), clean);
@@ -126,8 +72,8 @@ fn api_key(key: &ApiKey) -> String {
     )
 }
 
-fn wallets(shown: &Shown<'_>) -> Vec<Item> {
-    let item = |wallet: &quorate_common::wire::Wallet| {
+pub(super) fn wallets(shown: &Shown<'_>) -> Vec<Item> {
+    let item = |wallet: &Wallet| {
         let mut lines = vec![format!(
             "wallet    {}  created {}",
             wallet.wallet_id,
@@ -160,8 +106,8 @@ fn wallets(shown: &Shown<'_>) -> Vec<Item> {
     shown.detail.wallets.iter().map(item).collect()
 }
 
-fn private_keys(shown: &Shown<'_>) -> Vec<Item> {
-    let item = |key: &quorate_common::wire::PrivateKey| {
+pub(super) fn private_keys(shown: &Shown<'_>) -> Vec<Item> {
+    let item = |key: &PrivateKey| {
         let mut lines = vec![
             format!("key       {}  created {}", key.private_key_id, date_time(key.created_at.millis())),
             format!("public    {}", clean(&key.public_key)),
@@ -173,17 +119,14 @@ fn private_keys(shown: &Shown<'_>) -> Vec<Item> {
                 .map(|address| format!("address   {} {}", clean(&address.address), clean(&address.format))),
         );
         let exported = if key.exported { "exported [!]" } else { "never exported" };
-        let row = format!(
-            "{} {} {exported}",
-            pad(&clean(&key.private_key_name), 24),
-            pad(&clean(key.curve.trim_start_matches("CURVE_")), 10)
-        );
+        let curve = key.curve.trim_start_matches("CURVE_");
+        let row = cells([(&key.private_key_name, 24), (curve, 10)], exported);
         Item::new(&key.private_key_name, row, lines)
     };
     shown.detail.private_keys.iter().map(item).collect()
 }
 
-fn quorum(shown: &Shown<'_>) -> Vec<Item> {
+pub(super) fn quorum(shown: &Shown<'_>) -> Vec<Item> {
     let detail = shown.detail;
     let quorum = &detail.head.root_quorum;
     let rule = format!(
@@ -199,7 +142,7 @@ fn quorum(shown: &Shown<'_>) -> Vec<Item> {
         ""
     };
     let scene = Scene::of(detail);
-    let member = |id: &quorate_common::ids::UserId| {
+    let member = |id: &UserId| {
         Item::new(
             "Root quorum",
             format!("root      {}", scene.user_named(&id.to_string())),
@@ -209,9 +152,9 @@ fn quorum(shown: &Shown<'_>) -> Vec<Item> {
     quorum.user_ids.iter().map(member).collect()
 }
 
-fn policies(shown: &Shown<'_>) -> Vec<Item> {
+pub(super) fn policies(shown: &Shown<'_>) -> Vec<Item> {
     let or_none = |text: &str, none: &str| if text.trim().is_empty() { none.to_owned() } else { clean(text) };
-    let item = |policy: &quorate_common::wire::Policy| {
+    let item = |policy: &Policy| {
         let effect = clean(policy.effect.trim_start_matches("EFFECT_"));
         let lines = vec![
             format!("policy    {}  changed {}", policy.policy_id, date_time(policy.updated_at.millis())),
@@ -219,14 +162,14 @@ fn policies(shown: &Shown<'_>) -> Vec<Item> {
             format!("consensus {}", or_none(&policy.consensus, "none: the proposer alone")),
             format!("notes     {}", or_none(&policy.notes, "none")),
         ];
-        Item::new(&policy.policy_name, format!("{} {}", pad(&effect, 6), clean(&policy.policy_name)), lines)
+        Item::new(&policy.policy_name, cells([(&effect, 6)], &policy.policy_name), lines)
     };
     shown.detail.policies.iter().map(item).collect()
 }
 
-fn tags(shown: &Shown<'_>) -> Vec<Item> {
+pub(super) fn tags(shown: &Shown<'_>) -> Vec<Item> {
     let detail = shown.detail;
-    let item = |tag: &quorate_common::wire::Tag| {
+    let item = |tag: &Tag| {
         let kind = clean(tag.tag_type.trim_start_matches("TAG_TYPE_"));
         let users: Vec<String> = detail
             .users

@@ -2,9 +2,9 @@
 
 use quorate_common::wire::{Invitation, SessionProfile, SmartContractInterface, WebhookEndpoint};
 
-use super::contents::{Item, Shown};
+use super::item::{Item, Shown, cells};
 use crate::kinds::Scene;
-use crate::text::{clean, date_time, duration, pad, quoted};
+use crate::text::{clean, date_time, duration, quoted};
 
 pub(super) fn invitations(shown: &Shown<'_>) -> Vec<Item> {
     let scene = Scene::of(shown.detail);
@@ -27,12 +27,7 @@ pub(super) fn invitations(shown: &Shown<'_>) -> Vec<Item> {
                 .iter()
                 .map(|tag| format!("tag       {}", scene.tag_named(&tag.to_string()))),
         );
-        let row = format!(
-            "{} {} {}",
-            pad(&clean(&one.receiver_user_name), 18),
-            pad(&status, 10),
-            clean(&one.receiver_email)
-        );
+        let row = cells([(&one.receiver_user_name, 18), (&status, 10)], &one.receiver_email);
         Item::new(&one.receiver_user_name, row, lines)
     };
     shown.detail.invitations.iter().map(item).collect()
@@ -53,7 +48,7 @@ pub(super) fn endpoints(shown: &Shown<'_>) -> Vec<Item> {
         if one.subscriptions.is_empty() {
             lines.push("events    none".to_owned());
         }
-        let row = format!("{} {} {}", pad(&clean(&one.name), 18), pad(state, 8), clean(&one.url));
+        let row = cells([(&one.name, 18), (state, 8)], &one.url);
         Item::new(&one.name, row, lines)
     };
     shown.detail.webhook_endpoints.iter().map(item).collect()
@@ -73,7 +68,7 @@ pub(super) fn profiles(shown: &Shown<'_>) -> Vec<Item> {
             format!("lifetime  {life}"),
             format!("notes     {}", notes.map_or_else(|| "none".to_owned(), clean)),
         ];
-        let row = format!("{} {}", pad(&clean(&one.session_profile_name), 24), life);
+        let row = cells([(&one.session_profile_name, 24)], &life);
         Item::new(&one.session_profile_name, row, lines)
     };
     shown.detail.session_profiles.iter().map(item).collect()
@@ -93,12 +88,7 @@ pub(super) fn interfaces(shown: &Shown<'_>) -> Vec<Item> {
             format!("contract  {kind} {}", clean(&one.smart_contract_address)),
             format!("notes     {notes}"),
         ];
-        let row = format!(
-            "{} {} {}",
-            pad(&clean(&one.label), 18),
-            pad(&kind, 8),
-            clean(&one.smart_contract_address)
-        );
+        let row = cells([(&one.label, 18), (&kind, 8)], &one.smart_contract_address);
         Item::new(&one.label, row, lines)
     };
     shown.detail.smart_contract_interfaces.iter().map(item).collect()

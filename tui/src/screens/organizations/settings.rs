@@ -3,7 +3,7 @@
 use quorate_common::console::OrganizationDetail;
 use quorate_common::wire::{Feature, IpAllowlist, IpAllowlistRule, PaymentMethod};
 
-use super::contents::{Item, Shown};
+use super::item::{Item, Shown};
 use crate::kinds::Scene;
 use crate::text::{clean, cut, date_time, quoted};
 

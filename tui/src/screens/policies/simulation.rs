@@ -1,18 +1,18 @@
 //! Simulates the request of a recent activity with any user as the proposer. Nothing is sent.
 
-use quorate_common::fingerprint::Fingerprint;
+use quorate_common::ids::{ActivityId, UserId};
+use quorate_policy::Names;
 use quorate_policy::decide::PolicyOutcome;
 use quorate_policy::simulate::{PolicyReport, Simulation};
 use ratatui::layout::Rect;
 
-use super::{Pane, labelled, request_ids};
-use crate::app::{Effect, Model, body as app_body};
+use super::state::{Pane, State, labelled, layout, rules};
 use crate::canvas::{Canvas, Line};
-use crate::cli::simulation_text;
-use crate::keymap::Action;
-use crate::policies::{Body, Rules, verdict_word};
+use crate::keymap::{Action, moved, scroll};
+use crate::policies::{Body, Rules, signed, verdict_word};
+use crate::proof::simulation_text;
 use crate::screens::overlay::Overlay;
-use crate::screens::{activities, moved};
+use crate::screens::shared::Shared;
 use crate::text::{clean, cut, pad, quoted};
 use crate::theme::Theme;
 
@@ -22,99 +22,99 @@ const NAME_COLUMNS: usize = 30;
 
 /// Handles the keys of the simulation: up and down select the request, left and right the proposer, page keys
 /// scroll.
-pub(super) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
+pub(super) fn perform(state: &mut State, shared: &Shared, wanted: Action, area: Rect) {
+    let Some(organization) = &shared.organization else { return };
     match wanted {
         Action::Left | Action::Right => {
-            let Some(organization) = &model.organization else { return Vec::new() };
             let users = &organization.users;
-            let at = users.iter().position(|user| Some(user.user_id) == proposer(model)).unwrap_or(0);
+            let proposer = proposer(state, shared);
+            let at = users.iter().position(|user| Some(user.user_id) == proposer).unwrap_or(0);
             let step = if wanted == Action::Right { 1 } else { users.len().saturating_sub(1) };
             let next = at.saturating_add(step).checked_rem(users.len()).unwrap_or(0);
-            model.policies.proposer = users.get(next).map(|user| user.user_id);
-            model.policies.simulation_scroll = 0;
+            state.proposer = users.get(next).map(|user| user.user_id);
+            state.simulation_scroll = 0;
         }
-        Action::PageUp | Action::PageDown => scroll(model, wanted),
+        Action::PageUp | Action::PageDown => {
+            let area = layout(state.pane, area).simulation;
+            let columns = usize::from(area.width.saturating_sub(4));
+            let rows = lines(state, shared, &rules(shared, organization), columns).len();
+            let height = usize::from(area.height.saturating_sub(2));
+            state.simulation_scroll = scroll(state.simulation_scroll, rows, height, wanted);
+        }
         wanted => {
-            let requests = request_ids(model);
-            let at = requests.iter().position(|id| Some(*id) == model.policies.simulated).unwrap_or(0);
-            model.policies.simulated = requests.get(moved(at, requests.len(), 5, wanted)).copied();
-            model.policies.simulation_scroll = 0;
+            let requests: Vec<ActivityId> =
+                shared.activities.rows.iter().map(|row| row.activity.id).collect();
+            let at = requests.iter().position(|id| Some(*id) == state.simulated).unwrap_or(0);
+            state.simulated = requests.get(moved(at, requests.len(), 5, wanted)).copied();
+            state.simulation_scroll = 0;
         }
     }
-    Vec::new()
-}
-
-fn scroll(model: &mut Model, wanted: Action) {
-    let area = super::layout(model, app_body(model)).simulation;
-    let Some(organization) = &model.organization else { return };
-    let rows =
-        lines(model, &super::rules(model, organization), usize::from(area.width.saturating_sub(4))).len();
-    let page = usize::from(area.height.saturating_sub(2));
-    let at = moved(model.policies.simulation_scroll, rows, page.saturating_sub(1), wanted);
-    model.policies.simulation_scroll = at.min(rows.saturating_sub(page));
 }
 
 /// Returns the simulated proposer: the selected user, otherwise the viewer, otherwise the first user.
-fn proposer(model: &Model) -> Option<quorate_common::ids::UserId> {
-    let first = || model.organization.as_ref()?.users.first().map(|user| user.user_id);
-    model.policies.proposer.or(model.viewer.user).or_else(first)
+fn proposer(state: &State, shared: &Shared) -> Option<UserId> {
+    let first = || shared.organization.as_ref()?.users.first().map(|user| user.user_id);
+    state.proposer.or(shared.viewer.user).or_else(first)
 }
 
 /// Returns the signed request that is simulated.
-pub(super) fn body(model: &Model) -> Option<Body> {
-    let rows = activities::rows(&model.activities);
-    let chosen =
-        rows.iter().find(|row| Some(row.activity.id) == model.policies.simulated).or_else(|| rows.first());
-    let activity = &chosen?.activity;
-    let is_proposal = |message: &str| Fingerprint::of(message.as_bytes()) == activity.fingerprint;
-    let signed = activity.votes.iter().find(|vote| is_proposal(&vote.message))?;
-    serde_json::from_str(&signed.message).ok()
+pub(super) fn body(state: &State, shared: &Shared) -> Option<Body> {
+    let rows = &shared.activities.rows;
+    let chosen = rows.iter().find(|row| Some(row.activity.id) == state.simulated).or_else(|| rows.first());
+    signed(chosen?).map(|(body, _)| body)
+}
+
+/// Simulates the request by a user, who approves it.
+fn simulation(
+    state: &State,
+    shared: &Shared,
+    rules: &Rules<'_>,
+    body: &Body,
+    user: UserId,
+) -> Result<Simulation, String> {
+    let organization = shared.organization.as_ref().ok_or("the organization is not loaded yet")?;
+    let parsed = body.parsed(organization, &state.resolved)?;
+    let approval: Vec<_> = rules.approval(&user.to_string(), None).into_iter().collect();
+    Ok(parsed.simulate(&rules.parsed, &user.to_string(), &approval, shared.now))
 }
 
 /// Explains how each policy evaluates the simulated request.
-pub(super) fn explanation(model: &Model) -> Option<Overlay> {
-    let (organization, body, user) = (model.organization.as_ref()?, body(model)?, proposer(model)?);
-    let rules = super::rules(model, organization);
+pub(super) fn explanation(state: &State, shared: &Shared) -> Option<Overlay> {
+    let (body, user) = (body(state, shared)?, proposer(state, shared)?);
+    let rules = rules(shared, shared.organization.as_ref()?);
     let mut paragraphs = vec![clean(&body.activity_type), clean(body.parameters.get()), String::new()];
-    match body.parsed(organization, &model.policies.resolved) {
+    match simulation(state, shared, &rules, &body, user) {
         Err(why) => paragraphs.push(format!("cannot be evaluated: {}", clean(&why))),
-        Ok(parsed) => {
-            let approval: Vec<_> = rules.approval(&user.to_string(), None).into_iter().collect();
-            let simulation = parsed.simulate(&rules.parsed, &user.to_string(), &approval, model.now);
+        Ok(simulation) => {
             paragraphs.extend(simulation_text(&simulation, &rules).lines().map(str::to_owned));
         }
     }
-    Some(Overlay::Text { title: "How each policy evaluates the request".to_owned(), paragraphs, scroll: 0 })
+    Some(Overlay::text("How each policy evaluates the request", paragraphs))
 }
 
-pub(super) fn draw(model: &Model, rules: &Rules<'_>, canvas: &mut Canvas<'_>, area: Rect) {
-    let has_keys = model.policies.pane == Pane::Simulation;
+pub(super) fn draw(state: &State, shared: &Shared, rules: &Rules<'_>, canvas: &mut Canvas<'_>, area: Rect) {
+    let has_keys = state.pane == Pane::Simulation;
     let remark = if has_keys { "here: Up Down request, Left Right proposer" } else { "Tab" };
     let inner = canvas.framed(area, "Try a request: what would happen? Nothing is sent", remark);
-    let lines = lines(model, rules, usize::from(inner.width));
-    canvas.pane(inner, &lines, model.policies.simulation_scroll, has_keys);
+    let lines = lines(state, shared, rules, usize::from(inner.width));
+    canvas.pane(inner, &lines, state.simulation_scroll, has_keys);
 }
 
-fn lines(model: &Model, rules: &Rules<'_>, columns: usize) -> Vec<Line> {
+fn lines(state: &State, shared: &Shared, rules: &Rules<'_>, columns: usize) -> Vec<Line> {
     let mut lines = Vec::new();
-    let (Some(body), Some(user)) = (body(model), proposer(model)) else {
+    let (Some(body), Some(user)) = (body(state, shared), proposer(state, shared)) else {
         let text = "no activity to simulate yet; `quorate policy simulate` accepts any request";
         labelled(&mut lines, "with", text, columns);
         return lines;
     };
-    let name = quorate_policy::Names::name(rules, &user.to_string()).unwrap_or_else(|| user.to_string());
+    let name = rules.name(&user.to_string()).unwrap_or_else(|| user.to_string());
     labelled(&mut lines, "as user", &name, columns);
     let request =
         format!("{} {}", body.activity_type.trim_start_matches("ACTIVITY_TYPE_"), body.parameters.get());
     labelled(&mut lines, "request", &cut(&clean(&request), columns.saturating_mul(2)), columns);
-    let Some(organization) = &model.organization else { return lines };
-    match body.parsed(organization, &model.policies.resolved) {
+    match simulation(state, shared, rules, &body, user) {
         Err(why) => labelled(&mut lines, "result", &format!("cannot be evaluated: {why}"), columns),
-        Ok(parsed) => {
-            let approval: Vec<_> = rules.approval(&user.to_string(), None).into_iter().collect();
-            let simulation = parsed.simulate(&rules.parsed, &user.to_string(), &approval, model.now);
-            outcome(&mut lines, &simulation, rules, columns);
-        }
+        Ok(simulation) => outcome(&mut lines, &simulation, rules, columns),
     }
     lines
 }
@@ -126,7 +126,7 @@ fn outcome(lines: &mut Vec<Line>, simulation: &Simulation, rules: &Rules<'_>, co
     if let Some(line) = lines.get_mut(from) {
         line.style = Theme::strong();
     }
-    let named = |id: &String| quorate_policy::Names::name(rules, id).unwrap_or_else(|| id.clone());
+    let named = |id: &String| rules.name(id).unwrap_or_else(|| id.clone());
     let open: Vec<String> = simulation.open_to.iter().map(named).collect();
     labelled(lines, "approvers", &open.join(", "), columns);
     let mut evaluations: Vec<&PolicyReport> = simulation.policies.iter().collect();

@@ -3,10 +3,8 @@
 
 use quorate_common::activity::Selection;
 
-use super::super::approvals::tally_of_marks;
 use crate::canvas::Line;
-use crate::cli::needs;
-use crate::proof::Review;
+use crate::proof::{Review, needs, tally_of_marks};
 use crate::text::{ago, clean, clock, date_time, grouped, pad, width, wrap};
 use crate::theme::Theme;
 

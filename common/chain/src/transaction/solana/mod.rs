@@ -4,6 +4,8 @@
 //! as well. Lookup tables are not loaded: the keys of accounts in lookup tables are unknown.
 
 mod act;
+mod check;
+mod error;
 mod facts;
 mod system;
 mod token;
@@ -23,18 +25,15 @@ use crate::contract::{self, Idl, Interfaces};
 use crate::curve::{Message, Signature};
 
 pub use act::{Act, ComputeBudget};
+pub use error::SolanaError;
 pub use system::System;
 pub use token::{Token, TokenTransfer};
 
-/// Maximum length of a transaction in bytes: the payload of an IPv6 packet of minimum MTU
-/// (`PACKET_DATA_SIZE`).
-const MAX_BYTES: usize = 1_232;
+use self::check::{check_accounts, check_instructions, check_tables, message_start};
+use self::error::MAX_BYTES;
+
 /// Length of a signature in bytes.
 const SIGNATURE_BYTES: usize = 64;
-/// Maximum number of accounts: instructions refer to an account by one byte.
-const MAX_ACCOUNTS: usize = 256;
-/// First bit of a versioned message. The other bits of the byte are the version.
-const VERSION_MARK: u8 = 0x80;
 /// Maximum memory of a list, in bytes. Lists that fit into a transaction take less.
 const MAX_LIST_BYTES: usize = 32 * 1024;
 
@@ -77,71 +76,6 @@ struct Lookup {
     /// Index of the account in the table.
     index: u8,
     writable: bool,
-}
-
-/// Error returned for bytes that are not a transaction that the key can sign. Indexes are counted from 0.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SolanaError {
-    /// The bytes do not fit into one packet.
-    #[error("longer than {MAX_BYTES} bytes")]
-    TooLong,
-    /// The message has an unsupported version. Holds the version.
-    #[error("unknown message version {0}")]
-    Version(u8),
-    /// The bytes end before the message does.
-    #[error("unexpected end of data")]
-    UnexpectedEnd,
-    /// The bytes cannot be decoded. Holds the error of the library.
-    #[error("{0}")]
-    Malformed(String),
-    /// Bytes follow the message.
-    #[error("bytes follow the message")]
-    Trailing,
-    /// The library would encode the transaction differently.
-    #[error("not in canonical form")]
-    NotCanonical,
-    /// The number of signature slots is not the number of required signers.
-    #[error("number of signature slots ({slots}) differs from the number of required signers ({signers})")]
-    SignatureCount {
-        /// Number of signature slots.
-        slots: usize,
-        /// Number of signers that the message requires.
-        signers: usize,
-    },
-    /// The header counts more accounts than there are.
-    #[error("header counts more accounts than the message has")]
-    Header,
-    /// No signer is writable, so that none can pay the fee.
-    #[error("no fee payer: no signer is writable")]
-    FeePayer,
-    /// A static account is duplicated. Holds the index of the duplicate.
-    #[error("account_keys[{0}]: duplicate account")]
-    DuplicateKey(usize),
-    /// A lookup table is duplicated. Holds the index of the duplicate.
-    #[error("address_table_lookups[{0}]: duplicate lookup table")]
-    DuplicateTable(usize),
-    /// A lookup table has no indexes. Holds the index of the table.
-    #[error("address_table_lookups[{0}]: no account is looked up")]
-    EmptyTable(usize),
-    /// There are more accounts than instructions can refer to.
-    #[error("more than {MAX_ACCOUNTS} accounts")]
-    Accounts,
-    /// An instruction refers to a missing account. Holds the index of the instruction.
-    #[error("instructions[{0}]: refers to an account that does not exist")]
-    Account(usize),
-    /// An instruction calls a program that is not a static account. Holds the index of the instruction.
-    #[error("instructions[{0}]: the program is not among the static accounts")]
-    Program(usize),
-    /// An instruction calls the fee payer as a program. Holds the index of the instruction.
-    #[error("instructions[{0}]: calls the fee payer as a program")]
-    CallsFeePayer(usize),
-    /// An instruction of the System program or a token transfer cannot be decoded. Holds the index of the
-    /// instruction.
-    #[error("instructions[{0}]: cannot be decoded as an instruction of its program, or has too few accounts")]
-    Instruction(usize),
-    /// The transaction does not require a signature of the key.
-    #[error("the key is not a required signer")]
-    Signer,
 }
 
 impl Transaction {
@@ -345,72 +279,6 @@ impl<'a> Instruction<'a> {
     fn account(&self, index: usize) -> Option<&'a str> {
         self.accounts().nth(index)
     }
-}
-
-/// Returns the offset of the message, if its version is supported.
-fn message_start(bytes: &[u8]) -> Result<usize, SolanaError> {
-    let slots = *bytes.first().ok_or(SolanaError::UnexpectedEnd)?;
-    // Later versions begin with their number. That many signatures would not fit in any case.
-    if slots & VERSION_MARK != 0 {
-        return Err(SolanaError::Version(slots & !VERSION_MARK));
-    }
-    let start = usize::from(slots).saturating_mul(SIGNATURE_BYTES).saturating_add(1);
-    let first = *bytes.get(start).ok_or(SolanaError::UnexpectedEnd)?;
-    if first > VERSION_MARK { Err(SolanaError::Version(first & !VERSION_MARK)) } else { Ok(start) }
-}
-
-fn check_accounts(message: &VersionedMessage, slots: usize) -> Result<(), SolanaError> {
-    let (header, keys) = (message.header(), message.static_account_keys());
-    let signers = usize::from(header.num_required_signatures);
-    if signers != slots {
-        return Err(SolanaError::SignatureCount { slots, signers });
-    }
-    if signers.saturating_add(header.num_readonly_unsigned_accounts.into()) > keys.len() {
-        return Err(SolanaError::Header);
-    }
-    if header.num_readonly_signed_accounts >= header.num_required_signatures {
-        return Err(SolanaError::FeePayer);
-    }
-    let duplicate =
-        keys.iter().enumerate().position(|(index, key)| keys.iter().take(index).any(|one| one == key));
-    duplicate.map_or(Ok(()), |index| Err(SolanaError::DuplicateKey(index)))
-}
-
-fn check_tables(message: &VersionedMessage) -> Result<(), SolanaError> {
-    let tables = message.address_table_lookups().unwrap_or_default();
-    let mut accounts = message.static_account_keys().len();
-    for (index, table) in tables.iter().enumerate() {
-        if tables.iter().take(index).any(|one| one.account_key == table.account_key) {
-            return Err(SolanaError::DuplicateTable(index));
-        }
-        let looked_up = looked_up(table);
-        if looked_up == 0 {
-            return Err(SolanaError::EmptyTable(index));
-        }
-        accounts = accounts.saturating_add(looked_up);
-    }
-    if accounts > MAX_ACCOUNTS { Err(SolanaError::Accounts) } else { Ok(()) }
-}
-
-fn looked_up(table: &MessageAddressTableLookup) -> usize {
-    table.writable_indexes.len().saturating_add(table.readonly_indexes.len())
-}
-
-fn check_instructions(message: &VersionedMessage) -> Result<(), SolanaError> {
-    let keys = message.static_account_keys().len();
-    let tables = message.address_table_lookups().unwrap_or_default();
-    let accounts = tables.iter().map(looked_up).fold(keys, usize::saturating_add);
-    for (index, instruction) in message.instructions().iter().enumerate() {
-        match usize::from(instruction.program_id_index) {
-            0 => return Err(SolanaError::CallsFeePayer(index)),
-            program if program >= keys => return Err(SolanaError::Program(index)),
-            _ => {}
-        }
-        if instruction.accounts.iter().any(|account| usize::from(*account) >= accounts) {
-            return Err(SolanaError::Account(index));
-        }
-    }
-    Ok(())
 }
 
 fn tables(message: &VersionedMessage) -> Vec<LookupTable> {

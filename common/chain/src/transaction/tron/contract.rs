@@ -2,12 +2,9 @@
 
 use prost::Message;
 
+use super::field::{Account, account, number};
 use super::permission::Permission;
 use super::{TronError, proto};
-use crate::address::TRON;
-
-/// An account without the version byte of Tron.
-pub(super) type Account = [u8; 20];
 
 /// Contract of a transaction, which defines its effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -225,13 +222,4 @@ pub(super) fn exactly<M: Message + Default>(bytes: &[u8]) -> Result<M, TronError
 
 fn owner(address: &[u8]) -> Result<Account, TronError> {
     account(address, "owner_address")
-}
-
-pub(super) fn account(address: &[u8], name: &'static str) -> Result<Account, TronError> {
-    let account = address.strip_prefix(&[TRON]).and_then(|account| account.try_into().ok());
-    account.ok_or(TronError::Address(name))
-}
-
-pub(super) fn number(number: i64, name: &'static str) -> Result<u64, TronError> {
-    u64::try_from(number).map_err(|_| TronError::Negative(name))
 }

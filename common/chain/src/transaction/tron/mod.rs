@@ -6,6 +6,7 @@
 mod contract;
 mod error;
 mod facts;
+mod field;
 mod permission;
 mod proto;
 #[cfg(test)]
@@ -22,7 +23,8 @@ pub use contract::{Contract, Resource};
 pub use error::TronError;
 pub use permission::{Permission, PermissionKind};
 
-use self::contract::{Account, exactly, number};
+use self::contract::exactly;
+use self::field::{Account, number};
 
 /// Lowest id of an active permission. The ids of the owner and witness permissions are 0 and 1.
 const FIRST_ACTIVE: u64 = 2;

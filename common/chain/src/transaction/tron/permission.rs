@@ -1,6 +1,6 @@
 //! Permissions of an account, with the checks of the network.
 
-use super::contract::{account, number};
+use super::field::{account, number};
 use super::{TronError, proto};
 
 /// Maximum number of active permissions of an account.

@@ -9,6 +9,6 @@ mod set_payment_method;
 pub(super) const ENTRIES: &[Entry] = &[
     entry::<activate_billing_tier::Intent>(),
     entry::<delete_payment_method::Intent>(),
-    entry::<set_payment_method::v1::Intent>(),
-    entry::<set_payment_method::Intent>(),
+    entry::<set_payment_method::V1>(),
+    entry::<set_payment_method::V2>(),
 ];

@@ -4,24 +4,26 @@ use quorate_common::ids::{ApiKeyId, UserId};
 
 use crate::error::Limit;
 use crate::kinds::prelude::*;
-use crate::make::user;
-use crate::model::{ApiKey, Millis, User};
+use crate::make::credential;
+use crate::model::{ApiKey, Millis};
 use crate::params::NewApiKey;
-use crate::params::credential::ApiKeyParamsV2;
-
-pub(in crate::kinds) struct CreateApiKeys;
+use crate::params::credential::{ApiKeyParams, ApiKeyParamsV2};
 
 /// Registers API keys for a user.
 #[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Intent {
+#[serde(rename_all = "camelCase", bound(deserialize = "K: Deserialize<'de>"))]
+pub(in crate::kinds) struct Intent<K: Serialize> {
     #[serde(default)]
-    api_keys: AtMost<ApiKeyParamsV2, BATCH>,
+    api_keys: AtMost<K, BATCH>,
     user_id: UserId,
 }
 
+/// Version 1: P-256 keys only.
+pub(in crate::kinds) type V1 = Intent<ApiKeyParams>;
+pub(in crate::kinds) type V2 = Intent<ApiKeyParamsV2>;
+
 /// The version-independent parameters.
-pub(in crate::kinds) struct NewKeys {
+pub(in crate::kinds) struct Request {
     keys: Vec<NewApiKey>,
     user: UserId,
 }
@@ -32,72 +34,64 @@ pub(in crate::kinds) struct Outcome {
     api_key_ids: AtMost<ApiKeyId, BATCH>,
 }
 
-impl Version for Intent {
-    type Kind = CreateApiKeys;
-    type Outcome = Outcome;
-    const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_API_KEYS_V2";
-    const NUMBER: u16 = 69;
-    const RESULT: &'static str = "createApiKeysResult";
+impl Version for V1 {
+    type Kind = Request;
+    const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_API_KEYS";
+    const NUMBER: u16 = 1;
 }
 
-impl From<Intent> for NewKeys {
-    fn from(intent: Intent) -> Self {
+impl Version for V2 {
+    type Kind = Request;
+    const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_API_KEYS_V2";
+    const NUMBER: u16 = 69;
+    const RESULT: Option<&'static str> = Some("createApiKeysResult");
+}
+
+impl<K: Serialize + Into<NewApiKey>> From<Intent<K>> for Request {
+    fn from(intent: Intent<K>) -> Self {
         Self { keys: intent.api_keys.into_iter().map(Into::into).collect(), user: intent.user_id }
     }
 }
 
-impl Kind for CreateApiKeys {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Create, Resource::Credential));
+impl Kind for Request {
+    const ACTS: Acts = Some((Action::Create, Resource::Credential));
     const GATE: Gate = Gate::OwnCredential;
-    type Intent = NewKeys;
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &NewKeys, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
-        not_empty(&intent.keys, "apiKeys")?;
-        user::check_api_keys(&intent.keys, Some(view.organization))?;
-        let user = view.user(intent.user)?;
+    fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
+        not_empty(&self.keys, "apiKeys")?;
+        credential::check_api_keys(&self.keys, Some(view.organization))?;
+        let user = view.user(self.user)?;
         let never_expires = |expiration: &Option<u64>| expiration.is_none();
         let existing = user.api_keys.iter().filter(|key| never_expires(&key.expiration_seconds)).count();
-        let added = intent.keys.iter().filter(|key| never_expires(&key.expiration_seconds)).count();
+        let added = self.keys.iter().filter(|key| never_expires(&key.expiration_seconds)).count();
         let limits = view.limits();
         if existing.saturating_add(added) > limits.long_lived_api_keys {
             return Err(Limit::LongLivedApiKeys.into());
         }
-        if intent.keys.len().saturating_sub(added) > limits.expiring_api_keys {
-            return Err(Limit::Count(
-                "expiring API keys per user",
-                limits.expiring_api_keys,
-                Some("expiring_api_keys"),
-            )
-            .into());
-        }
-        Ok((Facts::of_own_credentials(intent.user), ()))
+        let expiring = self.keys.len().saturating_sub(added);
+        check_limit(0, expiring, limits.expiring_api_keys, "expiring API keys per user", "expiring_api_keys")
     }
 
-    fn own_credentials_of(intent: &NewKeys) -> Option<UserId> {
-        Some(intent.user)
+    fn own_credentials_of(&self) -> Option<UserId> {
+        Some(self.user)
     }
 
-    fn execute(
-        intent: NewKeys,
-        (): (),
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
         let now = context.now();
-        let mut user: User = context.user(intent.user)?.clone();
+        let mut user = context.user(self.user)?.clone();
         let limit = context.limits().expiring_api_keys;
-        let mut ids = Vec::with_capacity(intent.keys.len());
-        for new in intent.keys {
+        let mut ids = Vec::with_capacity(self.keys.len());
+        for new in self.keys {
             if new.expiration_seconds.is_some() {
                 make_room(&mut user.api_keys, limit, now);
             }
-            let key = user::api_key(new, now, &mut || context.random());
+            let key = credential::api_key(new, now, &mut || context.random());
             ids.push(key.id);
             user.api_keys.push(key);
         }
-        user.updated = now;
-        context.change(Change::PutUser(user));
+        context.update_user(user);
         Ok(Outcome { api_key_ids: AtMost::cut(ids) })
     }
 }
@@ -113,36 +107,5 @@ fn make_room(keys: &mut Vec<ApiKey>, limit: usize, now: Millis) {
         let oldest = keys.iter().position(|key| key.expiration_seconds.is_some());
         let Some(oldest) = oldest else { return };
         keys.remove(oldest);
-    }
-}
-
-/// Version 1: P-256 keys only.
-pub(in crate::kinds) mod v1 {
-    use super::{
-        AtMost, BATCH, CreateApiKeys, Deserialize, JsonSchema, NewKeys, Outcome, Serialize, UserId, Version,
-    };
-    use crate::params::credential::ApiKeyParams;
-
-    /// Registers API keys for a user.
-    #[derive(Serialize, Deserialize, JsonSchema)]
-    #[serde(rename_all = "camelCase")]
-    pub(in crate::kinds) struct Intent {
-        #[serde(default)]
-        api_keys: AtMost<ApiKeyParams, BATCH>,
-        user_id: UserId,
-    }
-
-    impl Version for Intent {
-        type Kind = CreateApiKeys;
-        type Outcome = Outcome;
-        const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_API_KEYS";
-        const NUMBER: u16 = 1;
-        const RESULT: &'static str = "createApiKeysResult";
-    }
-
-    impl From<Intent> for NewKeys {
-        fn from(intent: Intent) -> Self {
-            Self { keys: intent.api_keys.into_iter().map(Into::into).collect(), user: intent.user_id }
-        }
     }
 }

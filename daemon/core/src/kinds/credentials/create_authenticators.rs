@@ -3,23 +3,25 @@
 use quorate_common::ids::{AuthenticatorId, UserId};
 
 use crate::kinds::prelude::*;
-use crate::make::user;
+use crate::make::credential;
 use crate::params::NewAuthenticator;
-use crate::params::credential::AuthenticatorParamsV2;
-
-pub(in crate::kinds) struct CreateAuthenticators;
+use crate::params::credential::{AuthenticatorParams, AuthenticatorParamsV2};
 
 /// Registers authenticators for a user.
 #[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Intent {
+#[serde(rename_all = "camelCase", bound(deserialize = "A: Deserialize<'de>"))]
+pub(in crate::kinds) struct Intent<A: Serialize> {
     #[serde(default)]
-    authenticators: AtMost<AuthenticatorParamsV2, BATCH>,
+    authenticators: AtMost<A, BATCH>,
     user_id: UserId,
 }
 
+/// Version 1: the original attestation format.
+pub(in crate::kinds) type V1 = Intent<AuthenticatorParams>;
+pub(in crate::kinds) type V2 = Intent<AuthenticatorParamsV2>;
+
 /// The version-independent parameters.
-pub(in crate::kinds) struct New {
+pub(in crate::kinds) struct Request {
     authenticators: Vec<NewAuthenticator>,
     user: UserId,
 }
@@ -30,88 +32,53 @@ pub(in crate::kinds) struct Outcome {
     authenticator_ids: AtMost<AuthenticatorId, BATCH>,
 }
 
-impl Version for Intent {
-    type Kind = CreateAuthenticators;
-    type Outcome = Outcome;
-    const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2";
-    const NUMBER: u16 = 33;
-    const RESULT: &'static str = "createAuthenticatorsResult";
+impl Version for V1 {
+    type Kind = Request;
+    const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_AUTHENTICATORS";
+    const NUMBER: u16 = 21;
 }
 
-impl From<Intent> for New {
-    fn from(intent: Intent) -> Self {
-        Self {
-            authenticators: intent.authenticators.into_iter().map(Into::into).collect(),
-            user: intent.user_id,
-        }
+impl Version for V2 {
+    type Kind = Request;
+    const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2";
+    const NUMBER: u16 = 33;
+    const RESULT: Option<&'static str> = Some("createAuthenticatorsResult");
+}
+
+impl<A: Serialize + Into<NewAuthenticator>> From<Intent<A>> for Request {
+    fn from(intent: Intent<A>) -> Self {
+        let authenticators = intent.authenticators.into_iter().map(Into::into).collect();
+        Self { authenticators, user: intent.user_id }
     }
 }
 
-impl Kind for CreateAuthenticators {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Create, Resource::Credential));
+impl Kind for Request {
+    const ACTS: Acts = Some((Action::Create, Resource::Credential));
     const GATE: Gate = Gate::OwnCredential;
-    type Intent = New;
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &New, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
-        not_empty(&intent.authenticators, "authenticators")?;
-        let user = view.user(intent.user)?;
-        user::check_authenticator_owner(intent.user, &intent.authenticators)?;
-        user::check_authenticators(&intent.authenticators, user, view)?;
-        Ok((Facts::of_own_credentials(intent.user), ()))
+    fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
+        not_empty(&self.authenticators, "authenticators")?;
+        let user = view.user(self.user)?;
+        credential::check_authenticator_owner(self.user, &self.authenticators)?;
+        credential::check_authenticators(&self.authenticators, user, view)
     }
 
-    fn own_credentials_of(intent: &New) -> Option<UserId> {
-        Some(intent.user)
+    fn own_credentials_of(&self) -> Option<UserId> {
+        Some(self.user)
     }
 
-    fn execute(intent: New, (): (), context: &mut ExecutionContext<'_, '_>) -> Result<Outcome, RequestError> {
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
         let now = context.now();
-        let mut user = context.user(intent.user)?.clone();
-        let mut ids = Vec::with_capacity(intent.authenticators.len());
-        for new in intent.authenticators {
-            let authenticator = user::authenticator(new, now, &mut || context.random())?;
+        let mut user = context.user(self.user)?.clone();
+        let mut ids = Vec::with_capacity(self.authenticators.len());
+        for new in self.authenticators {
+            let authenticator = credential::authenticator(new, now, &mut || context.random())?;
             ids.push(authenticator.id);
             user.authenticators.push(authenticator);
         }
-        user.updated = now;
-        context.change(Change::PutUser(user));
+        context.update_user(user);
         Ok(Outcome { authenticator_ids: AtMost::cut(ids) })
-    }
-}
-
-/// Version 1: the original attestation format.
-pub(in crate::kinds) mod v1 {
-    use super::{
-        AtMost, BATCH, CreateAuthenticators, Deserialize, JsonSchema, New, Outcome, Serialize, UserId,
-        Version,
-    };
-    use crate::params::credential::AuthenticatorParams;
-
-    /// Registers authenticators for a user.
-    #[derive(Serialize, Deserialize, JsonSchema)]
-    #[serde(rename_all = "camelCase")]
-    pub(in crate::kinds) struct Intent {
-        #[serde(default)]
-        authenticators: AtMost<AuthenticatorParams, BATCH>,
-        user_id: UserId,
-    }
-
-    impl Version for Intent {
-        type Kind = CreateAuthenticators;
-        type Outcome = Outcome;
-        const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_AUTHENTICATORS";
-        const NUMBER: u16 = 21;
-        const RESULT: &'static str = "createAuthenticatorsResult";
-    }
-
-    impl From<Intent> for New {
-        fn from(intent: Intent) -> Self {
-            Self {
-                authenticators: intent.authenticators.into_iter().map(Into::into).collect(),
-                user: intent.user_id,
-            }
-        }
     }
 }

@@ -3,11 +3,9 @@
 use quorate_common::ids::{ProviderId, UserId};
 
 use crate::kinds::prelude::*;
-use crate::make::user;
+use crate::make::credential;
 use crate::params::NewOauthProvider;
 use crate::params::credential::OauthProviderParamsV2;
-
-pub(in crate::kinds) struct CreateOauthProviders;
 
 /// Registers OAuth identities for a user.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -19,7 +17,7 @@ pub(in crate::kinds) struct Intent {
 }
 
 /// The version-independent parameters.
-pub(in crate::kinds) struct New {
+pub(in crate::kinds) struct Request {
     providers: Vec<NewOauthProvider>,
     user: UserId,
 }
@@ -31,48 +29,43 @@ pub(in crate::kinds) struct Outcome {
 }
 
 impl Version for Intent {
-    type Kind = CreateOauthProviders;
-    type Outcome = Outcome;
+    type Kind = Request;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_OAUTH_PROVIDERS_V2";
     const NUMBER: u16 = 123;
-    const RESULT: &'static str = "createOauthProvidersResultV2";
 }
 
-impl From<Intent> for New {
+impl From<Intent> for Request {
     fn from(intent: Intent) -> Self {
         let providers = intent.oauth_providers.into_iter().map(Into::into).collect();
         Self { providers, user: intent.user_id }
     }
 }
 
-impl Kind for CreateOauthProviders {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Create, Resource::Credential));
+impl Kind for Request {
+    const ACTS: Acts = Some((Action::Create, Resource::Credential));
     const GATE: Gate = Gate::OwnCredential;
-    type Intent = New;
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &New, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
-        not_empty(&intent.providers, "oauthProviders")?;
-        user::check_oauth_providers(&intent.providers, view.user(intent.user)?, view)?;
-        Ok((Facts::of_own_credentials(intent.user), ()))
+    fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
+        not_empty(&self.providers, "oauthProviders")?;
+        credential::check_oauth_providers(&self.providers, view.user(self.user)?, view)
     }
 
-    fn own_credentials_of(intent: &New) -> Option<UserId> {
-        Some(intent.user)
+    fn own_credentials_of(&self) -> Option<UserId> {
+        Some(self.user)
     }
 
-    fn execute(intent: New, (): (), context: &mut ExecutionContext<'_, '_>) -> Result<Outcome, RequestError> {
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
         let now = context.now();
-        let mut user = context.user(intent.user)?.clone();
-        let mut ids = Vec::with_capacity(intent.providers.len());
-        for new in &intent.providers {
-            let provider = user::oauth_provider(new, now, &mut || context.random())?;
+        let mut user = context.user(self.user)?.clone();
+        let mut ids = Vec::with_capacity(self.providers.len());
+        for new in &self.providers {
+            let provider = credential::oauth_provider(new, now, &mut || context.random())?;
             ids.push(provider.id);
             user.oauth_providers.push(provider);
         }
-        user.updated = now;
-        context.change(Change::PutUser(user));
+        context.update_user(user);
         Ok(Outcome { provider_ids: AtMost::cut(ids) })
     }
 }

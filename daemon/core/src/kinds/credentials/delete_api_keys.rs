@@ -4,10 +4,8 @@
 use quorate_common::ids::{ApiKeyId, UserId};
 
 use crate::kinds::prelude::*;
-use crate::make::user;
+use crate::make::{credential, user};
 use crate::model::User;
-
-pub(in crate::kinds) struct DeleteApiKeys;
 
 /// Deletes API keys of a user.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -25,45 +23,31 @@ pub(in crate::kinds) struct Outcome {
 }
 
 impl Version for Intent {
-    type Kind = DeleteApiKeys;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_API_KEYS";
     const NUMBER: u16 = 10;
-    const RESULT: &'static str = "deleteApiKeysResult";
 }
 
-impl Kind for DeleteApiKeys {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Delete, Resource::Credential));
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Delete, Resource::Credential));
     const GATE: Gate = Gate::OwnCredential;
-    type Intent = Intent;
     type Plan = User;
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, User), RequestError> {
-        let mut user = view.user(intent.user_id)?.clone();
-        let missing = |id: &ApiKeyId| Missing::ApiKey(*id);
-        user::remove_credentials(
-            &mut user.api_keys,
-            &intent.api_key_ids,
-            "apiKeyIds",
-            |key| &key.id,
-            missing,
-        )?;
+    fn rules(&self, view: &View<'_>) -> Result<User, RequestError> {
+        let mut user = view.user(self.user_id)?.clone();
+        let (keys, ids) = (&mut user.api_keys, &self.api_key_ids);
+        credential::remove_credentials(keys, ids, "apiKeyIds", |key| key.id, Missing::ApiKey)?;
         user::check_remaining_access(&user, view.organization)?;
-        Ok((Facts::of_own_credentials(intent.user_id), user))
+        Ok(user)
     }
 
-    fn own_credentials_of(intent: &Intent) -> Option<UserId> {
-        Some(intent.user_id)
+    fn own_credentials_of(&self) -> Option<UserId> {
+        Some(self.user_id)
     }
 
-    fn execute(
-        intent: Intent,
-        mut user: User,
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
-        user.updated = context.now();
-        context.change(Change::PutUser(user));
-        Ok(Outcome { api_key_ids: intent.api_key_ids })
+    fn execute(self, user: User, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
+        context.update_user(user);
+        Ok(Outcome { api_key_ids: self.api_key_ids })
     }
 }

@@ -10,10 +10,10 @@ mod delete_authenticators;
 mod delete_oauth_providers;
 
 pub(super) const ENTRIES: &[Entry] = &[
-    entry::<create_api_keys::v1::Intent>(),
-    entry::<create_api_keys::Intent>(),
-    entry::<create_authenticators::v1::Intent>(),
-    entry::<create_authenticators::Intent>(),
+    entry::<create_api_keys::V1>(),
+    entry::<create_api_keys::V2>(),
+    entry::<create_authenticators::V1>(),
+    entry::<create_authenticators::V2>(),
     entry::<create_oauth_providers::Intent>(),
     entry::<delete_api_keys::Intent>(),
     entry::<delete_authenticators::Intent>(),

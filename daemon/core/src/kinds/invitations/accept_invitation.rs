@@ -4,17 +4,25 @@ use quorate_common::ids::{InvitationId, UserId};
 
 use crate::error::{Conflict, Denied};
 use crate::kinds::prelude::*;
+use crate::make::credential;
 use crate::make::user::{self, SignIn};
 use crate::model::{Invitation, InvitationStatus, User};
 use crate::params::credential::{AuthenticatorParams, AuthenticatorParamsV2};
 use crate::params::{NewAuthenticator, NewUser};
 
-pub(in crate::kinds) struct AcceptInvitation;
+/// Accepts an invitation with an authenticator in the original format.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct V1 {
+    invitation_id: InvitationId,
+    user_id: UserId,
+    authenticator: AuthenticatorParams,
+}
 
 /// Accepts an invitation: creates the invited user with this authenticator. Stamped by the mailed key.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Intent {
+pub(in crate::kinds) struct V2 {
     invitation_id: InvitationId,
     user_id: UserId,
     authenticator: AuthenticatorParamsV2,
@@ -34,34 +42,42 @@ pub(in crate::kinds) struct Outcome {
     user_id: UserId,
 }
 
-impl Version for Intent {
-    type Kind = AcceptInvitation;
-    type Outcome = Outcome;
-    const TYPE: &'static str = "ACTIVITY_TYPE_ACCEPT_INVITATION_V2";
-    const NUMBER: u16 = 36;
-    const RESULT: &'static str = "acceptInvitationResult";
+impl Version for V1 {
+    type Kind = Request;
+    const TYPE: &'static str = "ACTIVITY_TYPE_ACCEPT_INVITATION";
+    const NUMBER: u16 = 6;
 }
 
-impl From<Intent> for Request {
-    fn from(intent: Intent) -> Self {
-        let authenticator = intent.authenticator.into();
-        Self { invitation: intent.invitation_id, user: intent.user_id, authenticator }
+impl Version for V2 {
+    type Kind = Request;
+    const TYPE: &'static str = "ACTIVITY_TYPE_ACCEPT_INVITATION_V2";
+    const NUMBER: u16 = 36;
+    const RESULT: Option<&'static str> = Some("acceptInvitationResult");
+}
+
+impl From<V1> for Request {
+    fn from(V1 { invitation_id: invitation, user_id: user, authenticator }: V1) -> Self {
+        Self { invitation, user, authenticator: authenticator.into() }
     }
 }
 
-impl Kind for AcceptInvitation {
-    const ACTS: Option<(Action, Resource)> = None;
+impl From<V2> for Request {
+    fn from(V2 { invitation_id: invitation, user_id: user, authenticator }: V2) -> Self {
+        Self { invitation, user, authenticator: authenticator.into() }
+    }
+}
+
+impl Kind for Request {
     const GATE: Gate = Gate::Invitation;
-    type Intent = Request;
     type Plan = (Invitation, NewUser);
     type Outcome = Outcome;
 
-    fn rules(request: &Request, view: &View<'_>) -> Result<(Facts, Self::Plan), RequestError> {
-        if view.invitation != Some(request.invitation) {
+    fn rules(&self, view: &View<'_>) -> Result<Self::Plan, RequestError> {
+        if view.invitation != Some(self.invitation) {
             return Err(Denied::NotAuthorized.into());
         }
-        user::check_authenticator_owner(request.user, std::slice::from_ref(&request.authenticator))?;
-        let invitation = view.collection_item::<Invitation>(request.invitation)?;
+        credential::check_authenticator_owner(self.user, std::slice::from_ref(&self.authenticator))?;
+        let invitation = view.collection_item::<Invitation>(self.invitation)?;
         match invitation.status {
             InvitationStatus::Created if invitation.waits(view.now) => {}
             InvitationStatus::Created => return Err(Wrong::Text("invitation has expired").into()),
@@ -70,70 +86,31 @@ impl Kind for AcceptInvitation {
         }
         // Policies and activities refer to users by id, so a user id is never reused, even after deletion.
         let nil = UserId::from_bytes([0; 16]);
-        if view.records().is_deleted_user(request.user)?
-            || request.user == nil
-            || view.organization.user(request.user).is_some()
+        if view.records().is_deleted_user(self.user)?
+            || self.user == nil
+            || view.organization.user(self.user).is_some()
         {
             return Err(Conflict::User.into());
         }
         let new = NewUser {
-            name: invitation.name.clone(),
-            email: Some(invitation.email.clone()),
-            phone: None,
-            api_keys: Vec::new(),
-            authenticators: vec![request.authenticator.clone()],
-            oauth_providers: Vec::new(),
+            authenticators: vec![self.authenticator.clone()],
             tags: invitation.tags.clone(),
+            ..NewUser::new(invitation.name.clone(), Some(invitation.email.clone()))
         };
         user::check_new(std::slice::from_ref(&new), "authenticator", SignIn::default(), view)?;
-        Ok((Facts::default(), (invitation.clone(), new)))
+        Ok((invitation.clone(), new))
     }
 
-    fn execute(
-        request: Request,
-        (invitation, new): (Invitation, NewUser),
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
-        let user = User { id: request.user, ..user::user(new, context)? };
+    fn execute(self, plan: Self::Plan, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
+        let (invitation, new) = plan;
+        let user = User { id: self.user, ..user::user(new, context)? };
         context.change(Change::PutUser(user));
         context
             .change(Change::PutInvitation(invitation.with_status(InvitationStatus::Accepted, context.now())));
-        Ok(Outcome { invitation_id: request.invitation, user_id: request.user })
+        Ok(Outcome { invitation_id: self.invitation, user_id: self.user })
     }
 
-    fn newcomer(request: &Request) -> Option<UserId> {
-        Some(request.user)
-    }
-}
-
-/// Version 1: the authenticator in the original format.
-pub(in crate::kinds) mod v1 {
-    use super::{
-        AcceptInvitation, AuthenticatorParams, Deserialize, InvitationId, JsonSchema, Outcome, Request,
-        Serialize, UserId, Version,
-    };
-
-    /// Accepts an invitation with an authenticator in the original format.
-    #[derive(Serialize, Deserialize, JsonSchema)]
-    #[serde(rename_all = "camelCase")]
-    pub(in crate::kinds) struct Intent {
-        invitation_id: InvitationId,
-        user_id: UserId,
-        authenticator: AuthenticatorParams,
-    }
-
-    impl Version for Intent {
-        type Kind = AcceptInvitation;
-        type Outcome = Outcome;
-        const TYPE: &'static str = "ACTIVITY_TYPE_ACCEPT_INVITATION";
-        const NUMBER: u16 = 6;
-        const RESULT: &'static str = "acceptInvitationResult";
-    }
-
-    impl From<Intent> for Request {
-        fn from(intent: Intent) -> Self {
-            let authenticator = intent.authenticator.into();
-            Self { invitation: intent.invitation_id, user: intent.user_id, authenticator }
-        }
+    fn newcomer(&self) -> Option<UserId> {
+        Some(self.user)
     }
 }

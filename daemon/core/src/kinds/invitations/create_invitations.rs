@@ -8,8 +8,6 @@ use crate::make::invitation;
 use crate::model::TagKind;
 use crate::params::user::AccessType;
 
-pub(in crate::kinds) struct CreateInvitations;
-
 /// Invites people by email to become users. Each email contains a secret that accepts its invitation once.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(in crate::kinds) struct Intent {
@@ -37,27 +35,23 @@ pub(in crate::kinds) struct Outcome {
 }
 
 impl Version for Intent {
-    type Kind = CreateInvitations;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_INVITATIONS";
     const NUMBER: u16 = 5;
-    const RESULT: &'static str = "createInvitationsResult";
 }
 
-impl Kind for CreateInvitations {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Create, Resource::Invitation));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Create, Resource::Invitation));
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
-        not_empty(&intent.invitations, "invitations")?;
-        distinct(intent.invitations.iter().map(|one| one.receiver_user_email.as_str()), "invitations")?;
+    fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
+        not_empty(&self.invitations, "invitations")?;
+        distinct(self.invitations.iter().map(|one| one.receiver_user_email.as_str()), "invitations")?;
         if !view.sends_mail() {
             return Err(Wrong::NoMail.into());
         }
-        for one in &intent.invitations {
+        for one in &self.invitations {
             view.user(one.sender_user_id)?;
             if one.sender_user_id != view.proposer {
                 let text = "invalid request body: `senderUserId` must be the user who submits the request";
@@ -67,24 +61,13 @@ impl Kind for CreateInvitations {
             view.tags_exist(&one.receiver_user_tags, TagKind::User)?;
         }
         let waiting = view.organization.invitations.iter().filter(|one| one.waits(view.now)).count();
-        check_limit(
-            waiting,
-            intent.invitations.len(),
-            view.limits().invitations,
-            "invitations",
-            "invitations",
-        )?;
-        Ok((Facts::default(), ()))
+        check_limit(waiting, self.invitations.len(), view.limits().invitations, "invitations", "invitations")
     }
 
-    fn execute(
-        intent: Intent,
-        (): (),
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
-        invitation::make_room(intent.invitations.len(), context);
-        let mut ids = Vec::with_capacity(intent.invitations.len());
-        for one in intent.invitations {
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
+        invitation::make_room(self.invitations.len(), context);
+        let mut ids = Vec::with_capacity(self.invitations.len());
+        for one in self.invitations {
             let new = invitation::New {
                 name: one.receiver_user_name,
                 email: one.receiver_user_email,

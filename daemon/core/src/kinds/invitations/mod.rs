@@ -7,8 +7,8 @@ mod create_invitations;
 mod delete_invitation;
 
 pub(super) const ENTRIES: &[Entry] = &[
-    entry::<accept_invitation::v1::Intent>(),
-    entry::<accept_invitation::Intent>(),
+    entry::<accept_invitation::V1>(),
+    entry::<accept_invitation::V2>(),
     entry::<create_invitations::Intent>(),
     entry::<delete_invitation::Intent>(),
 ];

@@ -9,8 +9,6 @@ use crate::model::{IpAllowlist, IpRule};
 /// Longest text of an address block, in bytes.
 const BLOCK: usize = 64;
 
-pub(in crate::kinds) struct SetIpAllowlist;
-
 /// Sets the IP allowlist of the organization, or of the API key `publicKey`. Replaces any earlier list.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -47,27 +45,22 @@ enum OnEvaluationError {
 pub(in crate::kinds) struct Outcome {}
 
 impl Version for Intent {
-    type Kind = SetIpAllowlist;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_SET_IP_ALLOWLIST";
     const NUMBER: u16 = 128;
-    const RESULT: &'static str = "setIpAllowlistResult";
 }
 
-impl Kind for SetIpAllowlist {
-    const ACTS: Option<(Action, Resource)> = None;
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
+impl Kind for Intent {
     type Plan = IpAllowlist;
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, IpAllowlist), RequestError> {
+    fn rules(&self, view: &View<'_>) -> Result<IpAllowlist, RequestError> {
         ip_allowlist::check_top_level(view)?;
-        if let Some(key) = &intent.public_key {
+        if let Some(key) = &self.public_key {
             ip_allowlist::check_key_exists(key.as_str(), view)?;
         }
-        let mut rules: Vec<IpRule> = Vec::with_capacity(intent.rules.len());
-        for (index, rule) in intent.rules.iter().enumerate() {
+        let mut rules: Vec<IpRule> = Vec::with_capacity(self.rules.len());
+        for (index, rule) in self.rules.iter().enumerate() {
             let network = ip_allowlist::network(index, rule.cidr.as_str())?;
             if rules.iter().all(|known| known.network != network) {
                 rules.push(IpRule { network, label: rule.label.clone(), created: view.now });
@@ -75,19 +68,15 @@ impl Kind for SetIpAllowlist {
         }
         ip_allowlist::check_count(&rules)?;
         let list = IpAllowlist {
-            enabled: intent.enabled != Some(false),
+            enabled: self.enabled != Some(false),
             rules,
-            allows_unknown: intent.on_evaluation_error == Some(OnEvaluationError::Allow),
+            allows_unknown: self.on_evaluation_error == Some(OnEvaluationError::Allow),
         };
-        Ok((Facts::default(), list))
+        Ok(list)
     }
 
-    fn execute(
-        intent: Intent,
-        list: IpAllowlist,
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
-        let key = intent.public_key.as_ref().map(Text::as_str);
+    fn execute(self, list: IpAllowlist, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
+        let key = self.public_key.as_ref().map(Text::as_str);
         ip_allowlist::set(key, Some(&list), context);
         Ok(Outcome {})
     }

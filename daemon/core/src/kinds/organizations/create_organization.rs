@@ -6,16 +6,26 @@ use quorate_common::ids::{OrganizationId, UserId};
 
 use crate::kind::Registrant;
 use crate::kinds::prelude::*;
+use crate::make::credential;
 use crate::make::user::{self, SignIn};
-use crate::params::credential::AuthenticatorParamsV2;
+use crate::params::credential::{AuthenticatorParams, AuthenticatorParamsV2};
 use crate::params::{NewAuthenticator, NewUser};
 
-pub(in crate::kinds) struct CreateOrganization;
+/// Creates an organization with an authenticator in the original format.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct V1 {
+    organization_name: Label,
+    root_email: Email,
+    root_authenticator: AuthenticatorParams,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    root_user_id: Option<UserId>,
+}
 
 /// Creates an organization. The passkey that it registers must stamp the request, without `organizationId`.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Intent {
+pub(in crate::kinds) struct V2 {
     organization_name: Label,
     root_email: Email,
     root_authenticator: AuthenticatorParamsV2,
@@ -23,111 +33,68 @@ pub(in crate::kinds) struct Intent {
     root_user_id: Option<UserId>,
 }
 
+/// The version-independent parameters.
+pub(in crate::kinds) struct Request(Registrant);
+
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Outcome {
     organization_id: OrganizationId,
 }
 
-impl Version for Intent {
-    type Kind = CreateOrganization;
-    type Outcome = Outcome;
-    const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_ORGANIZATION_V2";
-    const NUMBER: u16 = 34;
-    const RESULT: &'static str = "createOrganizationResult";
+impl Version for V1 {
+    type Kind = Request;
+    const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_ORGANIZATION";
+    const NUMBER: u16 = 16;
 }
 
-impl From<Intent> for Registrant {
-    fn from(intent: Intent) -> Self {
-        registrant(
-            intent.organization_name,
-            intent.root_email,
-            intent.root_authenticator.into(),
-            intent.root_user_id,
-        )
+impl Version for V2 {
+    type Kind = Request;
+    const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_ORGANIZATION_V2";
+    const NUMBER: u16 = 34;
+    const RESULT: Option<&'static str> = Some("createOrganizationResult");
+}
+
+impl Request {
+    /// Returns the request of a registrant. The root user gets the name of the authenticator, because the
+    /// request has no other one. An authenticator in the original format contains the id of its user.
+    fn new(organization: Label, email: Email, authenticator: NewAuthenticator, id: Option<UserId>) -> Self {
+        let user_id = id.or(authenticator.user);
+        let user = NewUser::new(authenticator.name.clone(), Some(email));
+        let user = NewUser { authenticators: vec![authenticator], ..user };
+        Self(Registrant { organization, user, user_id })
     }
 }
 
-/// Returns the registrant. The root user gets the name of the authenticator, because the request has no other
-/// one.
-fn registrant(
-    organization: Label,
-    email: Email,
-    authenticator: NewAuthenticator,
-    user_id: Option<UserId>,
-) -> Registrant {
-    let user = NewUser {
-        name: authenticator.name.clone(),
-        email: Some(email),
-        phone: None,
-        api_keys: Vec::new(),
-        authenticators: vec![authenticator],
-        oauth_providers: Vec::new(),
-        tags: Vec::new(),
-    };
-    Registrant { organization, user, user_id }
+impl From<V1> for Request {
+    fn from(intent: V1) -> Self {
+        let authenticator = intent.root_authenticator.into();
+        Self::new(intent.organization_name, intent.root_email, authenticator, intent.root_user_id)
+    }
 }
 
-impl Kind for CreateOrganization {
-    const ACTS: Option<(Action, Resource)> = None;
+impl From<V2> for Request {
+    fn from(intent: V2) -> Self {
+        let authenticator = intent.root_authenticator.into();
+        Self::new(intent.organization_name, intent.root_email, authenticator, intent.root_user_id)
+    }
+}
+
+impl Kind for Request {
     const GATE: Gate = Gate::Registrant;
-    type Intent = Registrant;
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(registrant: &Registrant, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
-        user::check_authenticator_owner(view.proposer, &registrant.user.authenticators)?;
-        user::check(std::slice::from_ref(&registrant.user), None, SignIn::default(), view.limits())?;
-        Ok((Facts::default(), ()))
+    fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
+        credential::check_authenticator_owner(view.proposer, &self.0.user.authenticators)?;
+        user::check(std::slice::from_ref(&self.0.user), None, SignIn::default(), view.limits()).map(drop)
     }
 
-    fn execute(
-        _: Registrant,
-        (): (),
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
         Ok(Outcome { organization_id: context.organization.id() })
     }
 
-    fn registrant(registrant: &Registrant) -> Option<&Registrant> {
-        Some(registrant)
-    }
-}
-
-/// Version 1: the authenticator in the original format, which contains the id of its user.
-pub(in crate::kinds) mod v1 {
-    use quorate_common::bounded::Email;
-
-    use super::{
-        CreateOrganization, Deserialize, JsonSchema, Label, NewAuthenticator, Outcome, Registrant, Serialize,
-        UserId, Version,
-    };
-    use crate::params::credential::AuthenticatorParams;
-
-    /// Creates an organization with an authenticator in the original format.
-    #[derive(Serialize, Deserialize, JsonSchema)]
-    #[serde(rename_all = "camelCase")]
-    pub(in crate::kinds) struct Intent {
-        organization_name: Label,
-        root_email: Email,
-        root_authenticator: AuthenticatorParams,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        root_user_id: Option<UserId>,
-    }
-
-    impl Version for Intent {
-        type Kind = CreateOrganization;
-        type Outcome = Outcome;
-        const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_ORGANIZATION";
-        const NUMBER: u16 = 16;
-        const RESULT: &'static str = "createOrganizationResult";
-    }
-
-    impl From<Intent> for Registrant {
-        fn from(intent: Intent) -> Self {
-            let authenticator = NewAuthenticator::from(intent.root_authenticator);
-            let user_id = intent.root_user_id.or(authenticator.user);
-            super::registrant(intent.organization_name, intent.root_email, authenticator, user_id)
-        }
+    fn registrant(&self) -> Option<&Registrant> {
+        Some(&self.0)
     }
 }

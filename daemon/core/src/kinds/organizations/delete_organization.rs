@@ -3,9 +3,6 @@
 use quorate_common::ids::OrganizationId;
 
 use crate::kinds::prelude::*;
-use crate::make::organization;
-
-pub(in crate::kinds) struct DeleteOrganization;
 
 /// Deletes the organization. All its keys must have been exported and all its sub-organizations deleted.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -21,25 +18,22 @@ pub(in crate::kinds) struct Outcome {
 }
 
 impl Version for Intent {
-    type Kind = DeleteOrganization;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_ORGANIZATION";
     const NUMBER: u16 = 12;
-    const RESULT: &'static str = "deleteOrganizationResult";
 }
 
-impl Kind for DeleteOrganization {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Delete, Resource::Organization));
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Delete, Resource::Organization));
     const GATE: Gate = Gate::RootUser;
-    type Intent = Intent;
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
+    fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
         if view.organization.head.parent.is_some() {
             return Err(Wrong::ClosedToChildren("delete organizations").into());
         }
-        if intent.organization_id != view.organization.id() {
+        if self.organization_id != view.organization.id() {
             let text =
                 "invalid request body: `parameters.organizationId` must be the organization acted upon";
             return Err(Wrong::Text(text).into());
@@ -47,16 +41,11 @@ impl Kind for DeleteOrganization {
         if view.records().has_children()? {
             return Err(Wrong::Text("organization has sub-organizations").into());
         }
-        organization::all_exported(view.organization)?;
-        Ok((Facts::default(), ()))
+        view.all_exported()
     }
 
-    fn execute(
-        intent: Intent,
-        (): (),
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
         context.change(Change::Delete);
-        Ok(Outcome { organization_id: intent.organization_id })
+        Ok(Outcome { organization_id: self.organization_id })
     }
 }

@@ -3,9 +3,6 @@
 use quorate_common::ids::OrganizationId;
 
 use crate::kinds::prelude::*;
-use crate::make::organization;
-
-pub(in crate::kinds) struct DeleteSubOrganization;
 
 /// Deletes the sub-organization that the request names, with all its keys.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -23,31 +20,25 @@ pub(in crate::kinds) struct Outcome {
 }
 
 impl Version for Intent {
-    type Kind = DeleteSubOrganization;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_SUB_ORGANIZATION";
     const NUMBER: u16 = 76;
-    const RESULT: &'static str = "deleteSubOrganizationResult";
 }
 
-impl Kind for DeleteSubOrganization {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Delete, Resource::Organization));
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Delete, Resource::Organization));
     const GATE: Gate = Gate::RootUser;
-    type Intent = Intent;
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
+    fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
         if view.organization.head.parent.is_none() {
             return Err(Wrong::Text("organization is not a sub-organization").into());
         }
-        if intent.delete_without_export != Some(true) {
-            organization::all_exported(view.organization)?;
-        }
-        Ok((Facts::default(), ()))
+        if self.delete_without_export == Some(true) { Ok(()) } else { view.all_exported() }
     }
 
-    fn execute(_: Intent, (): (), context: &mut ExecutionContext<'_, '_>) -> Result<Outcome, RequestError> {
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
         context.change(Change::Delete);
         Ok(Outcome { sub_organization_uuid: context.organization.id() })
     }

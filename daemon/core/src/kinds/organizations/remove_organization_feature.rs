@@ -1,11 +1,8 @@
 //! Disables an organization feature.
 
-use quorate_common::wire::Feature;
-
 use crate::kinds::prelude::*;
 use crate::model::FeatureName;
-
-pub(in crate::kinds) struct RemoveOrganizationFeature;
+use crate::params::organization::FeaturesResult;
 
 /// Disables an organization feature.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -13,38 +10,25 @@ pub(in crate::kinds) struct Intent {
     name: FeatureName,
 }
 
-#[derive(Serialize, JsonSchema)]
-pub(in crate::kinds) struct Outcome {
-    features: Vec<Feature>,
-}
-
 impl Version for Intent {
-    type Kind = RemoveOrganizationFeature;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_REMOVE_ORGANIZATION_FEATURE";
     const NUMBER: u16 = 50;
-    const RESULT: &'static str = "removeOrganizationFeatureResult";
 }
 
-impl Kind for RemoveOrganizationFeature {
-    const ACTS: Option<(Action, Resource)> = None;
+impl Kind for Intent {
     const GATE: Gate = Gate::RootQuorum;
-    type Intent = Intent;
     type Plan = ();
-    type Outcome = Outcome;
+    type Outcome = FeaturesResult;
 
-    fn rules(_: &Intent, _: &View<'_>) -> Result<(Facts, ()), RequestError> {
-        Ok((Facts::default(), ()))
+    fn rules(&self, _: &View<'_>) -> Result<(), RequestError> {
+        Ok(())
     }
 
-    fn execute(
-        intent: Intent,
-        (): (),
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<FeaturesResult, RequestError> {
         let mut after = context.organization.clone();
-        after.head.features.remove(&intent.name);
-        context.change(Change::RemoveFeature(intent.name));
-        Ok(Outcome { features: after.features() })
+        after.head.features.remove(&self.name);
+        context.change(Change::RemoveFeature(self.name));
+        Ok(FeaturesResult { features: after.features() })
     }
 }

@@ -8,8 +8,6 @@ use crate::model::FeatureName;
 /// Longest origin, in bytes.
 const ORIGIN: usize = 512;
 
-pub(in crate::kinds) struct UpdateAllowedOrigins;
-
 /// Sets the web origins from which passkeys are accepted. An empty list removes the setting.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -19,34 +17,26 @@ pub(in crate::kinds) struct Intent {
 }
 
 impl Version for Intent {
-    type Kind = UpdateAllowedOrigins;
-    type Outcome = Empty;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_UPDATE_ALLOWED_ORIGINS";
     const NUMBER: u16 = 39;
-    const RESULT: &'static str = "updateAllowedOriginsResult";
 }
 
-impl Kind for UpdateAllowedOrigins {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Update, Resource::Config));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Update, Resource::Config));
     type Plan = ();
     type Outcome = Empty;
 
-    fn rules(intent: &Intent, _: &View<'_>) -> Result<(Facts, ()), RequestError> {
-        distinct(intent.allowed_origins.iter().map(Text::as_str), "allowedOrigins")?;
-        if !intent.allowed_origins.iter().all(|origin| is_origin(origin.as_str())) {
+    fn rules(&self, _: &View<'_>) -> Result<(), RequestError> {
+        distinct(self.allowed_origins.iter().map(Text::as_str), "allowedOrigins")?;
+        if !self.allowed_origins.iter().all(|origin| is_origin(origin.as_str())) {
             return Err(Wrong::Text("invalid request body: `allowedOrigins`: expected web origins").into());
         }
-        Ok((Facts::default(), ()))
+        Ok(())
     }
 
-    fn execute(
-        intent: Intent,
-        (): (),
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Empty, RequestError> {
-        let origins: Vec<&str> = intent.allowed_origins.iter().map(Text::as_str).collect();
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Empty, RequestError> {
+        let origins: Vec<&str> = self.allowed_origins.iter().map(Text::as_str).collect();
         let name = FeatureName::WebauthnOrigins;
         context.change(if origins.is_empty() {
             Change::RemoveFeature(name)

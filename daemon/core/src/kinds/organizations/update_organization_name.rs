@@ -4,8 +4,6 @@ use quorate_common::ids::OrganizationId;
 
 use crate::kinds::prelude::*;
 
-pub(in crate::kinds) struct UpdateOrganizationName;
-
 /// Renames the organization.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -21,33 +19,22 @@ pub(in crate::kinds) struct Outcome {
 }
 
 impl Version for Intent {
-    type Kind = UpdateOrganizationName;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_UPDATE_ORGANIZATION_NAME";
     const NUMBER: u16 = 121;
-    const RESULT: &'static str = "updateOrganizationNameResult";
 }
 
-impl Kind for UpdateOrganizationName {
-    const ACTS: Option<(Action, Resource)> = None;
+impl Kind for Intent {
     const GATE: Gate = Gate::RootQuorum;
-    type Intent = Intent;
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(_: &Intent, _: &View<'_>) -> Result<(Facts, ()), RequestError> {
-        Ok((Facts::default(), ()))
+    fn rules(&self, _: &View<'_>) -> Result<(), RequestError> {
+        Ok(())
     }
 
-    fn execute(
-        intent: Intent,
-        (): (),
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
-        context.change(Change::SetName(intent.organization_name.clone()));
-        Ok(Outcome {
-            organization_id: context.organization.id(),
-            organization_name: intent.organization_name,
-        })
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
+        context.change(Change::SetName(self.organization_name.clone()));
+        Ok(Outcome { organization_id: context.organization.id(), organization_name: self.organization_name })
     }
 }

@@ -6,8 +6,6 @@ use crate::kinds::prelude::*;
 use crate::make::quorum;
 use crate::model::{RootQuorum, User};
 
-pub(in crate::kinds) struct UpdateRootQuorum;
-
 /// Replaces the root quorum: its members and how many of them must agree.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -18,46 +16,35 @@ pub(in crate::kinds) struct Intent {
 }
 
 impl Version for Intent {
-    type Kind = UpdateRootQuorum;
-    type Outcome = Empty;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_UPDATE_ROOT_QUORUM";
     const NUMBER: u16 = 30;
-    const RESULT: &'static str = "updateRootQuorumResult";
 }
 
-impl Kind for UpdateRootQuorum {
-    const ACTS: Option<(Action, Resource)> = None;
+impl Kind for Intent {
     const GATE: Gate = Gate::RootQuorum;
-    type Intent = Intent;
     type Plan = RootQuorum;
     type Outcome = Empty;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, RootQuorum), RequestError> {
-        let threshold = u32::try_from(intent.threshold).unwrap_or(0);
-        if threshold == 0 {
-            return Err(Wrong::Threshold("quorum threshold must be non-zero integer").into());
-        }
-        distinct(intent.user_ids.iter(), "userIds")?;
+    fn rules(&self, view: &View<'_>) -> Result<RootQuorum, RequestError> {
+        let threshold = quorum::threshold(self.threshold)?;
+        distinct(self.user_ids.iter(), "userIds")?;
         let can_vote = |id: &UserId| view.organization.user(*id).is_some_and(User::has_key);
-        if intent.user_ids.is_empty() || !intent.user_ids.iter().all(can_vote) {
+        if self.user_ids.is_empty() || !self.user_ids.iter().all(can_vote) {
             return Err(Wrong::QuorumUsers.into());
         }
-        if usize::try_from(threshold).unwrap_or(usize::MAX) > intent.user_ids.len() {
+        if usize::try_from(threshold).unwrap_or(usize::MAX) > self.user_ids.len() {
             return Err(
                 Wrong::Threshold("quorum threshold must not exceed the number of quorum users").into()
             );
         }
-        let members = intent.user_ids.iter().copied().collect();
+        let members = self.user_ids.iter().copied().collect();
         let root_quorum = RootQuorum { threshold, members };
         quorum::can_be_met(&root_quorum, view.organization)?;
-        Ok((Facts::default(), root_quorum))
+        Ok(root_quorum)
     }
 
-    fn execute(
-        _: Intent,
-        quorum: RootQuorum,
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Empty, RequestError> {
+    fn execute(self, quorum: RootQuorum, context: &mut Execution<'_>) -> Result<Empty, RequestError> {
         context.change(Change::SetQuorum(quorum));
         Ok(Empty {})
     }

@@ -1,12 +1,9 @@
 //! Creates several policies: all of them or none.
 
-use quorate_common::ids::PolicyId;
-
 use crate::kinds::prelude::*;
 use crate::make::policy;
 use crate::params::PolicyParams;
-
-pub(in crate::kinds) struct CreatePolicies;
+use crate::params::policy::PoliciesResult;
 
 /// Creates several policies: all of them or none.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -16,39 +13,24 @@ pub(in crate::kinds) struct Intent {
     policies: AtMost<PolicyParams, BATCH>,
 }
 
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Outcome {
-    policy_ids: AtMost<PolicyId, BATCH>,
-}
-
 impl Version for Intent {
-    type Kind = CreatePolicies;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_POLICIES";
     const NUMBER: u16 = 62;
-    const RESULT: &'static str = "createPoliciesResult";
 }
 
-impl Kind for CreatePolicies {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Create, Resource::Policy));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Create, Resource::Policy));
     type Plan = ();
-    type Outcome = Outcome;
+    type Outcome = PoliciesResult;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
-        not_empty(&intent.policies, "policies")?;
-        policy::check_new(&intent.policies, view)?;
-        Ok((Facts::default(), ()))
+    fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
+        not_empty(&self.policies, "policies")?;
+        policy::check_new(&self.policies, view)
     }
 
-    fn execute(
-        intent: Intent,
-        (): (),
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
-        let ids = intent.policies.into_iter().map(|params| policy::add(params, context)).collect();
-        Ok(Outcome { policy_ids: AtMost::cut(ids) })
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<PoliciesResult, RequestError> {
+        let ids = self.policies.into_iter().map(|params| policy::add(params, context)).collect();
+        Ok(PoliciesResult { policy_ids: AtMost::cut(ids) })
     }
 }

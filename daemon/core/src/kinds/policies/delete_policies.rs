@@ -3,8 +3,7 @@
 use quorate_common::ids::PolicyId;
 
 use crate::kinds::prelude::*;
-
-pub(in crate::kinds) struct DeletePolicies;
+use crate::params::policy::PoliciesResult;
 
 /// Deletes several policies: all of them or none.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -14,40 +13,23 @@ pub(in crate::kinds) struct Intent {
     policy_ids: AtMost<PolicyId, BATCH>,
 }
 
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Outcome {
-    policy_ids: AtMost<PolicyId, BATCH>,
-}
-
 impl Version for Intent {
-    type Kind = DeletePolicies;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_POLICIES";
     const NUMBER: u16 = 103;
-    const RESULT: &'static str = "deletePoliciesResult";
 }
 
-impl Kind for DeletePolicies {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Delete, Resource::Policy));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Delete, Resource::Policy));
     type Plan = ();
-    type Outcome = Outcome;
+    type Outcome = PoliciesResult;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
-        not_empty(&intent.policy_ids, "policyIds")?;
-        distinct(intent.policy_ids.iter(), "policyIds")?;
-        intent.policy_ids.iter().try_for_each(|id| view.policy(*id).map(drop))?;
-        Ok((Facts::default(), ()))
+    fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
+        look_up_each(&self.policy_ids, "policyIds", |id| view.policy(id)).map(drop)
     }
 
-    fn execute(
-        intent: Intent,
-        (): (),
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
-        intent.policy_ids.iter().for_each(|id| context.change(Change::RemovePolicy(*id)));
-        Ok(Outcome { policy_ids: intent.policy_ids })
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<PoliciesResult, RequestError> {
+        context.change_all(self.policy_ids.iter().copied().map(Change::RemovePolicy));
+        Ok(PoliciesResult { policy_ids: self.policy_ids })
     }
 }

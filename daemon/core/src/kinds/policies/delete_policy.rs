@@ -3,8 +3,7 @@
 use quorate_common::ids::PolicyId;
 
 use crate::kinds::prelude::*;
-
-pub(in crate::kinds) struct DeletePolicy;
+use crate::params::policy::PolicyResult;
 
 /// Deletes a policy.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -13,38 +12,23 @@ pub(in crate::kinds) struct Intent {
     policy_id: PolicyId,
 }
 
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Outcome {
-    policy_id: PolicyId,
-}
-
 impl Version for Intent {
-    type Kind = DeletePolicy;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_POLICY";
     const NUMBER: u16 = 13;
-    const RESULT: &'static str = "deletePolicyResult";
 }
 
-impl Kind for DeletePolicy {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Delete, Resource::Policy));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Delete, Resource::Policy));
     type Plan = ();
-    type Outcome = Outcome;
+    type Outcome = PolicyResult;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
-        view.policy(intent.policy_id)?;
-        Ok((Facts::default(), ()))
+    fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
+        view.policy(self.policy_id).map(drop)
     }
 
-    fn execute(
-        intent: Intent,
-        (): (),
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
-        context.change(Change::RemovePolicy(intent.policy_id));
-        Ok(Outcome { policy_id: intent.policy_id })
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<PolicyResult, RequestError> {
+        context.change(Change::RemovePolicy(self.policy_id));
+        Ok(PolicyResult { policy_id: self.policy_id })
     }
 }

@@ -10,11 +10,11 @@ mod update_policy;
 
 pub(super) const ENTRIES: &[Entry] = &[
     entry::<create_policies::Intent>(),
-    entry::<create_policy::v1::Intent>(),
-    entry::<create_policy::v2::Intent>(),
-    entry::<create_policy::Intent>(),
+    entry::<create_policy::V1>(),
+    entry::<create_policy::V2>(),
+    entry::<create_policy::V3>(),
     entry::<delete_policies::Intent>(),
     entry::<delete_policy::Intent>(),
-    entry::<update_policy::v1::Intent>(),
-    entry::<update_policy::Intent>(),
+    entry::<update_policy::V1>(),
+    entry::<update_policy::V2>(),
 ];

@@ -1,5 +1,7 @@
 //! Creates private keys that belong to no wallet.
 
+use std::marker::PhantomData;
+
 use quorate_common::ids::PrivateKeyId;
 
 use crate::kinds::prelude::*;
@@ -8,39 +10,63 @@ use crate::model::TagKind;
 use crate::params::PrivateKeyParams;
 use crate::params::keys::PrivateKeyResult;
 
-pub(in crate::kinds) struct CreatePrivateKeys;
-
 /// Creates private keys that belong to no wallet.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Intent {
+pub(in crate::kinds) struct Intent<O> {
     #[serde(default)]
     private_keys: AtMost<PrivateKeyParams, BATCH>,
+    #[serde(skip)]
+    outcome: PhantomData<O>,
+}
+
+/// Version 1: the result contains only ids.
+pub(in crate::kinds) type V1 = Intent<Ids>;
+pub(in crate::kinds) type V2 = Intent<Keys>;
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Ids {
+    private_key_ids: AtMost<PrivateKeyId, BATCH>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Outcome {
+pub(in crate::kinds) struct Keys {
     private_keys: AtMost<PrivateKeyResult, BATCH>,
 }
 
-impl Version for Intent {
-    type Kind = CreatePrivateKeys;
-    type Outcome = Outcome;
-    const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2";
-    const NUMBER: u16 = 40;
-    const RESULT: &'static str = "createPrivateKeysResultV2";
+impl Version for V1 {
+    type Kind = Self;
+    const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_PRIVATE_KEYS";
+    const NUMBER: u16 = 3;
 }
 
-impl Kind for CreatePrivateKeys {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Create, Resource::PrivateKey));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
-    type Plan = ();
-    type Outcome = Outcome;
+impl Version for V2 {
+    type Kind = Self;
+    const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_PRIVATE_KEYS_V2";
+    const NUMBER: u16 = 40;
+}
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
-        let keys = &intent.private_keys;
+impl From<Vec<PrivateKeyResult>> for Ids {
+    fn from(keys: Vec<PrivateKeyResult>) -> Self {
+        Self { private_key_ids: AtMost::cut(keys.iter().map(|key| key.private_key_id).collect()) }
+    }
+}
+
+impl From<Vec<PrivateKeyResult>> for Keys {
+    fn from(keys: Vec<PrivateKeyResult>) -> Self {
+        Self { private_keys: AtMost::cut(keys) }
+    }
+}
+
+impl<O: From<Vec<PrivateKeyResult>> + Serialize + JsonSchema + 'static> Kind for Intent<O> {
+    const ACTS: Acts = Some((Action::Create, Resource::PrivateKey));
+    type Plan = ();
+    type Outcome = O;
+
+    fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
+        let keys = &self.private_keys;
         not_empty(keys, "privateKeys")?;
         private_key::check(keys)?;
         for key in keys {
@@ -49,64 +75,16 @@ impl Kind for CreatePrivateKeys {
             view.tags_exist(&key.private_key_tags, TagKind::PrivateKey)?;
         }
         let present = view.organization.private_keys().count();
-        check_limit(present, keys.len(), view.limits().private_keys, "private keys", "private_keys")?;
-        Ok((Facts::default(), ()))
+        check_limit(present, keys.len(), view.limits().private_keys, "private keys", "private_keys")
     }
 
-    fn execute(
-        intent: Intent,
-        (): (),
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
-        let mut results = Vec::with_capacity(intent.private_keys.len());
-        for params in intent.private_keys {
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<O, RequestError> {
+        let mut results = Vec::with_capacity(self.private_keys.len());
+        for params in self.private_keys {
             let (changes, result) = private_key::private_key(params, context)?;
             context.change_all(changes);
             results.push(result);
         }
-        Ok(Outcome { private_keys: AtMost::cut(results) })
-    }
-}
-
-/// Version 1: the same parameters; the result contains only ids.
-pub(in crate::kinds) mod v1 {
-    use super::{
-        AtMost, BATCH, CreatePrivateKeys, Deserialize, JsonSchema, PrivateKeyId, PrivateKeyParams, Serialize,
-        Version,
-    };
-
-    /// Creates private keys that belong to no wallet.
-    #[derive(Serialize, Deserialize, JsonSchema)]
-    #[serde(rename_all = "camelCase")]
-    pub(in crate::kinds) struct Intent {
-        #[serde(default)]
-        private_keys: AtMost<PrivateKeyParams, BATCH>,
-    }
-
-    #[derive(Serialize, JsonSchema)]
-    #[serde(rename_all = "camelCase")]
-    pub(in crate::kinds) struct Outcome {
-        private_key_ids: AtMost<PrivateKeyId, BATCH>,
-    }
-
-    impl Version for Intent {
-        type Kind = CreatePrivateKeys;
-        type Outcome = Outcome;
-        const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_PRIVATE_KEYS";
-        const NUMBER: u16 = 3;
-        const RESULT: &'static str = "createPrivateKeysResult";
-    }
-
-    impl From<Intent> for super::Intent {
-        fn from(intent: Intent) -> Self {
-            Self { private_keys: intent.private_keys }
-        }
-    }
-
-    impl From<super::Outcome> for Outcome {
-        fn from(outcome: super::Outcome) -> Self {
-            let ids = outcome.private_keys.iter().map(|key| key.private_key_id);
-            Self { private_key_ids: AtMost::cut(ids.collect()) }
-        }
+        Ok(results.into())
     }
 }

@@ -4,8 +4,6 @@ use quorate_common::ids::PrivateKeyId;
 
 use crate::kinds::prelude::*;
 
-pub(in crate::kinds) struct DeletePrivateKeys;
-
 /// Deletes private keys and their secrets.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -24,40 +22,27 @@ pub(in crate::kinds) struct Outcome {
 }
 
 impl Version for Intent {
-    type Kind = DeletePrivateKeys;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_PRIVATE_KEYS";
     const NUMBER: u16 = 73;
-    const RESULT: &'static str = "deletePrivateKeysResult";
 }
 
-impl Kind for DeletePrivateKeys {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Delete, Resource::PrivateKey));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Delete, Resource::PrivateKey));
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
-        not_empty(&intent.private_key_ids, "privateKeyIds")?;
-        distinct(intent.private_key_ids.iter(), "privateKeyIds")?;
-        for id in &intent.private_key_ids {
-            if !view.private_key(*id)?.exported && intent.delete_without_export != Some(true) {
-                return Err(Wrong::Text("private key has not been exported").into());
-            }
-        }
+    fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
         // Without facts about the key: a policy that allows signing with it must not allow deleting it.
-        Ok((Facts::default(), ()))
+        look_up_each(&self.private_key_ids, "privateKeyIds", |id| {
+            let may_be_lost = !view.private_key(id)?.exported && self.delete_without_export != Some(true);
+            if may_be_lost { Err(Wrong::Text("private key has not been exported").into()) } else { Ok(()) }
+        })
+        .map(drop)
     }
 
-    fn execute(
-        intent: Intent,
-        (): (),
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
-        for id in &intent.private_key_ids {
-            context.change(Change::RemovePrivateKey(*id));
-        }
-        Ok(Outcome { private_key_ids: intent.private_key_ids })
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
+        context.change_all(self.private_key_ids.iter().copied().map(Change::RemovePrivateKey));
+        Ok(Outcome { private_key_ids: self.private_key_ids })
     }
 }

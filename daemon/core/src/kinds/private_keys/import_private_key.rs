@@ -13,8 +13,6 @@ use crate::model::layout::Key;
 use crate::params::PrivateKeyParams;
 use crate::params::keys::PrivateKeyResult;
 
-pub(in crate::kinds) struct ImportPrivateKey;
-
 /// Imports a private key: 32 bytes, encrypted to an import key of the caller.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -39,37 +37,30 @@ impl Intent {
 }
 
 impl Version for Intent {
-    type Kind = ImportPrivateKey;
-    type Outcome = PrivateKeyResult;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_IMPORT_PRIVATE_KEY";
     const NUMBER: u16 = 61;
-    const RESULT: &'static str = "importPrivateKeyResult";
 }
 
-impl Kind for ImportPrivateKey {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Import, Resource::PrivateKey));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Import, Resource::PrivateKey));
     type Plan = (SecretKey, Key);
     type Outcome = PrivateKeyResult;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), RequestError> {
-        bundles::is_own(intent.user_id, view)?;
-        private_key::check(&[intent.params()])?;
-        view.private_key_name_is_free(&intent.private_key_name)?;
+    fn rules(&self, view: &View<'_>) -> Result<Self::Plan, RequestError> {
+        bundles::is_own(self.user_id, view)?;
+        private_key::check(&[self.params()])?;
+        view.private_key_name_is_free(&self.private_key_name)?;
         let present = view.organization.private_keys().count();
         check_limit(present, 1, view.limits().private_keys, "private keys", "private_keys")?;
-        let opened = bundles::open(Purpose::PrivateKey, intent.encrypted_bundle.as_str(), view)?;
-        let secret = private_key::parse_imported(intent.curve, &opened.plaintext, view)?;
-        Ok((Facts::default(), (secret, opened.record_key)))
+        let opened = bundles::open(Purpose::PrivateKey, self.encrypted_bundle.as_str(), view)?;
+        let secret = private_key::parse_imported(self.curve, &opened.plaintext, view)?;
+        Ok((secret, opened.record_key))
     }
 
-    fn execute(
-        intent: Intent,
-        (secret, import_key): Self::Plan,
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<PrivateKeyResult, RequestError> {
-        let (changes, result) = private_key::from_secret(intent.params(), &secret, true, context)?;
+    fn execute(self, plan: Self::Plan, context: &mut Execution<'_>) -> Result<Self::Outcome, RequestError> {
+        let (secret, import_key) = plan;
+        let (changes, result) = private_key::from_secret(self.params(), &secret, true, context)?;
         context.change_all(changes);
         context.change(Change::RemoveImportTarget(import_key));
         Ok(result)

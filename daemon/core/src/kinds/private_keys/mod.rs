@@ -10,8 +10,8 @@ mod import_private_key;
 mod init_import_private_key;
 
 pub(super) const ENTRIES: &[Entry] = &[
-    entry::<create_private_keys::v1::Intent>(),
-    entry::<create_private_keys::Intent>(),
+    entry::<create_private_keys::V1>(),
+    entry::<create_private_keys::V2>(),
     entry::<delete_private_keys::Intent>(),
     entry::<disable_private_key::Intent>(),
     entry::<export_private_key::Intent>(),

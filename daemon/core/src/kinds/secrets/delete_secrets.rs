@@ -6,8 +6,6 @@ use crate::kinds::prelude::*;
 use crate::limits::DELETED_SECRETS;
 use crate::model::Secret;
 
-pub(in crate::kinds) struct DeleteSecrets;
-
 /// Deletes secrets and their values, whether or not a copy exists elsewhere.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -23,33 +21,22 @@ pub(in crate::kinds) struct Outcome {
 }
 
 impl Version for Intent {
-    type Kind = DeleteSecrets;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_SECRETS";
     const NUMBER: u16 = 169;
-    const RESULT: &'static str = "deleteSecretsResult";
 }
 
-impl Kind for DeleteSecrets {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Delete, Resource::Secret));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Delete, Resource::Secret));
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
-        not_empty(&intent.secret_ids, "secretIds")?;
-        distinct(intent.secret_ids.iter(), "secretIds")?;
-        intent.secret_ids.iter().try_for_each(|id| view.collection_item::<Secret>(*id).map(drop))?;
-        Ok((Facts::default(), ()))
+    fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
+        look_up_each(&self.secret_ids, "secretIds", |id| view.collection_item::<Secret>(id)).map(drop)
     }
 
-    fn execute(
-        intent: Intent,
-        (): (),
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
-        context.change_all(intent.secret_ids.iter().copied().map(Change::RemoveSecret));
-        Ok(Outcome { secret_ids: intent.secret_ids })
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
+        context.change_all(self.secret_ids.iter().copied().map(Change::RemoveSecret));
+        Ok(Outcome { secret_ids: self.secret_ids })
     }
 }

@@ -11,8 +11,6 @@ use crate::model::Secret;
 use crate::params::secrets::{KeyValues, SecretPayload, TransportEncryptionSuite, check};
 use crate::secret;
 
-pub(in crate::kinds) struct ExportSecrets;
-
 /// Exports secrets, each encrypted to its own target key: all of them or none.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -40,38 +38,34 @@ pub(in crate::kinds) struct Outcome {
 }
 
 impl Version for Intent {
-    type Kind = ExportSecrets;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_EXPORT_SECRETS";
     const NUMBER: u16 = 163;
-    const RESULT: &'static str = "exportSecretsResult";
 }
 
-impl Kind for ExportSecrets {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Export, Resource::Secret));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Export, Resource::Secret));
     type Plan = Vec<(SecretId, TargetPublicKey)>;
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), RequestError> {
-        not_empty(&intent.secrets, "secrets")?;
+    fn rules(&self, view: &View<'_>) -> Result<Self::Plan, RequestError> {
+        not_empty(&self.secrets, "secrets")?;
         let own = OwnKeys::of(view)?;
-        let mut secrets = Vec::with_capacity(intent.secrets.len());
-        let mut plan = Vec::with_capacity(intent.secrets.len());
-        for params in &intent.secrets {
+        let mut plan = Vec::with_capacity(self.secrets.len());
+        for params in &self.secrets {
             check(&params.request_context, "requestContext")?;
-            secrets.push(view.collection_item::<Secret>(params.secret_id)?);
+            view.collection_item::<Secret>(params.secret_id)?;
             plan.push((params.secret_id, own.export_target(params.target_public_key.as_str())?));
         }
-        Ok((Facts::of_secrets(secrets), plan))
+        Ok(plan)
     }
 
-    fn execute(
-        _: Intent,
-        plan: Self::Plan,
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
+    fn facts(&self, _: &Self::Plan, view: &View<'_>) -> Result<Facts, RequestError> {
+        let secrets = self.secrets.iter().map(|params| view.collection_item::<Secret>(params.secret_id));
+        Ok(Facts::of_secrets(secrets.collect::<Result<Vec<_>, _>>()?))
+    }
+
+    fn execute(self, plan: Self::Plan, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
         let mut payloads = Vec::with_capacity(plan.len());
         for (id, target) in plan {
             let record = context.records().secret_value(id)?;

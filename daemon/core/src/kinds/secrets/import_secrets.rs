@@ -10,8 +10,6 @@ use crate::model::{Purpose, Secret};
 use crate::params::secrets::{KeyValues, TransportEncryptionSuite, check};
 use crate::secret::SecretBytes;
 
-pub(in crate::kinds) struct ImportSecrets;
-
 /// Imports secrets of 1 to 65536 bytes, each encrypted to an import key of the caller: all of them or none.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -42,39 +40,31 @@ pub(in crate::kinds) struct Outcome {
 }
 
 impl Version for Intent {
-    type Kind = ImportSecrets;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_IMPORT_SECRETS";
     const NUMBER: u16 = 162;
-    const RESULT: &'static str = "importSecretsResult";
 }
 
-impl Kind for ImportSecrets {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Import, Resource::Secret));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Import, Resource::Secret));
     type Plan = Vec<Opened>;
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Vec<Opened>), RequestError> {
-        not_empty(&intent.secrets, "secrets")?;
-        let names = || intent.secrets.iter().filter_map(|secret| secret.name.as_ref());
+    fn rules(&self, view: &View<'_>) -> Result<Vec<Opened>, RequestError> {
+        not_empty(&self.secrets, "secrets")?;
+        let names = || self.secrets.iter().filter_map(|secret| secret.name.as_ref());
         distinct(names().map(Label::as_str), "secrets")?;
         names().try_for_each(|name| view.secret_name_is_free(name))?;
         let present = view.organization.secrets.len();
-        check_limit(present, intent.secrets.len(), view.limits().secrets, "secrets", "secrets")?;
+        check_limit(present, self.secrets.len(), view.limits().secrets, "secrets", "secrets")?;
         let mut keys = ImportKeys::of(Purpose::Secret, view)?;
-        let opened = intent.secrets.iter().map(|secret| open(secret, &mut keys));
-        Ok((Facts::default(), opened.collect::<Result<_, _>>()?))
+        let opened = self.secrets.iter().map(|secret| open(secret, &mut keys));
+        opened.collect()
     }
 
-    fn execute(
-        intent: Intent,
-        opened: Vec<Opened>,
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
+    fn execute(self, opened: Vec<Opened>, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
         let mut ids = Vec::with_capacity(opened.len());
-        for (secret, opened) in intent.secrets.into_iter().zip(opened) {
+        for (secret, opened) in self.secrets.into_iter().zip(opened) {
             let id = SecretId::random(context.random());
             let static_properties = secret.static_properties.into_iter().map(Into::into).collect();
             let record = Secret { id, name: secret.name, static_properties, created: context.now() };

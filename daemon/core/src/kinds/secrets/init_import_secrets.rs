@@ -7,8 +7,6 @@ use crate::model::Purpose;
 use crate::params::keys::ImportBundle;
 use crate::params::secrets::TransportEncryptionSuite;
 
-pub(in crate::kinds) struct InitImportSecrets;
-
 /// Creates import keys: the caller can encrypt one secret to each and import it once, within 24 hours.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -25,32 +23,24 @@ pub(in crate::kinds) struct Outcome {
 }
 
 impl Version for Intent {
-    type Kind = InitImportSecrets;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_INIT_IMPORT_SECRETS";
     const NUMBER: u16 = 153;
-    const RESULT: &'static str = "initImportSecretsResult";
 }
 
-impl Kind for InitImportSecrets {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Import, Resource::Secret));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Import, Resource::Secret));
     type Plan = usize;
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, _: &View<'_>) -> Result<(Facts, usize), RequestError> {
-        match usize::try_from(intent.num_secrets) {
-            Ok(number @ 1..=SECRET_TARGETS) => Ok((Facts::default(), number)),
+    fn rules(&self, _: &View<'_>) -> Result<usize, RequestError> {
+        match usize::try_from(self.num_secrets) {
+            Ok(number @ 1..=SECRET_TARGETS) => Ok(number),
             _ => Err(Wrong::Text("invalid request body: `parameters.numSecrets`: expected 1 to 50").into()),
         }
     }
 
-    fn execute(
-        _: Intent,
-        number: usize,
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
+    fn execute(self, number: usize, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
         bundles::evict_import_targets(Purpose::Secret, number, context)?;
         let messages =
             (0..number).map(|_| bundles::new_target(Purpose::Secret, context).map(ImportBundle::new));

@@ -11,8 +11,6 @@ use crate::model::SessionProfile;
 /// Longest notes, in bytes.
 const NOTES: usize = 4096;
 
-pub(in crate::kinds) struct CreateSessionProfile;
-
 /// Creates a session profile: what sessions that use it may do, and how long they may last.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -32,51 +30,36 @@ pub(in crate::kinds) struct Outcome {
 }
 
 impl Version for Intent {
-    type Kind = CreateSessionProfile;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_SESSION_PROFILE";
     const NUMBER: u16 = 143;
-    const RESULT: &'static str = "createSessionProfileResult";
 }
 
-impl Kind for CreateSessionProfile {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Create, Resource::SessionProfile));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Create, Resource::SessionProfile));
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
+    fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
         if view.organization.head.parent.is_some() {
             return Err(Wrong::ClosedToChildren("create session profiles").into());
         }
-        policy::check_scope(&intent.scope)?;
+        policy::check_scope(&self.scope)?;
         let profiles = &view.organization.session_profiles;
-        if profiles.iter().any(|one| one.name == intent.session_profile_name) {
+        if profiles.iter().any(|one| one.name == self.session_profile_name) {
             return Err(Conflict::Name("session profile").into());
         }
-        check_limit(
-            profiles.len(),
-            1,
-            view.limits().session_profiles,
-            "session profiles",
-            "session_profiles",
-        )?;
-        Ok((Facts::default(), ()))
+        check_limit(profiles.len(), 1, view.limits().session_profiles, "session profiles", "session_profiles")
     }
 
-    fn execute(
-        intent: Intent,
-        (): (),
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
         let id = SessionProfileId::random(context.random());
         context.change(Change::AddSessionProfile(SessionProfile {
             id,
-            name: intent.session_profile_name,
-            scope: intent.scope.as_str().to_owned(),
-            expiration_seconds: intent.expiration_seconds.map(|ExpirationSeconds(seconds)| seconds),
-            notes: intent.notes.map(|notes| notes.as_str().to_owned()),
+            name: self.session_profile_name,
+            scope: self.scope.as_str().to_owned(),
+            expiration_seconds: self.expiration_seconds.map(|ExpirationSeconds(seconds)| seconds),
+            notes: self.notes.map(|notes| notes.as_str().to_owned()),
             created: context.now(),
         }));
         Ok(Outcome { session_profile_id: id })

@@ -7,9 +7,9 @@ mod sign_raw_payloads;
 mod sign_transaction;
 
 pub(super) const ENTRIES: &[Entry] = &[
-    entry::<sign_raw_payload::v1::Intent>(),
-    entry::<sign_raw_payload::Intent>(),
+    entry::<sign_raw_payload::V1>(),
+    entry::<sign_raw_payload::V2>(),
     entry::<sign_raw_payloads::Intent>(),
-    entry::<sign_transaction::v1::Intent>(),
-    entry::<sign_transaction::Intent>(),
+    entry::<sign_transaction::V1>(),
+    entry::<sign_transaction::V2>(),
 ];

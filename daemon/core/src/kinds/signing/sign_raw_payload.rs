@@ -2,137 +2,84 @@
 
 use std::sync::Arc;
 
-use quorate_chain::curve::Message;
-use quorate_chain::payload::{HashFunction, PayloadEncoding};
+use quorate_chain::payload::{self, HashFunction, PayloadEncoding};
 use quorate_common::bounded::Text;
 use quorate_common::ids::PrivateKeyId;
 
 use crate::kinds::prelude::*;
-use crate::signing::{self, Signer};
+use crate::params::signing::{Payload, RawSignature, SignWith};
+use crate::signing::Signer;
 
-pub(in crate::kinds) struct SignRawPayload;
-
-/// Longest payload, in bytes of text.
-const PAYLOAD: usize = quorate_chain::payload::MAX_PAYLOAD_BYTES;
+/// Signs a payload with a private key.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct V1 {
+    private_key_id: PrivateKeyId,
+    payload: Payload,
+    encoding: PayloadEncoding,
+    hash_function: HashFunction,
+}
 
 /// Signs a payload with a wallet account or a private key.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Intent {
+pub(in crate::kinds) struct V2 {
     sign_with: Text<256>,
     payload: Payload,
     encoding: PayloadEncoding,
     hash_function: HashFunction,
 }
 
-/// Text to sign. Unlike other texts, it may contain any character.
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub(in crate::kinds) struct Payload(#[schemars(length(max = PAYLOAD))] String);
-
 /// The version-independent parameters.
 pub(in crate::kinds) struct Request {
-    key: KeyReference,
-    payload: String,
+    sign_with: SignWith,
+    payload: Payload,
     encoding: PayloadEncoding,
     hash_function: HashFunction,
 }
 
-/// How a request identifies the key.
-enum KeyReference {
-    Name(String),
-    PrivateKey(PrivateKeyId),
+impl Version for V1 {
+    type Kind = Request;
+    const TYPE: &'static str = "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD";
+    const NUMBER: u16 = 4;
 }
 
-#[derive(Serialize, JsonSchema)]
-pub(in crate::kinds) struct Outcome {
-    #[schemars(length(max = 64))]
-    r: String,
-    #[schemars(length(max = 64))]
-    s: String,
-    #[schemars(length(max = 2))]
-    v: String,
-}
-
-impl Version for Intent {
-    type Kind = SignRawPayload;
-    type Outcome = Outcome;
+impl Version for V2 {
+    type Kind = Request;
     const TYPE: &'static str = "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2";
     const NUMBER: u16 = 51;
-    const RESULT: &'static str = "signRawPayloadResult";
+    const RESULT: Option<&'static str> = Some("signRawPayloadResult");
 }
 
-impl From<Intent> for Request {
-    fn from(intent: Intent) -> Self {
-        Self {
-            key: KeyReference::Name(intent.sign_with.as_str().to_owned()),
-            payload: intent.payload.0,
-            encoding: intent.encoding,
-            hash_function: intent.hash_function,
-        }
+impl From<V1> for Request {
+    fn from(V1 { private_key_id, payload, encoding, hash_function }: V1) -> Self {
+        Self { sign_with: SignWith::PrivateKey(private_key_id), payload, encoding, hash_function }
     }
 }
 
-impl Kind for SignRawPayload {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Sign, Resource::PrivateKey));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Request;
-    type Plan = (Arc<Signer>, Message);
-    type Outcome = Outcome;
-
-    fn rules(request: &Request, view: &View<'_>) -> Result<(Facts, Self::Plan), RequestError> {
-        let signer = match &request.key {
-            KeyReference::Name(name) => signing::resolve(view, name)?,
-            KeyReference::PrivateKey(id) => signing::private_key(view, *id)?,
-        };
-        let payload = signer.payload(request.encoding, request.hash_function, &request.payload)?;
-        let facts = signer.facts(view).about_each(payload.facts());
-        Ok((facts, (signer, payload.message)))
-    }
-
-    fn execute(
-        _: Request,
-        (signer, message): Self::Plan,
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
-        let signature = signer.sign(&context.view(), &message)?;
-        Ok(Outcome { r: signature.r_hex(), s: signature.s_hex(), v: signature.v_hex() })
+impl From<V2> for Request {
+    fn from(V2 { sign_with, payload, encoding, hash_function }: V2) -> Self {
+        Self { sign_with: SignWith::Name(sign_with), payload, encoding, hash_function }
     }
 }
 
-/// Version 1: identifies a private key by its id.
-pub(in crate::kinds) mod v1 {
-    use super::{
-        Deserialize, HashFunction, JsonSchema, KeyReference, Outcome, Payload, PayloadEncoding, PrivateKeyId,
-        Request, Serialize, SignRawPayload, Version,
-    };
+impl Kind for Request {
+    const ACTS: Acts = Some((Action::Sign, Resource::PrivateKey));
+    type Plan = (Arc<Signer>, payload::Payload);
+    type Outcome = RawSignature;
 
-    /// Signs a payload with a private key.
-    #[derive(Serialize, Deserialize, JsonSchema)]
-    #[serde(rename_all = "camelCase")]
-    pub(in crate::kinds) struct Intent {
-        private_key_id: PrivateKeyId,
-        payload: Payload,
-        encoding: PayloadEncoding,
-        hash_function: HashFunction,
+    fn rules(&self, view: &View<'_>) -> Result<Self::Plan, RequestError> {
+        let signer = self.sign_with.signer(view)?;
+        let payload = signer.payload(self.encoding, self.hash_function, &self.payload.0)?;
+        Ok((signer, payload))
     }
 
-    impl Version for Intent {
-        type Kind = SignRawPayload;
-        type Outcome = Outcome;
-        const TYPE: &'static str = "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD";
-        const NUMBER: u16 = 4;
-        const RESULT: &'static str = "signRawPayloadResult";
+    fn facts(&self, (signer, payload): &Self::Plan, view: &View<'_>) -> Result<Facts, RequestError> {
+        Ok(signer.facts(view).about_each(payload.facts()))
     }
 
-    impl From<Intent> for Request {
-        fn from(intent: Intent) -> Self {
-            Self {
-                key: KeyReference::PrivateKey(intent.private_key_id),
-                payload: intent.payload.0,
-                encoding: intent.encoding,
-                hash_function: intent.hash_function,
-            }
-        }
+    fn execute(self, plan: Self::Plan, context: &mut Execution<'_>) -> Result<RawSignature, RequestError> {
+        let (signer, payload) = plan;
+        Ok(signer.sign(&context.view(), &payload.message)?.into())
     }
 }

@@ -3,12 +3,13 @@
 use quorate_chain::contract::{self, Abi, Idl};
 use quorate_common::bounded::Text;
 use quorate_common::ids::SmartContractInterfaceId;
+use quorate_common::wire_enum;
 use sha2::{Digest, Sha256};
 
 use crate::error::Limit;
 use crate::kinds::prelude::*;
 use crate::limits::INTERFACE_BYTES;
-use crate::model::{InterfaceText, SmartContractInterface, smart_contract_interface};
+use crate::model::{InterfaceText, SmartContractInterface};
 
 /// Longest text of an interface, in characters.
 const INTERFACE: usize = 400_000;
@@ -16,8 +17,6 @@ const INTERFACE: usize = 400_000;
 const ADDRESS: usize = 128;
 /// Longest notes, in bytes.
 const NOTES: usize = 4096;
-
-pub(in crate::kinds) struct CreateSmartContractInterface;
 
 /// Registers the interface of a smart contract: its ABI or IDL, with which calls to it can be decoded.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -32,25 +31,18 @@ pub(in crate::kinds) struct Intent {
     notes: Text<NOTES>,
 }
 
-/// Platform of a smart contract.
-#[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
-enum InterfaceType {
-    /// Ethereum; the interface is an ABI.
-    #[serde(rename = "SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM")]
-    Ethereum,
-    /// Solana; the interface is an IDL.
-    #[serde(rename = "SMART_CONTRACT_INTERFACE_TYPE_SOLANA")]
-    Solana,
+wire_enum! {
+    /// Platform of a smart contract.
+    #[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
+    enum InterfaceType {
+        /// Ethereum; the interface is an ABI.
+        Ethereum = "SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM",
+        /// Solana; the interface is an IDL.
+        Solana = "SMART_CONTRACT_INTERFACE_TYPE_SOLANA",
+    }
 }
 
 impl InterfaceType {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Ethereum => smart_contract_interface::ETHEREUM,
-            Self::Solana => smart_contract_interface::SOLANA,
-        }
-    }
-
     /// Returns whether a text is an address on this platform.
     fn has_address(self, text: &str) -> bool {
         match self {
@@ -75,27 +67,23 @@ pub(in crate::kinds) struct Outcome {
 }
 
 impl Version for Intent {
-    type Kind = CreateSmartContractInterface;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_SMART_CONTRACT_INTERFACE";
     const NUMBER: u16 = 93;
-    const RESULT: &'static str = "createSmartContractInterfaceResult";
 }
 
-impl Kind for CreateSmartContractInterface {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Create, Resource::SmartContractInterface));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Create, Resource::SmartContractInterface));
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
-        let (kind, address) = (intent.interface_type, intent.smart_contract_address.as_str());
+    fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
+        let (kind, address) = (self.interface_type, self.smart_contract_address.as_str());
         if !kind.has_address(address) {
             let text = "invalid request body: `smartContractAddress`: expected an address of its type";
             return Err(Wrong::Text(text).into());
         }
-        kind.check(intent.smart_contract_interface.as_str()).map_err(|error| {
+        kind.check(self.smart_contract_interface.as_str()).map_err(|error| {
             Wrong::Detail(format!("invalid request body: `smartContractInterface`: {error}"))
         })?;
         let present = &view.organization.smart_contract_interfaces;
@@ -110,24 +98,20 @@ impl Kind for CreateSmartContractInterface {
             "smart_contract_interfaces",
         )?;
         let size = present.iter().map(|one| one.size).fold(0, usize::saturating_add);
-        if size.saturating_add(intent.smart_contract_interface.as_str().len()) > INTERFACE_BYTES {
+        if size.saturating_add(self.smart_contract_interface.as_str().len()) > INTERFACE_BYTES {
             return Err(Limit::Count("bytes of smart contract interfaces", INTERFACE_BYTES, None).into());
         }
-        Ok((Facts::default(), ()))
+        Ok(())
     }
 
-    fn execute(
-        intent: Intent,
-        (): (),
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
-        let text = intent.smart_contract_interface.as_str();
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
+        let text = self.smart_contract_interface.as_str();
         let interface = SmartContractInterface {
             id: SmartContractInterfaceId::random(context.random()),
-            address: intent.smart_contract_address.as_str().to_owned(),
-            interface_type: intent.interface_type.name().to_owned(),
-            label: intent.label,
-            notes: intent.notes.as_str().to_owned(),
+            address: self.smart_contract_address.as_str().to_owned(),
+            interface_type: self.interface_type.name().to_owned(),
+            label: self.label,
+            notes: self.notes.as_str().to_owned(),
             digest: const_hex::encode(Sha256::digest(text)),
             size: text.len(),
             created: context.now(),

@@ -5,8 +5,6 @@ use quorate_common::ids::SmartContractInterfaceId;
 use crate::kinds::prelude::*;
 use crate::model::SmartContractInterface;
 
-pub(in crate::kinds) struct DeleteSmartContractInterface;
-
 /// Deletes the interface of a smart contract.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -21,31 +19,22 @@ pub(in crate::kinds) struct Outcome {
 }
 
 impl Version for Intent {
-    type Kind = DeleteSmartContractInterface;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_SMART_CONTRACT_INTERFACE";
     const NUMBER: u16 = 94;
-    const RESULT: &'static str = "deleteSmartContractInterfaceResult";
 }
 
-impl Kind for DeleteSmartContractInterface {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Delete, Resource::SmartContractInterface));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Delete, Resource::SmartContractInterface));
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
-        view.collection_item::<SmartContractInterface>(intent.smart_contract_interface_id)?;
-        Ok((Facts::default(), ()))
+    fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
+        view.collection_item::<SmartContractInterface>(self.smart_contract_interface_id).map(drop)
     }
 
-    fn execute(
-        intent: Intent,
-        (): (),
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
-        context.change(Change::RemoveSmartContractInterface(intent.smart_contract_interface_id));
-        Ok(Outcome { smart_contract_interface_id: intent.smart_contract_interface_id })
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
+        context.change(Change::RemoveSmartContractInterface(self.smart_contract_interface_id));
+        Ok(Outcome { smart_contract_interface_id: self.smart_contract_interface_id })
     }
 }

@@ -6,8 +6,6 @@ use crate::kinds::prelude::*;
 use crate::make::tag;
 use crate::model::User;
 
-pub(in crate::kinds) struct CreateUserTag;
-
 /// Creates a tag for users and assigns it to some of them.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -25,31 +23,22 @@ pub(in crate::kinds) struct Outcome {
 }
 
 impl Version for Intent {
-    type Kind = CreateUserTag;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_USER_TAG";
     const NUMBER: u16 = 14;
-    const RESULT: &'static str = "createUserTagResult";
 }
 
-impl Kind for CreateUserTag {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Create, Resource::User));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Create, Resource::User));
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
-        tag::check_new::<User>(view, &intent.user_tag_name, &intent.user_ids, "userIds")?;
-        Ok((Facts::default(), ()))
+    fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
+        tag::check_new::<User>(view, &self.user_tag_name, &self.user_ids, "userIds")
     }
 
-    fn execute(
-        intent: Intent,
-        (): (),
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
-        let user_tag_id = tag::create::<User>(intent.user_tag_name, &intent.user_ids, context)?;
-        Ok(Outcome { user_tag_id, user_ids: intent.user_ids })
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
+        let user_tag_id = tag::create::<User>(self.user_tag_name, &self.user_ids, context)?;
+        Ok(Outcome { user_tag_id, user_ids: self.user_ids })
     }
 }

@@ -9,8 +9,6 @@ use crate::model::PrivateKey;
 /// Maximum number of private keys in a result. Limits keep organizations below it.
 const MEMBERS: usize = 10_000;
 
-pub(in crate::kinds) struct DeletePrivateKeyTags;
-
 /// Deletes private key tags and removes them from all private keys.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -27,32 +25,22 @@ pub(in crate::kinds) struct Outcome {
 }
 
 impl Version for Intent {
-    type Kind = DeletePrivateKeyTags;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_PRIVATE_KEY_TAGS";
     const NUMBER: u16 = 23;
-    const RESULT: &'static str = "deletePrivateKeyTagsResult";
 }
 
-impl Kind for DeletePrivateKeyTags {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Delete, Resource::PrivateKey));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Delete, Resource::PrivateKey));
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
-        not_empty(&intent.private_key_tag_ids, "privateKeyTagIds")?;
-        tag::check_delete::<PrivateKey>(view, &intent.private_key_tag_ids, "privateKeyTagIds")?;
-        Ok((Facts::default(), ()))
+    fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
+        tag::check_delete::<PrivateKey>(view, &self.private_key_tag_ids, "privateKeyTagIds")
     }
 
-    fn execute(
-        intent: Intent,
-        (): (),
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
-        let members = tag::delete::<PrivateKey>(&intent.private_key_tag_ids, context);
-        Ok(Outcome { private_key_tag_ids: intent.private_key_tag_ids, private_key_ids: AtMost::cut(members) })
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
+        let members = tag::delete::<PrivateKey>(&self.private_key_tag_ids, context);
+        Ok(Outcome { private_key_tag_ids: self.private_key_tag_ids, private_key_ids: AtMost::cut(members) })
     }
 }

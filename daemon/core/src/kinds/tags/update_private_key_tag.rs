@@ -6,8 +6,6 @@ use crate::kinds::prelude::*;
 use crate::make::tag;
 use crate::model::PrivateKey;
 
-pub(in crate::kinds) struct UpdatePrivateKeyTag;
-
 /// Renames a private key tag, assigns it to some private keys and removes it from others.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -29,11 +27,9 @@ pub(in crate::kinds) struct Outcome {
 }
 
 impl Version for Intent {
-    type Kind = UpdatePrivateKeyTag;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_UPDATE_PRIVATE_KEY_TAG";
     const NUMBER: u16 = 32;
-    const RESULT: &'static str = "updatePrivateKeyTagResult";
 }
 
 impl Intent {
@@ -47,24 +43,17 @@ impl Intent {
     }
 }
 
-impl Kind for UpdatePrivateKeyTag {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Update, Resource::PrivateKey));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Update, Resource::PrivateKey));
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
-        tag::check_update::<PrivateKey>(view, &intent.update())?;
-        Ok((Facts::default(), ()))
+    fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
+        tag::check_update::<PrivateKey>(view, &self.update())
     }
 
-    fn execute(
-        intent: Intent,
-        (): (),
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
-        tag::update::<PrivateKey>(&intent.update(), context)?;
-        Ok(Outcome { private_key_tag_id: intent.private_key_tag_id })
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
+        tag::update::<PrivateKey>(&self.update(), context)?;
+        Ok(Outcome { private_key_tag_id: self.private_key_tag_id })
     }
 }

@@ -6,8 +6,6 @@ use crate::kinds::prelude::*;
 use crate::make::tag;
 use crate::model::User;
 
-pub(in crate::kinds) struct UpdateUserTag;
-
 /// Renames a user tag, assigns it to some users and removes it from others.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -29,11 +27,9 @@ pub(in crate::kinds) struct Outcome {
 }
 
 impl Version for Intent {
-    type Kind = UpdateUserTag;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_UPDATE_USER_TAG";
     const NUMBER: u16 = 31;
-    const RESULT: &'static str = "updateUserTagResult";
 }
 
 impl Intent {
@@ -47,24 +43,17 @@ impl Intent {
     }
 }
 
-impl Kind for UpdateUserTag {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Update, Resource::User));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Update, Resource::User));
     type Plan = ();
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
-        tag::check_update::<User>(view, &intent.update())?;
-        Ok((Facts::default(), ()))
+    fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
+        tag::check_update::<User>(view, &self.update())
     }
 
-    fn execute(
-        intent: Intent,
-        (): (),
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
-        tag::update::<User>(&intent.update(), context)?;
-        Ok(Outcome { user_tag_id: intent.user_tag_id })
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
+        tag::update::<User>(&self.update(), context)?;
+        Ok(Outcome { user_tag_id: self.user_tag_id })
     }
 }

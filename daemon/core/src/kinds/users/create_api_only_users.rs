@@ -1,13 +1,9 @@
 //! Creates users for machines, with API keys only.
 
-use quorate_common::ids::UserId;
-
 use crate::kinds::prelude::*;
 use crate::make::user::{self, SignIn};
 use crate::params::NewUser;
-use crate::params::user::ApiOnlyUserParams;
-
-pub(in crate::kinds) struct CreateApiOnlyUsers;
+use crate::params::user::{ApiOnlyUserParams, UsersResult};
 
 /// Creates users for machines, with API keys only.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -17,43 +13,31 @@ pub(in crate::kinds) struct Intent {
     api_only_users: AtMost<ApiOnlyUserParams, BATCH>,
 }
 
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Outcome {
-    user_ids: AtMost<UserId, BATCH>,
-}
+/// The version-independent parameters.
+pub(in crate::kinds) struct Request(Vec<NewUser>);
 
 impl Version for Intent {
-    type Kind = CreateApiOnlyUsers;
-    type Outcome = Outcome;
+    type Kind = Request;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_API_ONLY_USERS";
     const NUMBER: u16 = 29;
-    const RESULT: &'static str = "createApiOnlyUsersResult";
 }
 
-impl From<Intent> for Vec<NewUser> {
+impl From<Intent> for Request {
     fn from(intent: Intent) -> Self {
-        intent.api_only_users.into_iter().map(Into::into).collect()
+        Self(intent.api_only_users.into_iter().map(Into::into).collect())
     }
 }
 
-impl Kind for CreateApiOnlyUsers {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Create, Resource::User));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Vec<NewUser>;
+impl Kind for Request {
+    const ACTS: Acts = Some((Action::Create, Resource::User));
     type Plan = ();
-    type Outcome = Outcome;
+    type Outcome = UsersResult;
 
-    fn rules(users: &Vec<NewUser>, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
-        user::check_new(users, "apiOnlyUsers", SignIn::default(), view)?;
-        Ok((Facts::default(), ()))
+    fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
+        user::check_new(&self.0, "apiOnlyUsers", SignIn::default(), view)
     }
 
-    fn execute(
-        users: Vec<NewUser>,
-        (): (),
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
-        Ok(Outcome { user_ids: AtMost::cut(user::add(users, context)?) })
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<UsersResult, RequestError> {
+        Ok(UsersResult { user_ids: AtMost::cut(user::add(self.0, context)?) })
     }
 }

@@ -1,60 +1,76 @@
 //! Creates users with their credentials.
 
-use quorate_common::ids::UserId;
-
 use crate::kinds::prelude::*;
 use crate::make::user::{self, SignIn};
 use crate::model::{FeatureName, Organization};
 use crate::params::NewUser;
-use crate::params::user::UserParamsV4;
-
-pub(in crate::kinds) struct CreateUsers;
+use crate::params::credential::{OauthProviderParams, OauthProviderParamsV2};
+use crate::params::user::{UserParams, UserParamsV2, UserParamsV3, UsersResult};
 
 /// Creates users with their credentials.
 #[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Intent {
+#[serde(bound(deserialize = "U: Deserialize<'de>"))]
+pub(in crate::kinds) struct Intent<U: Serialize> {
     #[serde(default)]
-    users: AtMost<UserParamsV4, BATCH>,
+    users: AtMost<U, BATCH>,
 }
 
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Outcome {
-    user_ids: AtMost<UserId, BATCH>,
+/// Version 1: P-256 keys and the original attestation format.
+pub(in crate::kinds) type V1 = Intent<UserParams>;
+/// Version 2: the current attestation format.
+pub(in crate::kinds) type V2 = Intent<UserParamsV2>;
+/// Version 3: API keys on a selectable curve, and OAuth identities given by token.
+pub(in crate::kinds) type V3 = Intent<UserParamsV3<OauthProviderParams>>;
+/// Version 4: OAuth identities may be given by their claims.
+pub(in crate::kinds) type V4 = Intent<UserParamsV3<OauthProviderParamsV2>>;
+
+/// The version-independent parameters.
+pub(in crate::kinds) struct Request(Vec<NewUser>);
+
+impl Version for V1 {
+    type Kind = Request;
+    const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_USERS";
+    const NUMBER: u16 = 2;
 }
 
-impl Version for Intent {
-    type Kind = CreateUsers;
-    type Outcome = Outcome;
+impl Version for V2 {
+    type Kind = Request;
+    const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_USERS_V2";
+    const NUMBER: u16 = 35;
+    const RESULT: Option<&'static str> = Some("createUsersResult");
+}
+
+impl Version for V3 {
+    type Kind = Request;
+    const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_USERS_V3";
+    const NUMBER: u16 = 82;
+    const RESULT: Option<&'static str> = Some("createUsersResult");
+}
+
+impl Version for V4 {
+    type Kind = Request;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_USERS_V4";
     const NUMBER: u16 = 124;
-    const RESULT: &'static str = "createUsersResult";
+    const RESULT: Option<&'static str> = Some("createUsersResult");
 }
 
-impl From<Intent> for Vec<NewUser> {
-    fn from(intent: Intent) -> Self {
-        intent.users.into_iter().map(Into::into).collect()
+impl<U: Serialize + Into<NewUser>> From<Intent<U>> for Request {
+    fn from(intent: Intent<U>) -> Self {
+        Self(intent.users.into_iter().map(Into::into).collect())
     }
 }
 
-impl Kind for CreateUsers {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Create, Resource::User));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Vec<NewUser>;
+impl Kind for Request {
+    const ACTS: Acts = Some((Action::Create, Resource::User));
     type Plan = ();
-    type Outcome = Outcome;
+    type Outcome = UsersResult;
 
-    fn rules(users: &Vec<NewUser>, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
-        user::check_new(users, "users", sign_in(view.organization), view).map(|()| Default::default())
+    fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
+        user::check_new(&self.0, "users", sign_in(view.organization), view)
     }
 
-    fn execute(
-        users: Vec<NewUser>,
-        (): (),
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
-        Ok(Outcome { user_ids: AtMost::cut(user::add(users, context)?) })
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<UsersResult, RequestError> {
+        Ok(UsersResult { user_ids: AtMost::cut(user::add(self.0, context)?) })
     }
 }
 
@@ -63,88 +79,4 @@ fn sign_in(organization: &Organization) -> SignIn {
     let on = |name| organization.feature(name).is_some();
     let email = on(FeatureName::EmailAuth) || on(FeatureName::OtpEmailAuth);
     SignIn { email, sms: on(FeatureName::SmsAuth) }
-}
-
-/// Version 1: P-256 keys and the original attestation format.
-pub(in crate::kinds) mod v1 {
-    use super::{AtMost, BATCH, CreateUsers, Deserialize, JsonSchema, NewUser, Outcome, Serialize, Version};
-    use crate::params::user::UserParams;
-
-    /// Creates users with their credentials.
-    #[derive(Serialize, Deserialize, JsonSchema)]
-    #[serde(rename_all = "camelCase")]
-    pub(in crate::kinds) struct Intent {
-        #[serde(default)]
-        users: AtMost<UserParams, BATCH>,
-    }
-
-    impl Version for Intent {
-        type Kind = CreateUsers;
-        type Outcome = Outcome;
-        const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_USERS";
-        const NUMBER: u16 = 2;
-        const RESULT: &'static str = "createUsersResult";
-    }
-
-    impl From<Intent> for Vec<NewUser> {
-        fn from(intent: Intent) -> Self {
-            intent.users.into_iter().map(Into::into).collect()
-        }
-    }
-}
-
-/// Version 2: the current attestation format.
-pub(in crate::kinds) mod v2 {
-    use super::{AtMost, BATCH, CreateUsers, Deserialize, JsonSchema, NewUser, Outcome, Serialize, Version};
-    use crate::params::user::UserParamsV2;
-
-    /// Creates users with their credentials.
-    #[derive(Serialize, Deserialize, JsonSchema)]
-    #[serde(rename_all = "camelCase")]
-    pub(in crate::kinds) struct Intent {
-        #[serde(default)]
-        users: AtMost<UserParamsV2, BATCH>,
-    }
-
-    impl Version for Intent {
-        type Kind = CreateUsers;
-        type Outcome = Outcome;
-        const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_USERS_V2";
-        const NUMBER: u16 = 35;
-        const RESULT: &'static str = "createUsersResult";
-    }
-
-    impl From<Intent> for Vec<NewUser> {
-        fn from(intent: Intent) -> Self {
-            intent.users.into_iter().map(Into::into).collect()
-        }
-    }
-}
-
-/// Version 3: API keys on a selectable curve, and OAuth identities given by token.
-pub(in crate::kinds) mod v3 {
-    use super::{AtMost, BATCH, CreateUsers, Deserialize, JsonSchema, NewUser, Outcome, Serialize, Version};
-    use crate::params::user::UserParamsV3;
-
-    /// Creates users with their credentials.
-    #[derive(Serialize, Deserialize, JsonSchema)]
-    #[serde(rename_all = "camelCase")]
-    pub(in crate::kinds) struct Intent {
-        #[serde(default)]
-        users: AtMost<UserParamsV3, BATCH>,
-    }
-
-    impl Version for Intent {
-        type Kind = CreateUsers;
-        type Outcome = Outcome;
-        const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_USERS_V3";
-        const NUMBER: u16 = 82;
-        const RESULT: &'static str = "createUsersResult";
-    }
-
-    impl From<Intent> for Vec<NewUser> {
-        fn from(intent: Intent) -> Self {
-            intent.users.into_iter().map(Into::into).collect()
-        }
-    }
 }

@@ -12,10 +12,10 @@ mod update_user_phone_number;
 
 pub(super) const ENTRIES: &[Entry] = &[
     entry::<create_api_only_users::Intent>(),
-    entry::<create_users::v1::Intent>(),
-    entry::<create_users::v2::Intent>(),
-    entry::<create_users::v3::Intent>(),
-    entry::<create_users::Intent>(),
+    entry::<create_users::V1>(),
+    entry::<create_users::V2>(),
+    entry::<create_users::V3>(),
+    entry::<create_users::V4>(),
     entry::<delete_users::Intent>(),
     entry::<update_user::Intent>(),
     entry::<update_user_email::Intent>(),

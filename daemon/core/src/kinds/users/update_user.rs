@@ -5,8 +5,7 @@ use quorate_common::ids::{TagId, UserId};
 
 use crate::kinds::prelude::*;
 use crate::model::{TagKind, User};
-
-pub(in crate::kinds) struct UpdateUser;
+use crate::params::user::UserResult;
 
 /// Updates a user: name, contacts and tags.
 ///
@@ -28,51 +27,36 @@ pub(in crate::kinds) struct Intent {
     user_phone_number: Option<Phone>,
 }
 
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Outcome {
-    user_id: UserId,
-}
-
 impl Version for Intent {
-    type Kind = UpdateUser;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_UPDATE_USER";
     const NUMBER: u16 = 41;
-    const RESULT: &'static str = "updateUserResult";
 }
 
-impl Kind for UpdateUser {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Update, Resource::User));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Update, Resource::User));
     type Plan = User;
-    type Outcome = Outcome;
+    type Outcome = UserResult;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, User), RequestError> {
-        distinct(intent.user_tag_ids.iter(), "userTagIds")?;
-        let user = view.user(intent.user_id)?.clone();
-        view.tags_exist(&intent.user_tag_ids, TagKind::User)?;
-        Ok((Facts::default(), user))
+    fn rules(&self, view: &View<'_>) -> Result<User, RequestError> {
+        distinct(self.user_tag_ids.iter(), "userTagIds")?;
+        let user = view.user(self.user_id)?.clone();
+        view.tags_exist(&self.user_tag_ids, TagKind::User)?;
+        Ok(user)
     }
 
-    fn execute(
-        intent: Intent,
-        mut user: User,
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
-        user.name = intent.user_name.unwrap_or(user.name);
-        if intent.user_email.is_some() {
-            (user.email, user.email_verified) = (intent.user_email, false);
+    fn execute(self, mut user: User, context: &mut Execution<'_>) -> Result<UserResult, RequestError> {
+        user.name = self.user_name.unwrap_or(user.name);
+        if self.user_email.is_some() {
+            (user.email, user.email_verified) = (self.user_email, false);
         }
-        if intent.user_phone_number.is_some() {
-            (user.phone, user.phone_verified) = (intent.user_phone_number, false);
+        if self.user_phone_number.is_some() {
+            (user.phone, user.phone_verified) = (self.user_phone_number, false);
         }
-        if !intent.user_tag_ids.is_empty() {
-            user.tags = intent.user_tag_ids.into_vec();
+        if !self.user_tag_ids.is_empty() {
+            user.tags = self.user_tag_ids.into_vec();
         }
-        user.updated = context.now();
-        context.change(Change::PutUser(user));
-        Ok(Outcome { user_id: intent.user_id })
+        context.update_user(user);
+        Ok(UserResult { user_id: self.user_id })
     }
 }

@@ -6,8 +6,6 @@ use quorate_common::fingerprint::Fingerprint;
 use crate::kind::Ballot;
 use crate::kinds::prelude::*;
 
-pub(in crate::kinds) struct RejectActivity;
-
 /// Rejects the activity with this fingerprint.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(in crate::kinds) struct Intent {
@@ -15,29 +13,25 @@ pub(in crate::kinds) struct Intent {
 }
 
 impl Version for Intent {
-    type Kind = RejectActivity;
-    type Outcome = Empty;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_REJECT_ACTIVITY";
     const NUMBER: u16 = 19;
-    const RESULT: &'static str = "";
 }
 
-impl Kind for RejectActivity {
-    const ACTS: Option<(Action, Resource)> = None;
+impl Kind for Intent {
     const GATE: Gate = Gate::Vote;
-    type Intent = Intent;
     type Plan = ();
     type Outcome = Empty;
 
-    fn rules(_: &Intent, _: &View<'_>) -> Result<(Facts, ()), RequestError> {
-        Ok((Facts::default(), ()))
+    fn rules(&self, _: &View<'_>) -> Result<(), RequestError> {
+        Ok(())
     }
 
-    fn execute(_: Intent, (): (), _: &mut ExecutionContext<'_, '_>) -> Result<Empty, RequestError> {
+    fn execute(self, (): (), _: &mut Execution<'_>) -> Result<Empty, RequestError> {
         Ok(Empty {})
     }
 
-    fn ballot(intent: &Intent) -> Option<Ballot> {
-        Some(Ballot { fingerprint: intent.fingerprint, selection: Selection::Rejected })
+    fn ballot(&self) -> Option<Ballot> {
+        Some(Ballot { fingerprint: self.fingerprint, selection: Selection::Rejected })
     }
 }

@@ -5,9 +5,8 @@ use quorate_common::ids::WalletId;
 use crate::error::{Conflict, Limit};
 use crate::kinds::prelude::*;
 use crate::make::wallet::{accounts, check_accounts, names_are_free};
+use crate::model::Wallet;
 use crate::params::WalletAccountParams;
-
-pub(in crate::kinds) struct CreateWalletAccounts;
 
 /// Derives accounts of a wallet.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -27,49 +26,44 @@ pub(in crate::kinds) struct Outcome {
 }
 
 impl Version for Intent {
-    type Kind = CreateWalletAccounts;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_WALLET_ACCOUNTS";
     const NUMBER: u16 = 46;
-    const RESULT: &'static str = "createWalletAccountsResult";
 }
 
-impl Kind for CreateWalletAccounts {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Create, Resource::Wallet));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
-    type Plan = ();
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Create, Resource::Wallet));
+    type Plan = Wallet;
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
-        not_empty(&intent.accounts, "accounts")?;
-        check_accounts(&intent.accounts)?;
-        let wallet = view.wallet(intent.wallet_id)?.clone();
-        if intent.persist != Some(false) {
-            names_are_free(&intent.accounts, view)?;
-            intent.accounts.iter().try_for_each(|account| path_is_free(account, intent.wallet_id, view))?;
+    fn rules(&self, view: &View<'_>) -> Result<Wallet, RequestError> {
+        not_empty(&self.accounts, "accounts")?;
+        check_accounts(&self.accounts)?;
+        let wallet = view.wallet(self.wallet_id)?.clone();
+        if self.persist != Some(false) {
+            names_are_free(&self.accounts, view)?;
+            self.accounts.iter().try_for_each(|account| path_is_free(account, self.wallet_id, view))?;
         }
-        Ok((Facts::of_each([&wallet]), ()))
+        Ok(wallet)
     }
 
-    fn execute(
-        intent: Intent,
-        (): (),
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
+    fn facts(&self, wallet: &Wallet, _: &View<'_>) -> Result<Facts, RequestError> {
+        Ok(Facts::of_each([wallet]))
+    }
+
+    fn execute(self, mut wallet: Wallet, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
         let view = context.view();
-        let mut wallet = view.wallet(intent.wallet_id)?.clone();
         let seed = view.records().wallet_seed(wallet.id)?;
         let derived = accounts(
             &seed,
             wallet.id,
             wallet.accounts,
-            intent.accounts.into_vec(),
+            self.accounts.into_vec(),
             context.now(),
             &mut || context.random(),
         )?;
         let addresses = derived.iter().map(|account| account.address.clone()).collect();
-        if intent.persist != Some(false) {
+        if self.persist != Some(false) {
             let added = u32::try_from(derived.len()).unwrap_or(u32::MAX);
             wallet.accounts = wallet.accounts.checked_add(added).ok_or(Limit::Count(
                 "accounts per wallet",
@@ -89,7 +83,8 @@ fn path_is_free(
     wallet: WalletId,
     view: &View<'_>,
 ) -> Result<(), RequestError> {
-    match view.records().account_of_path(wallet, account)? {
+    let key = (account.curve, &account.path, account.address_format);
+    match view.records().account_of_path(wallet, key)? {
         None => Ok(()),
         Some(id) => Err(Conflict::Path(id.to_string()).into()),
     }

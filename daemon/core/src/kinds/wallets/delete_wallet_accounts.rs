@@ -3,9 +3,7 @@
 use quorate_common::ids::WalletAccountId;
 
 use crate::kinds::prelude::*;
-use crate::model::WalletAccount;
-
-pub(in crate::kinds) struct DeleteWalletAccounts;
+use crate::model::{Wallet, WalletAccount};
 
 /// Deletes accounts of wallets.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -25,25 +23,19 @@ pub(in crate::kinds) struct Outcome {
 }
 
 impl Version for Intent {
-    type Kind = DeleteWalletAccounts;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_WALLET_ACCOUNTS";
     const NUMBER: u16 = 102;
-    const RESULT: &'static str = "deleteWalletAccountsResult";
 }
 
-impl Kind for DeleteWalletAccounts {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Delete, Resource::Wallet));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
-    type Plan = Vec<WalletAccount>;
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Delete, Resource::Wallet));
+    type Plan = (Vec<WalletAccount>, Vec<Wallet>);
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Vec<WalletAccount>), RequestError> {
-        not_empty(&intent.wallet_account_ids, "walletAccountIds")?;
-        distinct(intent.wallet_account_ids.iter(), "walletAccountIds")?;
-        let ids = intent.wallet_account_ids.iter();
-        let accounts: Vec<_> = ids.map(|id| view.wallet_account(*id)).collect::<Result<_, _>>()?;
+    fn rules(&self, view: &View<'_>) -> Result<Self::Plan, RequestError> {
+        let ids = &self.wallet_account_ids;
+        let accounts = look_up_each(ids, "walletAccountIds", |id| view.wallet_account(id))?;
         let mut ids: Vec<_> = accounts.iter().map(|account| account.wallet).collect();
         ids.sort_unstable();
         ids.dedup();
@@ -51,18 +43,19 @@ impl Kind for DeleteWalletAccounts {
         let has_copy = |account: &WalletAccount| {
             account.exported || wallets.iter().any(|wallet| wallet.id == account.wallet && wallet.exported)
         };
-        if intent.delete_without_export != Some(true) && !accounts.iter().all(has_copy) {
+        if self.delete_without_export != Some(true) && !accounts.iter().all(has_copy) {
             return Err(Wrong::NotExported.into());
         }
-        Ok((Facts::of_each(&wallets), accounts))
+        Ok((accounts, wallets))
     }
 
-    fn execute(
-        intent: Intent,
-        accounts: Vec<WalletAccount>,
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
+    fn facts(&self, (_, wallets): &Self::Plan, _: &View<'_>) -> Result<Facts, RequestError> {
+        Ok(Facts::of_each(wallets))
+    }
+
+    fn execute(self, plan: Self::Plan, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
+        let (accounts, _) = plan;
         context.change_all(accounts.into_iter().map(Change::RemoveAccount));
-        Ok(Outcome { wallet_account_ids: intent.wallet_account_ids })
+        Ok(Outcome { wallet_account_ids: self.wallet_account_ids })
     }
 }

@@ -3,8 +3,7 @@
 use quorate_common::ids::WalletId;
 
 use crate::kinds::prelude::*;
-
-pub(in crate::kinds) struct DeleteWallets;
+use crate::model::Wallet;
 
 /// Deletes wallets, their seeds and their accounts.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -24,42 +23,34 @@ pub(in crate::kinds) struct Outcome {
 }
 
 impl Version for Intent {
-    type Kind = DeleteWallets;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_WALLETS";
     const NUMBER: u16 = 74;
-    const RESULT: &'static str = "deleteWalletsResult";
 }
 
-impl Kind for DeleteWallets {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Delete, Resource::Wallet));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
-    type Plan = ();
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Delete, Resource::Wallet));
+    type Plan = Vec<Wallet>;
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
-        not_empty(&intent.wallet_ids, "walletIds")?;
-        distinct(intent.wallet_ids.iter(), "walletIds")?;
-        let mut wallets = Vec::with_capacity(intent.wallet_ids.len());
-        for id in &intent.wallet_ids {
-            let wallet = view.wallet(*id)?;
-            if !wallet.exported && intent.delete_without_export != Some(true) {
-                return Err(Wrong::Text("wallet has not been exported").into());
+    fn rules(&self, view: &View<'_>) -> Result<Vec<Wallet>, RequestError> {
+        look_up_each(&self.wallet_ids, "walletIds", |id| {
+            let wallet = view.wallet(id)?;
+            let may_be_lost = !wallet.exported && self.delete_without_export != Some(true);
+            if may_be_lost {
+                Err(Wrong::Text("wallet has not been exported").into())
+            } else {
+                Ok(wallet.clone())
             }
-            wallets.push(wallet.clone());
-        }
-        Ok((Facts::of_all(&wallets), ()))
+        })
     }
 
-    fn execute(
-        intent: Intent,
-        (): (),
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
-        for id in &intent.wallet_ids {
-            context.change(Change::RemoveWallet(*id));
-        }
-        Ok(Outcome { wallet_ids: intent.wallet_ids })
+    fn facts(&self, wallets: &Vec<Wallet>, _: &View<'_>) -> Result<Facts, RequestError> {
+        Ok(Facts::of_all(wallets))
+    }
+
+    fn execute(self, _: Vec<Wallet>, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
+        context.change_all(self.wallet_ids.iter().copied().map(Change::RemoveWallet));
+        Ok(Outcome { wallet_ids: self.wallet_ids })
     }
 }

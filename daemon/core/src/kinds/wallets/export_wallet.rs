@@ -11,8 +11,6 @@ use crate::kinds::prelude::*;
 use crate::model::Wallet;
 use crate::params::keys::ExportBundle;
 
-pub(in crate::kinds) struct ExportWallet;
-
 /// Exports the mnemonic of a wallet, encrypted to the target key.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -32,33 +30,30 @@ pub(in crate::kinds) struct Outcome {
 }
 
 impl Version for Intent {
-    type Kind = ExportWallet;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_EXPORT_WALLET";
     const NUMBER: u16 = 54;
-    const RESULT: &'static str = "exportWalletResult";
 }
 
-impl Kind for ExportWallet {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Export, Resource::Wallet));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Export, Resource::Wallet));
     type Plan = (Wallet, TargetPublicKey);
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), RequestError> {
-        let wallet = view.wallet(intent.wallet_id)?;
-        let target = OwnKeys::of(view)?.export_target(intent.target_public_key.as_str())?;
-        Ok((Facts::of_each([wallet]), (wallet.clone(), target)))
+    fn rules(&self, view: &View<'_>) -> Result<Self::Plan, RequestError> {
+        let wallet = view.wallet(self.wallet_id)?;
+        let target = OwnKeys::of(view)?.export_target(self.target_public_key.as_str())?;
+        Ok((wallet.clone(), target))
     }
 
-    fn execute(
-        intent: Intent,
-        (wallet, target): Self::Plan,
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
+    fn facts(&self, (wallet, _): &Self::Plan, _: &View<'_>) -> Result<Facts, RequestError> {
+        Ok(Facts::of_each([wallet]))
+    }
+
+    fn execute(self, plan: Self::Plan, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
+        let (wallet, target) = plan;
         let (mnemonic, passphrase) = context.records().wallet_mnemonic(wallet.id)?;
-        let phrase = mnemonic.phrase_in(intent.language.unwrap_or_default());
+        let phrase = mnemonic.phrase_in(self.language.unwrap_or_default());
         let mut text =
             Zeroizing::new(String::with_capacity(phrase.len().saturating_add(passphrase.len() + 1)));
         text.push_str(&phrase);
@@ -69,6 +64,6 @@ impl Kind for ExportWallet {
         let export_bundle = ExportBundle::new(bundles::export(&target, text.as_bytes(), context)?);
         let now = context.now();
         context.change(Change::PutWallet(Wallet { exported: true, updated: now, ..wallet }));
-        Ok(Outcome { wallet_id: intent.wallet_id, export_bundle })
+        Ok(Outcome { wallet_id: self.wallet_id, export_bundle })
     }
 }

@@ -9,8 +9,6 @@ use crate::model::WalletAccount;
 use crate::params::keys::ExportBundle;
 use crate::signing;
 
-pub(in crate::kinds) struct ExportWalletAccount;
-
 /// Exports the secret key of a wallet account (32 bytes), encrypted to the target key.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -28,32 +26,28 @@ pub(in crate::kinds) struct Outcome {
 }
 
 impl Version for Intent {
-    type Kind = ExportWalletAccount;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_EXPORT_WALLET_ACCOUNT";
     const NUMBER: u16 = 57;
-    const RESULT: &'static str = "exportWalletAccountResult";
 }
 
-impl Kind for ExportWalletAccount {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Export, Resource::Wallet));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Export, Resource::Wallet));
     type Plan = (WalletAccount, TargetPublicKey);
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), RequestError> {
-        let account = signing::account(view, intent.address.as_str())?;
-        let target = OwnKeys::of(view)?.export_target(intent.target_public_key.as_str())?;
-        let facts = Facts::of_exported_account(&account, view.organization.wallet(account.wallet));
-        Ok((facts, (account, target)))
+    fn rules(&self, view: &View<'_>) -> Result<Self::Plan, RequestError> {
+        let account = signing::account(view, self.address.as_str())?;
+        let target = OwnKeys::of(view)?.export_target(self.target_public_key.as_str())?;
+        Ok((account, target))
     }
 
-    fn execute(
-        _: Intent,
-        (account, target): Self::Plan,
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
+    fn facts(&self, (account, _): &Self::Plan, view: &View<'_>) -> Result<Facts, RequestError> {
+        Ok(Facts::of_exported_account(account, view.organization.wallet(account.wallet)))
+    }
+
+    fn execute(self, plan: Self::Plan, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
+        let (account, target) = plan;
         let key = context.records().account_secret(&account)?;
         let bundle = bundles::export(&target, key.to_bytes().as_slice(), context)?;
         let outcome = Outcome { address: account.address.clone(), export_bundle: ExportBundle::new(bundle) };

@@ -1,7 +1,7 @@
 //! Imports a wallet from its mnemonic.
 
 use quorate_common::bounded::Text;
-use quorate_common::ids::{UserId, WalletId};
+use quorate_common::ids::UserId;
 
 use crate::bundles::{self, MAX_BUNDLE};
 use crate::kinds::prelude::*;
@@ -9,8 +9,7 @@ use crate::make::wallet::{self, Imported};
 use crate::model::Purpose;
 use crate::model::layout::Key;
 use crate::params::WalletAccountParams;
-
-pub(in crate::kinds) struct ImportWallet;
+use crate::params::keys::NewWalletResult;
 
 /// Imports a wallet and its first accounts. The mnemonic is encrypted to an import key of the caller.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -23,45 +22,30 @@ pub(in crate::kinds) struct Intent {
     accounts: AtMost<WalletAccountParams, BATCH>,
 }
 
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Outcome {
-    wallet_id: WalletId,
-    addresses: AtMost<String, BATCH>,
-}
-
 impl Version for Intent {
-    type Kind = ImportWallet;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_IMPORT_WALLET";
     const NUMBER: u16 = 59;
-    const RESULT: &'static str = "importWalletResult";
 }
 
-impl Kind for ImportWallet {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Import, Resource::Wallet));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Import, Resource::Wallet));
     type Plan = (Imported, Key);
-    type Outcome = Outcome;
+    type Outcome = NewWalletResult;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Self::Plan), RequestError> {
-        bundles::is_own(intent.user_id, view)?;
-        wallet::check_new(&intent.wallet_name, &intent.accounts, view)?;
-        let opened = bundles::open(Purpose::Wallet, intent.encrypted_bundle.as_str(), view)?;
+    fn rules(&self, view: &View<'_>) -> Result<Self::Plan, RequestError> {
+        bundles::is_own(self.user_id, view)?;
+        wallet::check_new(&self.wallet_name, &self.accounts, view)?;
+        let opened = bundles::open(Purpose::Wallet, self.encrypted_bundle.as_str(), view)?;
         let imported = wallet::parse_imported(&opened.plaintext, view)?;
-        Ok((Facts::default(), (imported, opened.record_key)))
+        Ok((imported, opened.record_key))
     }
 
-    fn execute(
-        intent: Intent,
-        (imported, import_key): Self::Plan,
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
-        let wallet = wallet::import(intent.wallet_name, &imported, intent.accounts.into_vec(), context)?;
-        let outcome = Outcome { wallet_id: wallet.id(), addresses: AtMost::cut(wallet.addresses()) };
-        context.add_wallet(wallet);
+    fn execute(self, plan: Self::Plan, context: &mut Execution<'_>) -> Result<NewWalletResult, RequestError> {
+        let (imported, import_key) = plan;
+        let wallet = wallet::import(self.wallet_name, &imported, self.accounts.into_vec(), context)?;
+        let result = wallet::add(wallet, context);
         context.change(Change::RemoveImportTarget(import_key));
-        Ok(outcome)
+        Ok(result)
     }
 }

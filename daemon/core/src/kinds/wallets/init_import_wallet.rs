@@ -5,9 +5,7 @@ use quorate_common::ids::UserId;
 use crate::bundles;
 use crate::kinds::prelude::*;
 use crate::model::Purpose;
-use crate::params::keys::ImportBundle;
-
-pub(in crate::kinds) struct InitImportWallet;
+use crate::params::keys::{ImportBundle, ImportBundleResult};
 
 /// Creates an import key: the caller can encrypt one wallet to it and import it once, within 24 hours.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -16,34 +14,25 @@ pub(in crate::kinds) struct Intent {
     user_id: UserId,
 }
 
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Outcome {
-    import_bundle: ImportBundle,
-}
-
 impl Version for Intent {
-    type Kind = InitImportWallet;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_INIT_IMPORT_WALLET";
     const NUMBER: u16 = 58;
-    const RESULT: &'static str = "initImportWalletResult";
 }
 
-impl Kind for InitImportWallet {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Import, Resource::Wallet));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Import, Resource::Wallet));
     type Plan = ();
-    type Outcome = Outcome;
+    type Outcome = ImportBundleResult;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
-        bundles::is_own(intent.user_id, view)?;
-        Ok((Facts::default(), ()))
+    fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
+        bundles::is_own(self.user_id, view)
     }
 
-    fn execute(_: Intent, (): (), context: &mut ExecutionContext<'_, '_>) -> Result<Outcome, RequestError> {
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<ImportBundleResult, RequestError> {
         bundles::evict_import_targets(Purpose::Wallet, 1, context)?;
-        Ok(Outcome { import_bundle: ImportBundle::new(bundles::new_target(Purpose::Wallet, context)?) })
+        Ok(ImportBundleResult {
+            import_bundle: ImportBundle::new(bundles::new_target(Purpose::Wallet, context)?),
+        })
     }
 }

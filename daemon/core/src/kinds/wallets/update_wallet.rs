@@ -5,8 +5,6 @@ use quorate_common::ids::WalletId;
 use crate::kinds::prelude::*;
 use crate::model::Wallet;
 
-pub(in crate::kinds) struct UpdateWallet;
-
 /// Renames a wallet.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -24,35 +22,31 @@ pub(in crate::kinds) struct Outcome {
 }
 
 impl Version for Intent {
-    type Kind = UpdateWallet;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_UPDATE_WALLET";
     const NUMBER: u16 = 80;
-    const RESULT: &'static str = "updateWalletResult";
 }
 
-impl Kind for UpdateWallet {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Update, Resource::Wallet));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Update, Resource::Wallet));
     type Plan = Wallet;
     type Outcome = Outcome;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, Wallet), RequestError> {
-        let wallet = view.wallet(intent.wallet_id)?.clone();
-        if let Some(name) = intent.wallet_name.as_ref().filter(|name| **name != wallet.name) {
+    fn rules(&self, view: &View<'_>) -> Result<Wallet, RequestError> {
+        let wallet = view.wallet(self.wallet_id)?.clone();
+        if let Some(name) = self.wallet_name.as_ref().filter(|name| **name != wallet.name) {
             view.wallet_name_is_free(name)?;
         }
-        Ok((Facts::of_each([&wallet]), wallet))
+        Ok(wallet)
     }
 
-    fn execute(
-        intent: Intent,
-        mut wallet: Wallet,
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
+    fn facts(&self, wallet: &Wallet, _: &View<'_>) -> Result<Facts, RequestError> {
+        Ok(Facts::of_each([wallet]))
+    }
+
+    fn execute(self, mut wallet: Wallet, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
         let wallet_id = wallet.id;
-        if let Some(name) = intent.wallet_name {
+        if let Some(name) = self.wallet_name {
             wallet.name = name;
             wallet.updated = context.now();
             context.change(Change::PutWallet(wallet));

@@ -2,14 +2,12 @@
 
 use quorate_common::bounded::Text;
 use quorate_common::ids::EndpointId;
-use quorate_common::wire;
 
 use crate::kinds::prelude::*;
 use crate::make::webhook_endpoint as endpoint;
 use crate::model::WebhookEndpoint;
 use crate::params::WebhookSubscriptionParams;
-
-pub(in crate::kinds) struct CreateWebhookEndpoint;
+use crate::params::webhook::WebhookEndpointResult;
 
 /// Creates a webhook endpoint: a URL to which the events of its subscriptions are posted.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -20,53 +18,39 @@ pub(in crate::kinds) struct Intent {
     subscriptions: AtMost<WebhookSubscriptionParams, BATCH>,
 }
 
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Outcome {
-    endpoint_id: EndpointId,
-    webhook_endpoint: wire::WebhookEndpoint,
-}
-
 impl Version for Intent {
-    type Kind = CreateWebhookEndpoint;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT";
     const NUMBER: u16 = 125;
-    const RESULT: &'static str = "createWebhookEndpointResult";
 }
 
-impl Kind for CreateWebhookEndpoint {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Create, Resource::WebhookEndpoint));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Create, Resource::WebhookEndpoint));
     type Plan = ();
-    type Outcome = Outcome;
+    type Outcome = WebhookEndpointResult;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, ()), RequestError> {
-        endpoint::check_url(intent.url.as_str(), view)?;
-        endpoint::check_subscriptions(&intent.subscriptions)?;
-        endpoint::name_is_free(&intent.name, view)?;
+    fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
+        endpoint::check_url(self.url.as_str(), view)?;
+        endpoint::check_subscriptions(&self.subscriptions)?;
+        endpoint::name_is_free(&self.name, view)?;
         let present = view.organization.webhook_endpoints.len();
-        check_limit(present, 1, view.limits().webhook_endpoints, "webhook endpoints", "webhook_endpoints")?;
-        Ok((Facts::default(), ()))
+        check_limit(present, 1, view.limits().webhook_endpoints, "webhook endpoints", "webhook_endpoints")
     }
 
-    fn execute(
-        intent: Intent,
-        (): (),
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<WebhookEndpointResult, RequestError> {
         let endpoint = WebhookEndpoint {
             id: EndpointId::random(context.random()),
-            name: intent.name,
-            url: intent.url.as_str().to_owned(),
+            name: self.name,
+            url: self.url.as_str().to_owned(),
             active: true,
-            subscriptions: intent.subscriptions.into_iter().map(Into::into).collect(),
+            subscriptions: self.subscriptions.into_iter().map(Into::into).collect(),
             created: context.now(),
             updated: context.now(),
         };
-        let outcome =
-            Outcome { endpoint_id: endpoint.id, webhook_endpoint: endpoint.wire(context.organization.id()) };
+        let outcome = WebhookEndpointResult {
+            endpoint_id: endpoint.id,
+            webhook_endpoint: endpoint.wire(context.organization.id()),
+        };
         context.change(Change::PutWebhookEndpoint(endpoint));
         Ok(outcome)
     }

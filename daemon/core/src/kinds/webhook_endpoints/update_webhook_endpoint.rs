@@ -2,13 +2,11 @@
 
 use quorate_common::bounded::Text;
 use quorate_common::ids::EndpointId;
-use quorate_common::wire;
 
 use crate::kinds::prelude::*;
 use crate::make::webhook_endpoint as endpoint;
 use crate::model::WebhookEndpoint;
-
-pub(in crate::kinds) struct UpdateWebhookEndpoint;
+use crate::params::webhook::WebhookEndpointResult;
 
 /// Updates a webhook endpoint: its URL, its name, and whether it is active. Absent members keep their values.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -23,53 +21,40 @@ pub(in crate::kinds) struct Intent {
     is_active: Option<bool>,
 }
 
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Outcome {
-    endpoint_id: EndpointId,
-    webhook_endpoint: wire::WebhookEndpoint,
-}
-
 impl Version for Intent {
-    type Kind = UpdateWebhookEndpoint;
-    type Outcome = Outcome;
+    type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_UPDATE_WEBHOOK_ENDPOINT";
     const NUMBER: u16 = 126;
-    const RESULT: &'static str = "updateWebhookEndpointResult";
 }
 
-impl Kind for UpdateWebhookEndpoint {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Update, Resource::WebhookEndpoint));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Intent;
+impl Kind for Intent {
+    const ACTS: Acts = Some((Action::Update, Resource::WebhookEndpoint));
     type Plan = WebhookEndpoint;
-    type Outcome = Outcome;
+    type Outcome = WebhookEndpointResult;
 
-    fn rules(intent: &Intent, view: &View<'_>) -> Result<(Facts, WebhookEndpoint), RequestError> {
-        let present = view.collection_item::<WebhookEndpoint>(intent.endpoint_id)?;
-        if let Some(url) = &intent.url {
+    fn rules(&self, view: &View<'_>) -> Result<WebhookEndpoint, RequestError> {
+        let present = view.collection_item::<WebhookEndpoint>(self.endpoint_id)?;
+        if let Some(url) = &self.url {
             endpoint::check_url(url.as_str(), view)?;
         }
-        if let Some(name) = intent.name.as_ref().filter(|name| **name != present.name) {
+        if let Some(name) = self.name.as_ref().filter(|name| **name != present.name) {
             endpoint::name_is_free(name, view)?;
         }
-        Ok((Facts::default(), present.clone()))
+        Ok(present.clone())
     }
 
-    fn execute(
-        intent: Intent,
-        present: WebhookEndpoint,
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Outcome, RequestError> {
+    fn execute(self, old: Self::Plan, context: &mut Execution<'_>) -> Result<Self::Outcome, RequestError> {
         let endpoint = WebhookEndpoint {
-            url: intent.url.map_or(present.url, |url| url.as_str().to_owned()),
-            name: intent.name.unwrap_or(present.name),
-            active: intent.is_active.unwrap_or(present.active),
+            url: self.url.map_or(old.url, |url| url.as_str().to_owned()),
+            name: self.name.unwrap_or(old.name),
+            active: self.is_active.unwrap_or(old.active),
             updated: context.now(),
-            ..present
+            ..old
         };
-        let outcome =
-            Outcome { endpoint_id: endpoint.id, webhook_endpoint: endpoint.wire(context.organization.id()) };
+        let outcome = WebhookEndpointResult {
+            endpoint_id: endpoint.id,
+            webhook_endpoint: endpoint.wire(context.organization.id()),
+        };
         context.change(Change::PutWebhookEndpoint(endpoint));
         Ok(outcome)
     }

@@ -13,17 +13,25 @@
 
 use quorate_common::ids::{ActivityId, EndpointId, OrganizationId};
 
-use super::{Key, Millis, key};
+use super::{Key, Letter, Millis, key};
 
 /// First byte of all keys of the outbox.
-pub const LETTER: u8 = b'p';
+pub const LETTER: u8 = Letter::Outbox as u8;
 /// Prefix of the keys of the schedule.
-pub const SCHEDULE: &[u8] = b"ps";
+pub const SCHEDULE: &[u8] = &[LETTER, Class::Schedule as u8];
 /// Prefix of the keys of the counts of parked deliveries.
-pub const PARKED: &[u8] = b"pp";
+pub const PARKED: &[u8] = &[LETTER, Class::Parked as u8];
 
-const BODY: &[u8] = b"b";
-const DELIVERY: &[u8] = b"d";
+/// The second byte of a key of the outbox.
+#[derive(Clone, Copy)]
+#[repr(u8)]
+enum Class {
+    Body = b'b',
+    Delivery = b'd',
+    Parked = b'p',
+    Schedule = b's',
+}
+
 /// Length of a key of the schedule in bytes: letter, class, shard, organization, endpoint, due, cause,
 /// activity, votes, size.
 const SCHEDULED_LENGTH: usize = 3 + 16 + 16 + 8 + 16 + 16 + 4 + 4;
@@ -62,12 +70,11 @@ fn shard(organization: OrganizationId) -> u8 {
     organization.as_bytes().iter().fold(0, |shard, byte| shard ^ byte)
 }
 
-fn class(class: &[u8], organization: OrganizationId, rest: &[&[u8]]) -> Key {
-    let mut parts: Vec<&[u8]> = vec![class];
-    let shard = [shard(organization)];
-    parts.extend([shard.as_slice(), organization.as_bytes()]);
+fn class(class: Class, organization: OrganizationId, rest: &[&[u8]]) -> Key {
+    let start = [class as u8, shard(organization)];
+    let mut parts: Vec<&[u8]> = vec![&start, organization.as_bytes()];
     parts.extend(rest);
-    key(LETTER, &parts)
+    key(Letter::Outbox, &parts)
 }
 
 impl Destination {
@@ -82,7 +89,7 @@ impl Destination {
 
     /// Returns the prefix of the schedule of this destination.
     pub fn schedule(&self) -> Key {
-        class(b"s", self.organization, &[&self.endpoint_bytes()])
+        class(Class::Schedule, self.organization, &[&self.endpoint_bytes()])
     }
 
     /// Returns a key after the schedule of this destination and before that of the next one.
@@ -99,7 +106,7 @@ impl Destination {
 
     /// Returns the key of the count of parked deliveries.
     pub fn parked(&self) -> Key {
-        class(b"p", self.organization, &[&self.endpoint_bytes()])
+        class(Class::Parked, self.organization, &[&self.endpoint_bytes()])
     }
 
     /// Parses the destination of a key under [`PARKED`].
@@ -125,12 +132,12 @@ impl DeliveryId {
             &votes.to_be_bytes(),
             &size.to_be_bytes(),
         ];
-        class(DELIVERY, destination.organization, &parts)
+        class(Class::Delivery, destination.organization, &parts)
     }
 
     /// Parses the key of a record.
     pub fn of_key(key: &[u8]) -> Option<Self> {
-        let rest = key.strip_prefix(&[LETTER])?.strip_prefix(DELIVERY)?.get(1..)?;
+        let rest = key.strip_prefix(&[LETTER, Class::Delivery as u8])?.get(1..)?;
         let (organization, rest) = rest.split_first_chunk::<16>()?;
         let (caused, rest) = rest.split_first_chunk::<32>()?;
         let (endpoint, rest) = rest.split_first_chunk::<16>()?;
@@ -184,32 +191,32 @@ impl DeliveryId {
 
 /// Returns the key of the body of a state of an activity, which all endpoints of an organization share.
 pub fn body(organization: OrganizationId, activity: ActivityId, votes: u32) -> Key {
-    class(BODY, organization, &[activity.as_bytes(), &votes.to_be_bytes()])
+    class(Class::Body, organization, &[activity.as_bytes(), &votes.to_be_bytes()])
 }
 
 /// Returns whether a key is the key of a body.
 pub fn is_body(key: &[u8]) -> bool {
-    key.strip_prefix(&[LETTER]).is_some_and(|rest| rest.starts_with(BODY))
+    key.starts_with(&[LETTER, Class::Body as u8])
 }
 
 /// Returns the prefix of the records of all deliveries to an organization.
 pub fn deliveries(organization: OrganizationId) -> Key {
-    class(DELIVERY, organization, &[])
+    class(Class::Delivery, organization, &[])
 }
 
 /// Returns the prefix of the records of all deliveries to an organization that `cause` caused, those of the
 /// oldest activity first. An organization also causes deliveries to itself.
 pub fn deliveries_caused(organization: OrganizationId, cause: OrganizationId) -> Key {
-    class(DELIVERY, organization, &[cause.as_bytes()])
+    class(Class::Delivery, organization, &[cause.as_bytes()])
 }
 
 /// Returns the prefix of the records of all deliveries to the same organization of the same activity.
 pub fn deliveries_of(id: &DeliveryId) -> Key {
-    class(DELIVERY, id.destination.organization, &[id.cause.as_bytes(), id.activity.as_bytes()])
+    class(Class::Delivery, id.destination.organization, &[id.cause.as_bytes(), id.activity.as_bytes()])
 }
 
 /// Returns the prefix of the records of the lane of a delivery, the earliest state first.
 pub fn lane(id: &DeliveryId) -> Key {
     let parts: [&[u8]; 3] = [id.cause.as_bytes(), id.activity.as_bytes(), &id.destination.endpoint_bytes()];
-    class(DELIVERY, id.destination.organization, &parts)
+    class(Class::Delivery, id.destination.organization, &parts)
 }

@@ -1,10 +1,24 @@
-//! Expected errors of kinds that import keys.
+//! Samples and expected errors of kinds that import keys.
 
 use quorate_common::api_error::Code;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Row, Sender};
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, Person, account};
+
+/// Returns valid parameters of a type of this module. The user whose credentials change is the last argument.
+pub(super) fn sample(name: &str, fixture: &Fixture, _: &Person) -> Option<Value> {
+    Some(match name {
+        "IMPORT_PRIVATE_KEY" => json!({"userId": fixture.roots[0].user, "privateKeyName": "fresh",
+            "encryptedBundle": fixture.bundles[1], "curve": "CURVE_ED25519",
+            "addressFormats": ["ADDRESS_FORMAT_SOLANA"]}),
+        "IMPORT_WALLET" => json!({"userId": fixture.roots[0].user, "walletName": "fresh",
+            "encryptedBundle": fixture.bundles[0],
+            "accounts": [account("m/44'/60'/0'/0/0", "CURVE_SECP256K1", "ADDRESS_FORMAT_ETHEREUM")]}),
+        "INIT_IMPORT_PRIVATE_KEY" | "INIT_IMPORT_WALLET" => json!({"userId": fixture.roots[0].user}),
+        _ => return None,
+    })
+}
 
 /// Returns the table rows of this module.
 pub(super) fn rows(fixture: &Fixture) -> Vec<Row> {

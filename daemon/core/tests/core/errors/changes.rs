@@ -1,11 +1,79 @@
-//! Expected errors of kinds that change names, tags and credentials of users, keys and policies.
+//! Samples and expected errors of kinds that change names, tags and credentials of users, keys and policies.
 
 use quorate_common::api_error::Code;
 use serde_json::{Value, json};
 
 use super::{Row, Sender};
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, Person};
 use crate::samples;
+
+/// Returns valid parameters of a type of this module. The user whose credentials change is the last argument.
+pub(super) fn sample(name: &str, fixture: &Fixture, subject: &Person) -> Option<Value> {
+    Some(match name {
+        "CREATE_AUTHENTICATORS" => {
+            json!({"userId": subject.user, "authenticators": [samples::authenticator_v1("fresh", subject.user)]})
+        }
+        "CREATE_AUTHENTICATORS_V2" => {
+            json!({"userId": subject.user, "authenticators": [samples::authenticator("fresh")]})
+        }
+        "CREATE_OAUTH_PROVIDERS_V2" => {
+            json!({"userId": subject.user, "oauthProviders": [samples::provider("fresh")]})
+        }
+        "CREATE_POLICIES" => json!({"policies": [samples::policy("one"), samples::policy("two")]}),
+        "CREATE_POLICY" => {
+            json!({"policyName": "policy", "effect": "EFFECT_DENY", "notes": "", "selectors": [
+            {"subject": "activity.kind", "operator": "OPERATOR_EQUAL", "target": "CREATE_WALLET"}]})
+        }
+        "CREATE_POLICY_V2" => {
+            json!({"policyName": "policy", "effect": "EFFECT_DENY", "notes": "", "selectors": [
+            {"subject": "user.id", "operator": "OPERATOR_IN", "targets": [subject.user, fixture.user.user]},
+            {"subject": "activity.kind", "operator": "OPERATOR_EQUAL", "targets": ["CREATE_WALLET"]}]})
+        }
+        "CREATE_PRIVATE_KEY_TAG" => {
+            json!({"privateKeyTagName": "fresh", "privateKeyIds": [fixture.private_key]})
+        }
+        "CREATE_USERS_V3" | "CREATE_USERS_V4" => {
+            json!({"users": [{"userName": "new", "apiKeys": [samples::key_v2(30)],
+            "authenticators": [], "oauthProviders": [], "userTags": []}]})
+        }
+        "DELETE_AUTHENTICATORS" => {
+            json!({"userId": subject.user, "authenticatorIds": [subject.authenticator]})
+        }
+        "DELETE_OAUTH_PROVIDERS" => json!({"userId": subject.user, "providerIds": [subject.provider]}),
+        "DELETE_POLICIES" => json!({"policyIds": [fixture.policy]}),
+        "DELETE_POLICY" => json!({"policyId": fixture.policy}),
+        "DELETE_PRIVATE_KEYS" => {
+            json!({"privateKeyIds": [fixture.private_key], "deleteWithoutExport": true})
+        }
+        "DELETE_WALLET_ACCOUNTS" => {
+            json!({"walletAccountIds": [fixture.account], "deleteWithoutExport": true})
+        }
+        "DISABLE_PRIVATE_KEY" => json!({"privateKeyId": fixture.private_key}),
+        "DELETE_PRIVATE_KEY_TAGS" => json!({"privateKeyTagIds": [fixture.private_key_tag]}),
+        "DELETE_USER_TAGS" => json!({"userTagIds": [fixture.user_tag]}),
+        "DELETE_WALLETS" => json!({"walletIds": [fixture.wallet.0], "deleteWithoutExport": true}),
+        "UPDATE_ALLOWED_ORIGINS" => {
+            json!({"allowedOrigins": ["https://house.example", "http://localhost:3000"]})
+        }
+        "UPDATE_WALLET_ACCOUNT_NAME" => json!({"walletAccountId": fixture.account, "name": "fresh"}),
+        "UPDATE_ORGANIZATION_NAME" => json!({"organizationName": "fresh"}),
+        "UPDATE_POLICY" | "UPDATE_POLICY_V2" => {
+            json!({"policyId": fixture.policy, "policyName": "fresh", "policyCondition": "true"})
+        }
+        "UPDATE_PRIVATE_KEY_TAG" => json!({"privateKeyTagId": fixture.private_key_tag,
+            "newPrivateKeyTagName": "fresh", "addPrivateKeyIds": [], "removePrivateKeyIds": [fixture.private_key]}),
+        "UPDATE_USER" => json!({"userId": fixture.spare.user, "userName": "fresh",
+            "userEmail": "fresh@house.example", "userTagIds": [fixture.user_tag]}),
+        "UPDATE_USER_EMAIL" => json!({"userId": fixture.spare.user, "userEmail": "fresh@house.example"}),
+        "UPDATE_USER_NAME" => json!({"userId": fixture.spare.user, "userName": "fresh"}),
+        "UPDATE_USER_PHONE_NUMBER" => {
+            json!({"userId": fixture.spare.user, "userPhoneNumber": "+4915112345678"})
+        }
+        "UPDATE_USER_TAG" => json!({"userTagId": fixture.user_tag, "newUserTagName": "fresh",
+            "addUserIds": [fixture.user.user], "removeUserIds": [fixture.spare.user]}),
+        _ => return None,
+    })
+}
 
 /// Returns the table rows of this module.
 pub(super) fn rows(fixture: &Fixture) -> Vec<Row> {

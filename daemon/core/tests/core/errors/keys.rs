@@ -1,10 +1,83 @@
-//! Expected errors of votes, and of kinds that create, use or export keys.
+//! Samples and expected errors of votes, and of kinds that create, use or export keys.
 
 use quorate_common::api_error::Code;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Row, Sender};
-use crate::fixture::{Fixture, account, public_key};
+use crate::fixture::{Fixture, Person, account, public_key};
+use crate::samples;
+
+/// Returns valid parameters of a type of this module. The user whose credentials change is the last argument.
+pub(super) fn sample(name: &str, fixture: &Fixture, subject: &Person) -> Option<Value> {
+    let digest = "ab".repeat(32);
+    let raw = |with: &str, value: &str| {
+        json!({with: value, "payload": digest, "encoding": "PAYLOAD_ENCODING_HEXADECIMAL",
+            "hashFunction": "HASH_FUNCTION_NO_OP"})
+    };
+    Some(match name {
+        "APPROVE_ACTIVITY" | "REJECT_ACTIVITY" => json!({"fingerprint": fixture.waiting}),
+        "CREATE_API_KEYS" => json!({"userId": subject.user, "apiKeys": [samples::key(30)]}),
+        "CREATE_API_KEYS_V2" => json!({"userId": subject.user, "apiKeys": [samples::key_v2(30)]}),
+        "CREATE_API_ONLY_USERS" => {
+            json!({"apiOnlyUsers": [{"userName": "machine", "apiKeys": [samples::key(30)], "userTags": []}]})
+        }
+        "CREATE_POLICY_V3" => samples::policy("policy"),
+        "CREATE_PRIVATE_KEYS" | "CREATE_PRIVATE_KEYS_V2" => {
+            json!({"privateKeys": [samples::private_key("fresh")]})
+        }
+        "CREATE_SUB_ORGANIZATION" => {
+            json!({"name": "new", "rootAuthenticator": samples::authenticator("new")})
+        }
+        "CREATE_SUB_ORGANIZATION_V2" => samples::child(&samples::key(30), None),
+        "CREATE_SUB_ORGANIZATION_V3" => {
+            samples::child(&samples::key(30), Some(("privateKeys", json!([samples::private_key("fresh")]))))
+        }
+        "CREATE_SUB_ORGANIZATION_V4" | "CREATE_SUB_ORGANIZATION_V5" => {
+            samples::child(&samples::key(30), Some(("wallet", samples::wallet("fresh"))))
+        }
+        "CREATE_SUB_ORGANIZATION_V6" | "CREATE_SUB_ORGANIZATION_V7" | "CREATE_SUB_ORGANIZATION_V8" => {
+            samples::child(&samples::key_v2(30), Some(("wallet", samples::wallet("fresh"))))
+        }
+        "CREATE_USERS" => {
+            json!({"users": [{"userName": "new", "accessType": "ACCESS_TYPE_API", "apiKeys": [samples::key(30)],
+            "authenticators": [], "userTags": []}]})
+        }
+        "CREATE_USERS_V2" => {
+            json!({"users": [{"userName": "new", "apiKeys": [samples::key(30)], "authenticators": [], "userTags": []}]})
+        }
+        "CREATE_USER_TAG" => json!({"userTagName": "fresh", "userIds": [subject.user]}),
+        "CREATE_WALLET" => samples::wallet("fresh"),
+        "UPDATE_WALLET" => json!({"walletId": fixture.wallet.0, "walletName": "fresh"}),
+        "CREATE_WALLET_ACCOUNTS" => json!({"walletId": fixture.wallet.0, "accounts": [
+            account("m/44'/60'/0'/0/1", "CURVE_SECP256K1", "ADDRESS_FORMAT_ETHEREUM"),
+            account("m/44'/501'/0'/0'", "CURVE_ED25519", "ADDRESS_FORMAT_SOLANA"),
+        ]}),
+        "DELETE_API_KEYS" => json!({"userId": subject.user, "apiKeyIds": [subject.keys[1]]}),
+        "EXPORT_PRIVATE_KEY" => {
+            json!({"privateKeyId": fixture.private_key, "targetPublicKey": public_key(30)})
+        }
+        "EXPORT_WALLET" => json!({"walletId": fixture.wallet.0, "targetPublicKey": public_key(30),
+            "language": "MNEMONIC_LANGUAGE_SPANISH"}),
+        "EXPORT_WALLET_ACCOUNT" => json!({"address": fixture.wallet.1, "targetPublicKey": public_key(30)}),
+        "DELETE_USERS" => json!({"userIds": [fixture.spare.user]}),
+        "REMOVE_ORGANIZATION_FEATURE" => json!({"name": "FEATURE_NAME_WEBHOOK"}),
+        "SET_ORGANIZATION_FEATURE" => json!({"name": "FEATURE_NAME_EMAIL_AUTH"}),
+        "SIGN_RAW_PAYLOAD" => raw("privateKeyId", &fixture.private_key),
+        "SIGN_RAW_PAYLOAD_V2" => raw("signWith", &fixture.wallet.1),
+        "SIGN_RAW_PAYLOADS" => json!({"signWith": fixture.wallet.1, "payloads": [digest, "cd".repeat(32)],
+            "encoding": "PAYLOAD_ENCODING_HEXADECIMAL", "hashFunction": "HASH_FUNCTION_NO_OP"}),
+        "SIGN_TRANSACTION" => {
+            json!({"privateKeyId": fixture.private_key, "unsignedTransaction": samples::UNSIGNED, "type": "TRANSACTION_TYPE_ETHEREUM"})
+        }
+        "SIGN_TRANSACTION_V2" => {
+            json!({"signWith": fixture.wallet.1, "unsignedTransaction": samples::UNSIGNED, "type": "TRANSACTION_TYPE_ETHEREUM"})
+        }
+        "UPDATE_ROOT_QUORUM" => {
+            json!({"threshold": 2, "userIds": fixture.roots.each_ref().map(|root| root.user)})
+        }
+        _ => return None,
+    })
+}
 
 /// Returns the table rows of this module.
 pub(super) fn rows(fixture: &Fixture) -> Vec<Row> {

@@ -1,4 +1,5 @@
-//! Expected errors of each kind, at least one per kind, with the documented messages.
+//! Sample parameters of each kind, and its expected errors with the documented messages, at least one per kind. A
+//! new kind adds both to one module.
 
 use std::any::type_name_of_val;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +8,7 @@ use quorate_common::api_error::Code;
 use quorate_core::kinds;
 use serde_json::{Map, Value};
 
-use crate::fixture::{Fixture, NOW, operation};
+use crate::fixture::{Fixture, NOW, Person, operation};
 use crate::samples;
 
 mod bundles;
@@ -44,6 +45,12 @@ pub(crate) fn by_type(fixture: &Fixture) -> BTreeMap<String, Vec<Row>> {
         by_type.entry(format!("ACTIVITY_TYPE_{}", row.0)).or_default().push(row);
     }
     by_type
+}
+
+/// Returns valid parameters of a type, given without its prefix.
+pub(crate) fn sample(name: &str, fixture: &Fixture, subject: &Person) -> Option<Value> {
+    let modules = [bundles::sample, changes::sample, keys::sample, secrets::sample, settings::sample];
+    modules.iter().find_map(|sample| sample(name, fixture, subject))
 }
 
 /// Returns the name of the test that every type passes.

@@ -1,11 +1,30 @@
-//! Expected errors of kinds that manage secrets.
+//! Samples and expected errors of kinds that manage secrets.
 
 use quorate_common::api_error::Code;
 use serde_json::{Value, json};
 
 use super::{Row, Sender};
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, Person, public_key};
 use crate::samples;
+
+/// Returns valid parameters of a type of this module. The user whose credentials change is the last argument.
+pub(super) fn sample(name: &str, fixture: &Fixture, _: &Person) -> Option<Value> {
+    Some(match name {
+        "DELETE_SECRETS" => json!({"secretIds": [fixture.secret]}),
+        "EXPORT_SECRETS" => {
+            json!({"secrets": [{"secretId": fixture.secret, "targetPublicKey": public_key(30),
+            "encryptionSuite": samples::SUITE, "requestContext": [{"key": "reason", "value": "release"}]}]})
+        }
+        "IMPORT_SECRETS" => {
+            let mut secret = fixture.sealed_secret.clone();
+            secret["name"] = json!("fresh");
+            secret["staticProperties"] = json!([{"key": "env", "value": "test"}]);
+            json!({"secrets": [secret]})
+        }
+        "INIT_IMPORT_SECRETS" => json!({"encryptionSuite": samples::SUITE, "numSecrets": 2}),
+        _ => return None,
+    })
+}
 
 /// Returns the table rows of this module.
 pub(super) fn rows(fixture: &Fixture) -> Vec<Row> {

@@ -1,11 +1,58 @@
-//! Expected errors of kinds that change the settings of an organization or delete it.
+//! Samples and expected errors of kinds that change the settings of an organization or delete it.
 
 use quorate_common::api_error::Code;
 use serde_json::{Value, json};
 
 use super::{Row, Sender};
-use crate::fixture::{Fixture, public_key};
+use crate::fixture::{Fixture, Person, public_key};
 use crate::samples;
+
+/// Returns valid parameters of a type of this module. The user whose credentials change is the last argument.
+pub(super) fn sample(name: &str, fixture: &Fixture, _: &Person) -> Option<Value> {
+    Some(match name {
+        "ACCEPT_INVITATION" => json!({"invitationId": fixture.invitation, "userId": fixture.invited.user,
+            "authenticator": samples::authenticator_v1("guest", fixture.invited.user)}),
+        "ACCEPT_INVITATION_V2" => json!({"invitationId": fixture.invitation, "userId": fixture.invited.user,
+            "authenticator": samples::authenticator("guest")}),
+        "ACTIVATE_BILLING_TIER" => json!({"productId": "product"}),
+        "CREATE_ORGANIZATION" => json!({"organizationName": "new", "rootEmail": "registrant@new.example",
+            "rootAuthenticator": samples::authenticator_v1("registrant", fixture.registrant.user), "rootUserId": fixture.registrant.user}),
+        "CREATE_ORGANIZATION_V2" => json!({"organizationName": "new", "rootEmail": "registrant@new.example",
+            "rootAuthenticator": samples::authenticator("registrant"), "rootUserId": fixture.registrant.user}),
+        "CREATE_INVITATIONS" => json!({"invitations": [{"receiverUserName": "fresh",
+            "receiverUserEmail": "fresh@house.example", "receiverUserTags": [fixture.user_tag],
+            "accessType": "ACCESS_TYPE_ALL", "senderUserId": fixture.roots[0].user}]}),
+        "CREATE_SESSION_PROFILE" => json!({"sessionProfileName": "fresh", "expirationSeconds": "600",
+            "scope": "activity.kind == 'CREATE_WALLET'", "notes": "notes"}),
+        "CREATE_SMART_CONTRACT_INTERFACE" => json!({
+            "smartContractAddress": "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA", "label": "fresh",
+            "smartContractInterface": "{\"instructions\":[],\"types\":[]}", "notes": "notes",
+            "type": "SMART_CONTRACT_INTERFACE_TYPE_SOLANA"}),
+        "CREATE_WEBHOOK_ENDPOINT" => json!({"url": "https://hooks.example.org/fresh", "name": "fresh",
+            "subscriptions": [{"eventType": "ACTIVITY_UPDATES", "filtersJson": "{}"}]}),
+        "UPDATE_WEBHOOK_ENDPOINT" => {
+            json!({"endpointId": fixture.endpoint, "name": "fresh", "isActive": false})
+        }
+        "DELETE_WEBHOOK_ENDPOINT" => json!({"endpointId": fixture.endpoint}),
+        "DELETE_INVITATION" => json!({"invitationId": fixture.invitation}),
+        "DELETE_ORGANIZATION" => json!({"organizationId": fixture.bare.home}),
+        "DELETE_PAYMENT_METHOD" => json!({"paymentMethodId": "method"}),
+        "DELETE_SMART_CONTRACT_INTERFACE" => json!({"smartContractInterfaceId": fixture.interface}),
+        "DELETE_SUB_ORGANIZATION" => json!({"deleteWithoutExport": true}),
+        "REMOVE_IP_ALLOWLIST" => json!({"publicKey": public_key(13)}),
+        "SET_IP_ALLOWLIST" => {
+            json!({"rules": [{"cidr": "192.0.2.7"}, {"cidr": "2001:db8::/48", "label": "office"}],
+            "enabled": false, "onEvaluationError": "ALLOW"})
+        }
+        "SET_PAYMENT_METHOD" => {
+            json!({"number": samples::CARD, "cvv": "917", "expiryMonth": "12", "expiryYear": "2030",
+            "cardHolderName": "Holder", "cardHolderEmail": "holder@house.example"})
+        }
+        "SET_PAYMENT_METHOD_V2" => json!({"paymentMethodId": "fresh", "cardHolderName": "Holder",
+            "cardHolderEmail": "holder@house.example"}),
+        _ => return None,
+    })
+}
 
 /// Returns the table rows of this module.
 pub(super) fn rows(fixture: &Fixture) -> Vec<Row> {

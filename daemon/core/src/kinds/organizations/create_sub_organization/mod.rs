@@ -1,31 +1,31 @@
 //! Creates a sub-organization with its root users and, optionally, private keys or a wallet.
 
-use quorate_common::ids::{OrganizationId, UserId};
+use std::marker::PhantomData;
 
+use crate::execution::NewWallet;
 use crate::kinds::prelude::*;
+use crate::make::credential;
 use crate::make::user::{self, SignIn};
 use crate::make::{private_key, quorum, wallet};
 use crate::model::change::NewOrganization;
 use crate::model::organization::Head;
 use crate::model::{FeatureName, RootQuorum};
-use crate::params::keys::{PrivateKeyResult, WalletResult};
+use crate::params::keys::WalletResult;
 use crate::params::{NewUser, PrivateKeyParams, WalletParams};
 
-mod client_signature;
+mod early;
 mod results;
-pub(in crate::kinds) mod v1;
-pub(in crate::kinds) mod v2;
-pub(in crate::kinds) mod v3;
-pub(in crate::kinds) mod v4;
-pub(in crate::kinds) mod v5;
-pub(in crate::kinds) mod v6;
-pub(in crate::kinds) mod v7;
-pub(in crate::kinds) mod v8;
+mod with_contact;
+mod with_wallet;
 
-pub(in crate::kinds) struct CreateSubOrganization;
+use results::Created;
 
-/// The version-independent parameters.
-pub(in crate::kinds) struct Request {
+pub(in crate::kinds) use early::{V1, V2, V3};
+pub(in crate::kinds) use with_contact::{V7, V8};
+pub(in crate::kinds) use with_wallet::{V4, V5, V6};
+
+/// The version-independent parameters of the versions with the result `O`.
+pub(in crate::kinds) struct Request<O> {
     name: Label,
     root_users: Vec<NewUser>,
     threshold: i32,
@@ -33,6 +33,23 @@ pub(in crate::kinds) struct Request {
     wallet: Option<WalletParams>,
     disabled: DisabledFeatures,
     verified_contact: bool,
+    outcome: PhantomData<O>,
+}
+
+impl<O> Request<O> {
+    /// Returns a request for an organization without keys and with the default features.
+    fn new(name: Label, root_users: impl IntoIterator<Item: Into<NewUser>>, threshold: i32) -> Self {
+        Self {
+            name,
+            root_users: root_users.into_iter().map(Into::into).collect(),
+            threshold,
+            private_keys: Vec::new(),
+            wallet: None,
+            disabled: DisabledFeatures::default(),
+            verified_contact: false,
+            outcome: PhantomData,
+        }
+    }
 }
 
 /// Sign-in features that a new organization has by default.
@@ -58,92 +75,72 @@ impl DisabledFeatures {
     }
 }
 
-/// The version-independent result.
-pub(in crate::kinds) struct Created {
-    id: OrganizationId,
-    root_user_ids: Vec<UserId>,
-    private_keys: Vec<PrivateKeyResult>,
-    wallet: Option<WalletResult>,
-}
-
-impl Kind for CreateSubOrganization {
-    const ACTS: Option<(Action, Resource)> = Some((Action::Create, Resource::Organization));
-    const GATE: Gate = Gate::Policy;
-    type Intent = Request;
+impl<O: From<Created> + Serialize + JsonSchema + 'static> Kind for Request<O> {
+    const ACTS: Acts = Some((Action::Create, Resource::Organization));
     type Plan = u32;
-    type Outcome = Created;
+    type Outcome = O;
 
-    fn rules(request: &Request, view: &View<'_>) -> Result<(Facts, u32), RequestError> {
+    fn rules(&self, view: &View<'_>) -> Result<u32, RequestError> {
         if view.organization.head.parent.is_some() {
             return Err(Wrong::ClosedToChildren("create sub-organizations").into());
         }
-        user::reject_verification_token(request.verified_contact)?;
-        not_empty(&request.root_users, "rootUsers")?;
-        let threshold = u32::try_from(request.threshold).unwrap_or(0);
-        if threshold == 0 {
-            return Err(Wrong::Threshold("quorum threshold must be non-zero integer").into());
-        }
-        if usize::try_from(threshold).unwrap_or(usize::MAX) > request.root_users.len() {
+        user::reject_verification_token(self.verified_contact)?;
+        not_empty(&self.root_users, "rootUsers")?;
+        let threshold = quorum::threshold(self.threshold)?;
+        if usize::try_from(threshold).unwrap_or(usize::MAX) > self.root_users.len() {
             return Err(Wrong::Threshold("quorum threshold must not exceed the number of root users").into());
         }
         let limits = view.limits();
-        let disabled = &request.disabled;
+        let disabled = &self.disabled;
         let sign_in = SignIn {
             email: disabled.allows(FeatureName::EmailAuth) || disabled.allows(FeatureName::OtpEmailAuth),
             sms: disabled.allows(FeatureName::SmsAuth),
         };
-        let credentials = user::check(&request.root_users, None, sign_in, limits)?;
-        quorum::of_new_users(&request.root_users, threshold, sign_in)?;
-        user::check_origins(&credentials, view)?;
-        check_limit(0, request.root_users.len(), limits.users, "users", "users")?;
-        private_key::check(&request.private_keys)?;
+        let credentials = user::check(&self.root_users, None, sign_in, limits)?;
+        quorum::of_new_users(&self.root_users, threshold, sign_in)?;
+        credential::check_origins(&credentials, view)?;
+        check_limit(0, self.root_users.len(), limits.users, "users", "users")?;
+        private_key::check(&self.private_keys)?;
         // A new organization has no tags.
-        if let Some(tag) = request.private_keys.iter().flat_map(|key| &key.private_key_tags).next() {
+        if let Some(tag) = self.private_keys.iter().flat_map(|key| &key.private_key_tags).next() {
             return Err(Missing::Record("private key tag", tag.to_string()).into());
         }
-        if let Some(wallet) = &request.wallet {
+        if let Some(wallet) = &self.wallet {
             wallet::check_accounts(&wallet.accounts)?;
             wallet::names_differ(&wallet.accounts)?;
         }
-        Ok((Facts::default(), threshold))
+        Ok(threshold)
     }
 
-    fn execute(
-        request: Request,
-        threshold: u32,
-        context: &mut ExecutionContext<'_, '_>,
-    ) -> Result<Created, RequestError> {
+    fn execute(self, threshold: u32, context: &mut Execution<'_>) -> Result<O, RequestError> {
         let mut changes = Vec::new();
-        let mut members = Vec::with_capacity(request.root_users.len());
-        for new in request.root_users {
+        let mut members = Vec::with_capacity(self.root_users.len());
+        for new in self.root_users {
             let user = user::user(new, context)?;
             members.push(user.id);
             changes.push(Change::PutUser(user));
         }
-        let mut private_keys = Vec::with_capacity(request.private_keys.len());
-        for params in request.private_keys {
+        let mut private_keys = Vec::with_capacity(self.private_keys.len());
+        for params in self.private_keys {
             let (key_changes, result) = private_key::private_key(params, context)?;
             changes.extend(key_changes);
             private_keys.push(result);
         }
-        let wallet = match request.wallet {
-            None => None,
-            Some(params) => {
-                let wallet = wallet::wallet(params, context)?;
-                let result =
-                    WalletResult { wallet_id: wallet.id(), addresses: AtMost::cut(wallet.addresses()) };
-                changes.extend(wallet.changes());
-                Some(result)
-            }
+        let wallet = self.wallet.map(|params| wallet::wallet(params, context)).transpose()?;
+        let result = |wallet: &NewWallet| WalletResult {
+            wallet_id: wallet.id(),
+            addresses: AtMost::cut(wallet.addresses()),
         };
+        let wallet_result = wallet.as_ref().map(result);
+        changes.extend(wallet.into_iter().flat_map(NewWallet::changes));
         let quorum = RootQuorum { threshold, members: members.clone() };
         let parent = Some(context.organization.id());
         let head = Head {
-            features: request.disabled.remaining().map(|name| (name, None)).collect(),
-            ..Head::new(context.organization_id(), parent, request.name, quorum, context.now())
+            features: self.disabled.remaining().map(|name| (name, None)).collect(),
+            ..Head::new(context.organization_id(), parent, self.name, quorum, context.now())
         };
-        let created = Created { id: head.id, root_user_ids: members, private_keys, wallet };
+        let created = Created { id: head.id, root_user_ids: members, private_keys, wallet: wallet_result };
         context.create_organization(NewOrganization { head, changes });
-        Ok(created)
+        Ok(created.into())
     }
 }

@@ -2,9 +2,16 @@
 
 use quorate_common::ids::{OrganizationId, UserId};
 
-use super::Created;
 use crate::kinds::prelude::*;
 use crate::params::keys::{PrivateKeyResult, WalletResult};
+
+/// The version-independent result.
+pub(in crate::kinds) struct Created {
+    pub(super) id: OrganizationId,
+    pub(super) root_user_ids: Vec<UserId>,
+    pub(super) private_keys: Vec<PrivateKeyResult>,
+    pub(super) wallet: Option<WalletResult>,
+}
 
 /// Result of versions 1 and 2: the ids.
 #[derive(Serialize, JsonSchema)]
@@ -23,13 +30,13 @@ impl From<Created> for Ids {
 /// Result of version 3: the ids and the private keys.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct WithKeys {
+pub(in crate::kinds) struct KeysOutcome {
     sub_organization_id: OrganizationId,
     private_keys: AtMost<PrivateKeyResult, BATCH>,
     root_user_ids: AtMost<UserId, BATCH>,
 }
 
-impl From<Created> for WithKeys {
+impl From<Created> for KeysOutcome {
     fn from(created: Created) -> Self {
         Self {
             sub_organization_id: created.id,
@@ -42,14 +49,14 @@ impl From<Created> for WithKeys {
 /// Result of version 4 and later: the ids and the wallet, if one was requested.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct WithWallet {
+pub(in crate::kinds) struct WalletOutcome {
     sub_organization_id: OrganizationId,
     #[serde(skip_serializing_if = "Option::is_none")]
     wallet: Option<WalletResult>,
     root_user_ids: AtMost<UserId, BATCH>,
 }
 
-impl From<Created> for WithWallet {
+impl From<Created> for WalletOutcome {
     fn from(created: Created) -> Self {
         Self {
             sub_organization_id: created.id,

@@ -1,0 +1,77 @@
+//! Numbers that are written as decimal strings.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// An unsigned 64-bit number that is written to JSON as a decimal string. JSON numbers are accepted too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Decimal(pub u64);
+
+impl Serialize for Decimal {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Decimal {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(DecimalVisitor)
+    }
+}
+
+struct DecimalVisitor;
+
+impl de::Visitor<'_> for DecimalVisitor {
+    type Value = Decimal;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an unsigned 64-bit number in decimal")
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Decimal, E> {
+        Ok(Decimal(number))
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Decimal, E> {
+        u64::try_from(number)
+            .map(Decimal)
+            .map_err(|_| E::invalid_value(de::Unexpected::Signed(number), &self))
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Decimal, E> {
+        decimal(text).map(Decimal).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
+    }
+}
+
+/// Parses decimal digits without sign and without leading zeros.
+fn decimal(text: &str) -> Option<u64> {
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit());
+    let minimal = text == "0" || !text.starts_with('0');
+    if plain && minimal { text.parse().ok() } else { None }
+}
+
+inline_schema!(Decimal, {"type": "string", "pattern": "^(0|[1-9][0-9]*)$", "maxLength": 20});
+
+/// Lifetime of a credential in seconds, written as a positive decimal string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ExpirationSeconds(pub u64);
+
+impl Serialize for ExpirationSeconds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Decimal(self.0).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for ExpirationSeconds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Decimal::deserialize(deserializer) {
+            Ok(Decimal(seconds)) if seconds > 0 => Ok(Self(seconds)),
+            _ => Err(de::Error::custom("invalid api key expiration")),
+        }
+    }
+}
+
+inline_schema!(ExpirationSeconds, {"type": "string", "pattern": "^[1-9][0-9]*$", "maxLength": 20});

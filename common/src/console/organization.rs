@@ -1,0 +1,97 @@
+//! Organizations and their objects.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{OrganizationId, WalletAccountId};
+use crate::wire::{
+    Feature, Invitation, IpAllowlist, PaymentMethod, Policy, PrivateKey, Quorum, Secret, SessionProfile,
+    SmartContractInterface, Tag, Timestamp, User, Wallet, WalletAccount, WebhookEndpoint,
+};
+
+/// Summary of an organization, as it appears in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OrganizationHead {
+    /// Unique id of the organization.
+    pub organization_id: OrganizationId,
+    /// Display name.
+    pub organization_name: String,
+    /// Parent organization; absent for a top-level organization.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_organization_id: Option<OrganizationId>,
+    /// Version number that increases with every change of the organization.
+    pub version: u64,
+    /// Members and threshold of the root quorum.
+    pub root_quorum: Quorum,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time of the last change.
+    pub updated_at: Timestamp,
+}
+
+/// A page of organizations.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OrganizationPage {
+    /// Organizations in order of creation.
+    pub organizations: Vec<OrganizationHead>,
+    /// Cursor of the next page; absent on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<OrganizationId>,
+}
+
+/// An organization with all its collections of bounded size, read in one snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OrganizationDetail {
+    /// Summary: id, name, version and root quorum.
+    #[serde(flatten)]
+    pub head: OrganizationHead,
+    /// Users with their credentials.
+    pub users: Vec<User>,
+    /// Wallets without their accounts, which have pages of their own.
+    pub wallets: Vec<Wallet>,
+    /// Private keys, without their secrets.
+    pub private_keys: Vec<PrivateKey>,
+    /// Tags of users and of private keys.
+    pub tags: Vec<Tag>,
+    /// Policies with their expressions.
+    pub policies: Vec<Policy>,
+    /// Enabled features.
+    pub features: Vec<Feature>,
+    /// Invitations to become a user.
+    #[serde(default)]
+    pub invitations: Vec<Invitation>,
+    /// Endpoints that receive webhooks.
+    #[serde(default)]
+    pub webhook_endpoints: Vec<WebhookEndpoint>,
+    /// Session profiles, which restrict sessions.
+    #[serde(default)]
+    pub session_profiles: Vec<SessionProfile>,
+    /// Interfaces of smart contracts, without their JSON text.
+    #[serde(default)]
+    pub smart_contract_interfaces: Vec<SmartContractInterface>,
+    /// Imported secrets, without their values.
+    #[serde(default)]
+    pub secrets: Vec<Secret>,
+    /// IP allowlists of the organization and of its API keys.
+    #[serde(default)]
+    pub ip_allowlists: Vec<IpAllowlist>,
+    /// Payment method; absent if none is set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payment_method: Option<PaymentMethod>,
+    /// Product of the activated billing tier; absent if none was activated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub billing_tier: Option<String>,
+}
+
+/// A page of wallet accounts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AccountPage {
+    /// Accounts in order of creation.
+    pub accounts: Vec<WalletAccount>,
+    /// Cursor of the next page; absent on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<WalletAccountId>,
+}

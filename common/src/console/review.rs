@@ -1,0 +1,124 @@
+//! Activities and what they wait for.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::OrganizationDetail;
+use crate::activity::Activity;
+use crate::ids::{ActivityId, UserId};
+use crate::wire::{PolicyOutcome, PrivateKey, SmartContractInterface, WalletAccount};
+
+/// Objects that a name in a request refers to: a wallet account or a private key that signs, or a called
+/// contract.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Signer {
+    /// Wallet account with this name, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wallet_account: Option<WalletAccount>,
+    /// Private key with this name, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub private_key: Option<PrivateKey>,
+    /// Interface of the contract with this address, including its JSON text, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contract: Option<SmartContractInterface>,
+}
+
+/// A page of activities, newest first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ActivityPage {
+    /// Activities. `can_approve` and `can_reject` are false, since the socket does not authenticate a caller.
+    pub activities: Vec<ActivityRow>,
+    /// Cursor of the next page; absent on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<ActivityId>,
+    /// Number of activities that wait for votes; present only on the first page of a list of exactly those
+    /// activities.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<u64>,
+}
+
+/// An activity in a list, with the rule that decides it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ActivityRow {
+    /// Activity as the public API returns it.
+    pub activity: Activity,
+    /// What the activity waits for; present while it waits for votes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<Waiting>,
+}
+
+/// Rule that decides a waiting activity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum WaitingRule {
+    /// The root quorum must approve.
+    RootQuorum,
+    /// The consensus of a policy must be satisfied. The root quorum can approve instead.
+    Policy,
+}
+
+/// Reason why the rule applies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum WaitingReason {
+    /// Policies are not consulted for activities of this kind.
+    RootQuorumOnly,
+    /// A policy permits the activity once its consensus is satisfied.
+    PolicyConsensus,
+    /// No policy can permit the activity, regardless of further approvals.
+    NoPolicyAllows,
+    /// A policy denies the activity.
+    PolicyDenies,
+    /// All requirements are met: the activity is executed with the next vote.
+    NextVote,
+}
+
+/// What an activity waits for, as the daemon computes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Waiting {
+    /// Rule that decides.
+    pub rule: WaitingRule,
+    /// Reason why this rule decides.
+    pub reason: WaitingReason,
+    /// Current outcome of each policy. If the activity acts on several objects, the outcomes for each object
+    /// follow one another.
+    pub policy_evaluations: Vec<PolicyOutcome>,
+    /// Number of approvals of root users that complete the activity.
+    pub needed: u32,
+    /// Users whose approval counts now.
+    pub counted: Vec<UserId>,
+    /// Users whose approval would still count.
+    pub open_to: Vec<UserId>,
+    /// Time at which the oldest counted approval expires, in milliseconds since 1970.
+    #[serde(rename = "lapsesAtMillis", default, skip_serializing_if = "Option::is_none")]
+    pub expires_at_millis: Option<u64>,
+}
+
+/// All data for the review of an activity, read in one snapshot.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReviewRecord {
+    /// The activity and the rule that decides it.
+    #[serde(flatten)]
+    pub row: ActivityRow,
+    /// Current state of the organization that the activity acts on. Its `version` identifies the state.
+    pub organization: OrganizationDetail,
+    /// Further inputs of the rule that the activity waits for; absent if it does not wait.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grounds: Option<Grounds>,
+}
+
+/// Inputs of the rules, in addition to the organization and the activity.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Grounds {
+    /// Objects that the names in the request refer to. Names that refer to nothing are left out.
+    pub signers: BTreeMap<String, Signer>,
+    /// Whether a deny policy whose evaluation fails denies the request.
+    pub strict_deny_errors: bool,
+}

@@ -1,0 +1,171 @@
+//! Users, their credentials, and what admits them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Timestamp;
+use crate::ids::{ApiKeyId, AuthenticatorId, InvitationId, ProviderId, SessionProfileId, TagId, UserId};
+
+/// Public key of a credential, with its type.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Credential {
+    /// Public key: hex for API keys, base64url of the COSE key for passkeys.
+    pub public_key: String,
+    /// `CREDENTIAL_TYPE_*`.
+    #[serde(rename = "type")]
+    pub credential_type: String,
+}
+
+/// API key of a user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ApiKey {
+    /// Public key, with the curve as its type.
+    pub credential: Credential,
+    /// Unique id of the API key.
+    pub api_key_id: ApiKeyId,
+    /// Display name, chosen at registration.
+    pub api_key_name: String,
+    /// Time of registration.
+    pub created_at: Timestamp,
+    /// Time of the last change.
+    pub updated_at: Timestamp,
+    /// Lifetime in seconds from registration; absent if the key does not expire.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expiration_seconds: Option<String>,
+}
+
+/// Passkey or security key of a user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Authenticator {
+    /// `AUTHENTICATOR_TRANSPORT_*`.
+    pub transports: Vec<String>,
+    /// Format of the attestation statement (Web Authentication §8).
+    pub attestation_type: String,
+    /// Model id of the authenticator: 16 bytes in base64url.
+    pub aaguid: String,
+    /// Credential id in base64url.
+    pub credential_id: String,
+    /// Model of the authenticator as text.
+    pub model: String,
+    /// COSE public key, with the credential type.
+    pub credential: Credential,
+    /// Unique id of the authenticator.
+    pub authenticator_id: AuthenticatorId,
+    /// Display name, chosen at registration.
+    pub authenticator_name: String,
+    /// Time of registration.
+    pub created_at: Timestamp,
+    /// Time of the last change.
+    pub updated_at: Timestamp,
+}
+
+/// Identity at an OAuth issuer that may sign in as a user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OauthProvider {
+    /// Unique id of the provider entry.
+    pub provider_id: ProviderId,
+    /// Display name, chosen at registration.
+    pub provider_name: String,
+    /// Expected claim `iss` of an ID token.
+    pub issuer: String,
+    /// Expected claim `aud` of an ID token.
+    pub audience: String,
+    /// Expected claim `sub` of an ID token.
+    pub subject: String,
+    /// Time of registration.
+    pub created_at: Timestamp,
+    /// Time of the last change.
+    pub updated_at: Timestamp,
+}
+
+/// A user of an organization with all credentials.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct User {
+    /// Unique id of the user.
+    pub user_id: UserId,
+    /// Display name.
+    pub user_name: String,
+    /// Email address, if one is set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_email: Option<String>,
+    /// Phone number in E.164 form, if one is set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_phone_number: Option<String>,
+    /// Passkeys and security keys.
+    pub authenticators: Vec<Authenticator>,
+    /// API keys that stamp requests of the user.
+    pub api_keys: Vec<ApiKey>,
+    /// Ids of the tags that the user has.
+    pub user_tags: Vec<TagId>,
+    /// OAuth identities that may sign in as the user.
+    pub oauth_providers: Vec<OauthProvider>,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time of the last change.
+    pub updated_at: Timestamp,
+    /// Always empty.
+    #[serde(default)]
+    pub mfa_policies: Vec<serde_json::Value>,
+}
+
+impl User {
+    /// Returns the public keys that can stamp requests of the user: those of API keys, then those of
+    /// passkeys.
+    pub fn public_keys(&self) -> impl Iterator<Item = &str> {
+        let keys = self.api_keys.iter().map(|key| key.credential.public_key.as_str());
+        let passkeys = self.authenticators.iter().map(|one| one.credential.public_key.as_str());
+        // An authenticator that was stored as submitted, without verification, has no public key.
+        keys.chain(passkeys.filter(|key| !key.is_empty()))
+    }
+}
+
+/// An invitation to become a user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Invitation {
+    /// Unique id of the invitation.
+    pub invitation_id: InvitationId,
+    /// Display name of the new user.
+    pub receiver_user_name: String,
+    /// Email address to which the invitation was sent.
+    pub receiver_email: String,
+    /// Ids of the tags of the new user.
+    pub receiver_user_tags: Vec<TagId>,
+    /// `ACCESS_TYPE_*`.
+    pub access_type: String,
+    /// `INVITATION_STATUS_*`.
+    pub status: String,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time of the last change.
+    pub updated_at: Timestamp,
+    /// User who sent the invitation.
+    pub sender_user_id: UserId,
+}
+
+/// Profile that restricts the sessions created with it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionProfile {
+    /// Unique id of the profile.
+    pub session_profile_id: SessionProfileId,
+    /// Display name.
+    pub session_profile_name: String,
+    /// Condition expression that each activity of such a session must satisfy.
+    pub scope: String,
+    /// Maximum lifetime of such a session, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expiration_seconds: Option<String>,
+    /// Free text for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notes: Option<String>,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time of the last change.
+    pub updated_at: Timestamp,
+}

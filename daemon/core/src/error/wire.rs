@@ -1,0 +1,147 @@
+//! The conversion of errors to the wire form.
+
+use std::fmt::Display;
+
+use quorate_common::api_error::{ApiError, Code};
+use quorate_common::json::{JsonError, Rule};
+use quorate_policy::decide::PolicyOutcome;
+use serde_json::json;
+
+use super::{Authn, Conflict, Corrupt, Denied, Intent, Limit, Missing, RequestError, Stopped};
+use crate::evaluation::Evaluation;
+
+impl RequestError {
+    /// Converts to the wire form.
+    pub fn api_error(&self) -> ApiError {
+        match self {
+            Self::Intent(intent) => with_reason(Code::InvalidArgument, intent, intent.reason()),
+            Self::Authn(authn) => {
+                let error = with_reason(Code::Unauthenticated, authn, authn.reason());
+                if *authn == Authn::Expired { error.expired() } else { error }
+            }
+            Self::Denied(reason) => denied(reason),
+            Self::Missing(missing) => {
+                let is_organization = *missing == Missing::Organization;
+                let reason = is_organization.then_some("ORGANIZATION_NOT_FOUND");
+                with_reason(Code::NotFound, missing, reason)
+            }
+            Self::Conflict(conflict) => {
+                let is_provider = *conflict == Conflict::OauthProvider;
+                let reason = is_provider.then_some("OAUTH_PROVIDER_ALREADY_EXISTS");
+                with_reason(Code::AlreadyExists, conflict, reason)
+            }
+            Self::Limit(limit) => {
+                let error = ApiError::new(Code::ResourceExhausted, limit.to_string());
+                limit.key().into_iter().fold(error, ApiError::limit)
+            }
+            Self::Unimplemented(feature) => ApiError::new(Code::Unimplemented, feature.to_string()),
+            Self::Corrupt(Corrupt::Unavailable) => {
+                ApiError::new(Code::Unavailable, "the service is reopening its store; try again later")
+            }
+            Self::Corrupt(Corrupt::Altered(_)) => ApiError::new(
+                Code::Internal,
+                "the stored records of this organization were changed outside the service; its operator must restore a backup",
+            )
+            .reason("RECORDS_ALTERED"),
+            Self::Corrupt(Corrupt::Stopped(stopped)) => stopped.api_error(),
+            Self::Corrupt(_) => ApiError::new(Code::Internal, "internal server error").reason("INTERNAL"),
+        }
+    }
+}
+
+fn with_reason(code: Code, message: &dyn Display, reason: Option<&'static str>) -> ApiError {
+    let error = ApiError::new(code, message.to_string());
+    reason.into_iter().fold(error, ApiError::reason)
+}
+
+impl Intent {
+    /// Returns the name by which clients distinguish the error, if it has one.
+    const fn reason(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Body(JsonError::Member { rule: Rule::Email, .. }) => "INVALID_EMAIL",
+            Self::OrganizationId => "INVALID_ORGANIZATION_ID",
+            Self::Time(_) => "INVALID_TIME",
+            Self::OtherOrganization { .. } => "ORGANIZATION_MISMATCH",
+            Self::ClosedToChildren(_) => "INVALID_ACTIVITY_CALLER",
+            Self::NoMail => "EMAIL_SENDING_DISABLED",
+            Self::Transaction(_) => "INVALID_TRANSACTION",
+            Self::TransactionType(_) => "UNSUPPORTED_TRANSACTION_TYPE",
+            Self::NotExported => "WALLET_ACCOUNT_NOT_EXPORTED",
+            Self::OidcToken => "INVALID_OIDC_TOKEN",
+            _ => return None,
+        })
+    }
+}
+
+impl Authn {
+    /// Returns the name by which clients distinguish the error, if it has one.
+    const fn reason(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::None | Self::UnknownSession | Self::SessionOnSubmit => "SIGNATURE_MISSING",
+            Self::Several | Self::Signature | Self::Assertion | Self::Registrant => "SIGNATURE_INVALID",
+            Self::UnknownKey { .. } | Self::Unattested => "PUBLIC_KEY_NOT_FOUND",
+            Self::UnknownCredential { .. } => "CREDENTIAL_NOT_FOUND",
+            Self::SeveralChildren(_) => "CREDENTIAL_CONFLICT",
+            Self::Expired => "API_KEY_EXPIRED",
+            Self::Unreadable(_) => return None,
+        })
+    }
+}
+
+impl Limit {
+    /// Returns the key in `[limits]`, if the limit is configurable.
+    const fn key(&self) -> Option<&'static str> {
+        match self {
+            Self::Count(_, _, key) => *key,
+            Self::LongLivedApiKeys => Some("long_lived_api_keys"),
+            Self::Authenticators => Some("authenticators"),
+            Self::Waiting(_) => Some("waiting_activities"),
+            Self::Denials(_) => Some("denials_per_hour"),
+            Self::Organizations(_) => Some("organizations"),
+            Self::Bytes(_, _, key) => Some(key),
+        }
+    }
+}
+
+impl Stopped {
+    fn api_error(self) -> ApiError {
+        match self {
+            Self::Rows(_) => ApiError::new(
+                Code::ResourceExhausted,
+                format!("{self}; request a page with `paginationOptions`"),
+            )
+            .limit("rows_per_answer"),
+            Self::Cancelled => ApiError::new(Code::Unavailable, self.to_string()),
+        }
+    }
+}
+
+fn denied(reason: &Denied) -> ApiError {
+    let (message, outcomes) = match reason {
+        Denied::Address => {
+            return ApiError::new(Code::PermissionDenied, "request IP address is not in the IP allowlist")
+                .reason("REQUEST_NOT_AUTHORIZED");
+        }
+        Denied::NotAuthorized => {
+            return ApiError::new(Code::PermissionDenied, "request not authorized")
+                .reason("REQUEST_NOT_AUTHORIZED");
+        }
+        Denied::Policies(outcomes) => ("No policies evaluated to outcome: Allow".to_owned(), outcomes),
+        Denied::Explicit(outcomes) => {
+            let denials = outcomes.iter().filter(|one| one.outcome == PolicyOutcome::DenyExplicit);
+            let ids: Vec<String> = denials.map(|one| one.policy.to_string()).collect();
+            (format!("The following policies denied this action: {}", ids.join(", ")), outcomes)
+        }
+    };
+    let evaluations: Vec<_> = outcomes.iter().map(Evaluation::wire).collect();
+    let mut error = ApiError::new(
+        Code::PermissionDenied,
+        "You don't have sufficient permissions to take this action. A root user of the organization can add a policy that allows it.",
+    );
+    error.details.push(json!({
+        "@type": "type.googleapis.com/errors.v1.PolicyEnginePermissionError",
+        "message": message,
+        "policyEvaluations": evaluations,
+    }));
+    error.reason("REQUEST_NOT_AUTHORIZED")
+}

@@ -1,0 +1,324 @@
+//! The application of changes: a new snapshot, the writes that store it, and their effects.
+
+use quorate_common::bounded::Label;
+use quorate_common::ids::{
+    OrganizationId, PolicyId, PrivateKeyId, SecretId, SmartContractInterfaceId, UserId, WalletId,
+};
+
+use super::entries::{
+    account_entries, account_removal, child_entry, name_key, path_key, private_signer_keys, user_lookup_keys,
+};
+use super::{Change, NewOrganization};
+use crate::error::Corrupt;
+use crate::model::contents::RecordDigest;
+use crate::model::layout::{self, Class, IndexKey, Key, Lookup, SecretOf};
+use crate::model::organization::Organization;
+use crate::model::write::{Effect, Write};
+use crate::model::{
+    CollectionItem, Invitation, Millis, PrivateKey, Secret, SessionProfile, SmartContractInterface,
+    SnapshotRecord, Tag, User, Wallet, WalletAccount, WebhookEndpoint,
+};
+use crate::secret::SecretBytes;
+
+/// A snapshot with changes applied, and the writes and conditions that store it.
+pub struct Applied {
+    /// Snapshot after the changes.
+    pub after: Organization,
+    /// Writes, including the head.
+    pub writes: Vec<Write>,
+    /// Keys that must not exist yet.
+    pub must_not_exist: Vec<Key>,
+    /// Prefixes that no existing key may have.
+    pub must_be_empty: Vec<Key>,
+}
+
+/// Applies changes to a clone of a snapshot, and returns its next version.
+///
+/// # Errors
+/// If a record cannot be encoded, or the expressions of a policy do not parse.
+pub fn apply(
+    before: &Organization,
+    changes: Vec<Change>,
+    now: Millis,
+    index: &IndexKey,
+) -> Result<Applied, Corrupt> {
+    let mut after = before.clone();
+    after.head.version = before.head.version.saturating_add(1);
+    after.head.updated = now;
+    let mut applied =
+        Applied { after, writes: Vec::new(), must_not_exist: Vec::new(), must_be_empty: Vec::new() };
+    for change in changes {
+        applied.apply(change, now, index)?;
+    }
+    applied.digest();
+    let head = &applied.after.head;
+    applied.writes.push(Write::put(layout::organization(head.id), head)?);
+    Ok(applied)
+}
+
+/// Builds a new organization with version 1.
+///
+/// # Errors
+/// If a record cannot be encoded, or the expressions of a policy do not parse.
+pub fn create(new_organization: NewOrganization, now: Millis, index: &IndexKey) -> Result<Applied, Corrupt> {
+    let mut applied =
+        apply(&Organization::empty(new_organization.head), new_organization.changes, now, index)?;
+    let head = &applied.after.head;
+    let name = applied.name_entry(&head.name, index);
+    applied.must_not_exist.push(layout::organization(head.id));
+    applied.writes.push(Write::mark(child_entry(head), &[]));
+    applied.mark(name);
+    Ok(applied)
+}
+
+impl Applied {
+    /// Computes the digest over the records of the snapshot and the waiting activities, and sets it in the
+    /// head.
+    fn digest(&mut self) {
+        let prefix = layout::entities(self.id());
+        for Write { key, value, .. } in self.writes.iter().filter(|write| write.key.starts_with(&prefix)) {
+            match value {
+                Some(record) => self.after.contents.put(key, RecordDigest::of(record)),
+                None => self.after.contents.remove(key),
+            }
+        }
+        self.after.head.contents = Some(self.after.contents.digest());
+    }
+
+    fn id(&self) -> OrganizationId {
+        self.after.id()
+    }
+
+    fn apply(&mut self, change: Change, now: Millis, index: &IndexKey) -> Result<(), Corrupt> {
+        let id = self.id();
+        match change {
+            Change::PutUser(user) => self.put_user(user, index)?,
+            Change::RemoveUser(user) => self.remove_user(user, index),
+            Change::PutWallet(wallet) => self.put(wallet)?,
+            Change::RemoveWallet(wallet) => self.remove_wallet(wallet),
+            Change::AddAccount(account) => self.add_account(&account, index)?,
+            Change::AddPrivateKey(key) => self.add_private_key(key, index)?,
+            Change::PutPrivateKey(key) => self.put(key)?,
+            Change::RemovePrivateKey(key) => self.remove_private_key(key, index),
+            Change::RenameAccount(account, name) => self.rename_account(account, name, now, index)?,
+            Change::ExportAccount(account) => {
+                self.put_account(&WalletAccount { exported: true, ..account })?;
+            }
+            Change::AddImportTarget(target) => {
+                let value = Some(target.encode());
+                self.writes.push(Write { replaces: false, ..Write::of(target.record_key, value) });
+            }
+            Change::RemoveImportTarget(key) => self.writes.push(Write::remove(key)),
+            Change::RemoveAccount(account) => {
+                self.writes.extend(account_removal(&self.after.head, &account, index));
+            }
+            Change::PutTag(tag) => self.put(tag)?,
+            Change::RemoveTag(tag) => self.remove::<Tag>(tag),
+            Change::PutPolicy(policy) => {
+                let key = layout::entity(id, Class::Policy, policy.id.as_bytes());
+                self.writes.push(Write::put(key, &policy)?);
+                self.after.put_policy(policy)?;
+            }
+            Change::RemovePolicy(policy) => self.remove_policy(policy),
+            Change::AddSecret(of, secret) => self.add_secret(of, secret),
+            Change::PutInvitation(invitation) => self.put(invitation)?,
+            Change::RemoveInvitation(invitation) => self.remove::<Invitation>(invitation),
+            Change::PutWebhookEndpoint(endpoint) => self.put(endpoint)?,
+            Change::RemoveWebhookEndpoint(endpoint) => self.remove::<WebhookEndpoint>(endpoint),
+            Change::ImportSecret(secret, value) => {
+                self.add_secret(SecretOf::Secret(secret.id), value);
+                self.put(secret)?;
+            }
+            Change::RemoveSecret(secret) => self.remove_secret(secret),
+            Change::AddSessionProfile(profile) => self.put(profile)?,
+            Change::AddSmartContractInterface(interface, text) => {
+                self.writes.push(Write::put_new(layout::interface_text(id, interface.id), &text)?);
+                self.put(interface)?;
+            }
+            Change::RemoveSmartContractInterface(interface) => self.remove_interface(interface),
+            Change::PutWaiting(activity, record) => {
+                self.after.contents.put(&layout::activity(id, activity), record);
+            }
+            Change::RemoveWaiting(activity) => self.after.contents.remove(&layout::activity(id, activity)),
+            Change::Delete => self.delete(now, index),
+            Change::SetName(name) => self.set_name(name, index),
+            Change::SetQuorum(quorum) => self.after.head.quorum = quorum,
+            Change::SetFeature(name, value) => {
+                self.after.head.features.insert(name, value);
+            }
+            Change::RemoveFeature(name) => {
+                self.after.head.features.remove(&name);
+            }
+            Change::SetIpAllowlist(list) => self.after.head.ip_allowlist = list,
+            Change::SetPaymentMethod(method) => self.after.head.payment_method = method,
+            Change::SetBillingTier(product) => self.after.head.billing_tier = Some(product),
+        }
+        Ok(())
+    }
+
+    /// Adds a record to its collection, or replaces it.
+    fn put<T: CollectionItem>(&mut self, record: T) -> Result<(), Corrupt> {
+        let write = Write::put(T::key(self.id(), record.id()), &record)?;
+        self.writes.push(Write { effect: effect_of(T::CLASS), ..write });
+        T::collection_mut(&mut self.after).put(record);
+        Ok(())
+    }
+
+    /// Removes a record from its collection.
+    fn remove<T: CollectionItem>(&mut self, id: T::Id) {
+        let write = Write::remove(T::key(self.id(), id));
+        self.writes.push(Write { effect: effect_of(T::CLASS), ..write });
+        T::collection_mut(&mut self.after).remove(id);
+    }
+
+    fn remove_policy(&mut self, policy: PolicyId) {
+        self.writes.push(Write::remove(layout::entity(self.id(), Class::Policy, policy.as_bytes())));
+        self.after.remove_policy(policy);
+    }
+
+    fn add_secret(&mut self, of: SecretOf, secret: SecretBytes) {
+        let key = layout::secret(self.id(), of);
+        self.writes.push(Write { replaces: false, ..Write::of(key, Some(secret.into_record())) });
+    }
+
+    fn remove_secret(&mut self, secret: SecretId) {
+        self.remove::<Secret>(secret);
+        self.writes.push(Write::remove(layout::secret(self.id(), SecretOf::Secret(secret))));
+    }
+
+    fn remove_wallet(&mut self, wallet: WalletId) {
+        let id = self.id();
+        self.remove::<Wallet>(wallet);
+        let secret = Write::remove(layout::secret(id, SecretOf::Wallet(wallet)));
+        self.writes.push(secret.with(Effect::ForgetAccounts(layout::accounts(id, Some(wallet)))));
+        self.writes.push(Write::mark(layout::tombstone(id, wallet), &[]).with(Effect::Tombstone));
+    }
+
+    fn remove_interface(&mut self, interface: SmartContractInterfaceId) {
+        self.remove::<SmartContractInterface>(interface);
+        self.writes.push(Write::remove(layout::interface_text(self.id(), interface)));
+    }
+
+    /// Removes all records but the head, and the index entries of the organization.
+    fn delete(&mut self, now: Millis, index: &IndexKey) {
+        let before = self.after.clone();
+        before.users().for_each(|user| self.remove_user(user.id, index));
+        before.wallets().for_each(|wallet| self.remove_wallet(wallet.id));
+        before.private_keys().for_each(|key| self.remove_private_key(key.id, index));
+        before.tags().for_each(|tag| self.remove::<Tag>(tag.id));
+        before.policies().for_each(|parsed| self.remove_policy(parsed.policy.id));
+        before.invitations.iter().for_each(|one| self.remove::<Invitation>(one.id));
+        before.webhook_endpoints.iter().for_each(|one| self.remove::<WebhookEndpoint>(one.id));
+        before.secrets.iter().for_each(|one| self.remove_secret(one.id));
+        before.session_profiles.iter().for_each(|one| self.remove::<SessionProfile>(one.id));
+        before.smart_contract_interfaces.iter().for_each(|one| self.remove_interface(one.id));
+        let head = &mut self.after.head;
+        head.features.clear();
+        (head.ip_allowlist, head.payment_method, head.billing_tier) = (None, None, None);
+        head.quorum.members.clear();
+        head.deleted = Some(now);
+        // A sub-organization that is created at the same time would be left without a parent.
+        self.must_be_empty.push(layout::children(head.id));
+        self.writes.push(Write::remove(child_entry(&self.after.head)));
+        self.writes.extend(self.name_entry(&self.after.head.name, index).map(Write::remove));
+    }
+
+    /// Returns the key of the index entry of a sub-organization by its name.
+    fn name_entry(&self, name: &Label, index: &IndexKey) -> Option<Key> {
+        let head = &self.after.head;
+        let of = head.id.as_bytes();
+        Some(layout::lookup_entry(index, head.parent?, Lookup::Name, name.as_str(), head.id, of))
+    }
+
+    fn set_name(&mut self, name: Label, index: &IndexKey) {
+        let old = std::mem::replace(&mut self.after.head.name, name);
+        let name = &self.after.head.name;
+        if old != *name {
+            let (removed, added) = (self.name_entry(&old, index), self.name_entry(name, index));
+            self.writes.extend(removed.map(Write::remove));
+            self.mark(added);
+        }
+    }
+
+    /// Adds index entries without a value.
+    fn mark(&mut self, keys: impl IntoIterator<Item = Key>) {
+        self.writes.extend(keys.into_iter().map(|key| Write::mark(key, &[])));
+    }
+
+    fn put_user(&mut self, user: User, index: &IndexKey) -> Result<(), Corrupt> {
+        let id = self.id();
+        self.replace_lookups(user.id, user_lookup_keys(&self.after.head, &user, index), index);
+        self.writes.push(Write::put(layout::entity(id, Class::User, user.id.as_bytes()), &user)?);
+        self.after.put_user(user);
+        Ok(())
+    }
+
+    /// Replaces the index entries of a user by those with these keys.
+    fn replace_lookups(&mut self, user: UserId, new: Vec<Key>, index: &IndexKey) {
+        let head = &self.after.head;
+        let old = self.after.user(user).map(|old| user_lookup_keys(head, old, index)).unwrap_or_default();
+        self.writes.extend(old.iter().filter(|key| !new.contains(key)).cloned().map(Write::remove));
+        self.mark(new.into_iter().filter(|key| !old.contains(key)));
+    }
+
+    fn remove_user(&mut self, user: UserId, index: &IndexKey) {
+        let id = self.id();
+        self.replace_lookups(user, Vec::new(), index);
+        self.writes.push(Write::remove(layout::entity(id, Class::User, user.as_bytes())));
+        self.writes.push(Write::mark(layout::deleted_user(id, user), &[]));
+        self.after.remove_user(user);
+    }
+
+    fn add_account(&mut self, account: &WalletAccount, index: &IndexKey) -> Result<(), Corrupt> {
+        let id = self.id();
+        let account_key = layout::account(id, account.wallet, account.ordinal);
+        let path = path_key(account, index);
+        self.must_not_exist.extend([account_key.clone(), path.clone()]);
+        self.writes.extend(account_entries(&self.after.head, account, &account_key, index));
+        self.writes.push(Write::mark(path, account.id.as_bytes()));
+        self.put_account(account)
+    }
+
+    fn put_account(&mut self, account: &WalletAccount) -> Result<(), Corrupt> {
+        let key = layout::account(self.id(), account.wallet, account.ordinal);
+        self.writes.push(Write::put(key, account)?);
+        Ok(())
+    }
+
+    fn rename_account(
+        &mut self,
+        account: WalletAccount,
+        name: Label,
+        now: Millis,
+        index: &IndexKey,
+    ) -> Result<(), Corrupt> {
+        let id = self.id();
+        self.writes.extend(name_key(id, &account, index).map(Write::remove));
+        let account = WalletAccount { name: Some(name), updated: now, ..account };
+        self.mark(name_key(id, &account, index));
+        self.put_account(&account)
+    }
+
+    fn add_private_key(&mut self, key: PrivateKey, index: &IndexKey) -> Result<(), Corrupt> {
+        let id = self.id();
+        let record_key = PrivateKey::key(id, key.id);
+        for signer in private_signer_keys(id, &key, index) {
+            self.writes.push(Write::mark(signer, &record_key));
+        }
+        self.put(key)
+    }
+
+    fn remove_private_key(&mut self, key: PrivateKeyId, index: &IndexKey) {
+        let id = self.id();
+        if let Some(old) = self.after.private_key(key) {
+            self.writes.extend(private_signer_keys(id, old, index).into_iter().map(Write::remove));
+        }
+        self.remove::<PrivateKey>(key);
+        self.writes.push(Write::remove(layout::secret(id, SecretOf::PrivateKey(key))));
+    }
+}
+
+/// Returns the effect of a write of a record. A private key that is changed may have been disabled.
+fn effect_of(class: Class) -> Option<Effect> {
+    (class == Class::PrivateKey).then_some(Effect::ForgetKey)
+}

@@ -1,0 +1,85 @@
+//! Users and policies with cached values that are computed from their records.
+
+use std::sync::OnceLock;
+
+use quorate_common::bounded::Text;
+use quorate_common::stamp::{ApiKeyCurve, StampKey};
+use quorate_policy::decide::PolicyProgram;
+use serde_json::value::RawValue;
+
+use crate::error::Corrupt;
+use crate::model::record::Record;
+use crate::model::{ApiKey, Policy, User};
+
+/// A user with cached values that are computed from the record.
+#[derive(Debug)]
+pub struct Member {
+    /// Record of the user.
+    pub user: User,
+    stamp_keys: Vec<OnceLock<Option<StampKeyBox>>>,
+    wire: OnceLock<Option<Box<RawValue>>>,
+    /// Memory in bytes, once all cached values are computed.
+    pub(super) bytes: usize,
+}
+
+/// Memory of a parsed API key and its index entry, in bytes.
+const KEY_BYTES: usize = 512;
+
+struct StampKeyBox(StampKey);
+
+impl std::fmt::Debug for StampKeyBox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("StampKey")
+    }
+}
+
+impl Member {
+    pub(super) fn new(user: User) -> Self {
+        let stamp_keys: Vec<_> = user.api_keys.iter().map(|_| OnceLock::new()).collect();
+        // The rendered form for votes takes about as much memory as the user.
+        let bytes =
+            stamp_keys.len().saturating_mul(KEY_BYTES).saturating_add(user.memory().saturating_mul(2));
+        Self { user, stamp_keys, wire: OnceLock::new(), bytes }
+    }
+
+    /// Returns the API key with this public key, and its parsed form.
+    pub fn stamp_key(&self, curve: ApiKeyCurve, public_key: &str) -> Option<(&ApiKey, &StampKey)> {
+        let index =
+            self.user.api_keys.iter().position(|key| key.curve == curve && key.public_key == public_key)?;
+        let key = self.user.api_keys.get(index)?;
+        let parsed = self.stamp_keys.get(index)?;
+        let parsed = parsed.get_or_init(|| StampKey::parse(key.curve, &key.public_key).ok().map(StampKeyBox));
+        parsed.as_ref().map(|parsed| (key, &parsed.0))
+    }
+
+    /// Returns the user as votes show them, rendered once.
+    pub fn rendered(&self) -> Option<&RawValue> {
+        self.wire.get_or_init(|| serde_json::value::to_raw_value(&self.user.wire()).ok()).as_deref()
+    }
+}
+
+/// A policy with its parsed expressions.
+#[derive(Debug)]
+pub struct ParsedPolicy {
+    /// Record of the policy.
+    pub policy: Policy,
+    /// Parsed expressions.
+    pub program: PolicyProgram,
+    /// Memory of both in bytes.
+    pub(super) bytes: usize,
+}
+
+impl ParsedPolicy {
+    pub(super) fn new(policy: Policy) -> Result<Self, Corrupt> {
+        let text = Text::as_str;
+        let program = PolicyProgram::parse(
+            policy.effect.into(),
+            policy.condition.as_ref().map(text),
+            policy.consensus.as_ref().map(text),
+            policy.time.as_ref().map(text),
+        );
+        let program = program.map_err(|_| Corrupt::Record(Policy::NOUN))?;
+        let bytes = policy.memory().saturating_add(program.bytes());
+        Ok(Self { policy, program, bytes })
+    }
+}

@@ -1,0 +1,254 @@
+//! The judgement of an activity: its rules, then the root quorum and policies, which decide with the votes that
+//! it has. Only this module creates permits.
+
+use quorate_common::activity::Status;
+use quorate_common::ids::UserId;
+use quorate_common::json::Document;
+use serde_json::value::RawValue;
+
+use super::Envelope;
+use super::commit::Transition;
+use crate::answer::CanFlags;
+use crate::consensus::{Approval, live_approvals};
+use crate::error::{Corrupt, Denied, RequestError};
+use crate::execution::Execution;
+use crate::kind::{Entry, PreparedRequest, RuleOutcome};
+use crate::kinds;
+use crate::model::{ActivityRecord, Evaluation, Millis, Organization};
+use crate::policy::{self, Decided, Decision, DecisionInput, Facts, Granted, Rule};
+use crate::view::{Caller, View};
+use crate::world::{Runtime, World};
+
+/// Policy steps that are charged for each credential of an organization when an activity is judged again.
+const STEPS_OF_CREDENTIAL: usize = 25;
+
+/// A request that waits for a decision, as one snapshot of its organization sees it. It is parsed, and the
+/// rules of its kind are applied, once. Policies are evaluated for the approvals of each call.
+pub struct Pending<'a> {
+    world: &'a dyn World,
+    entry: &'static Entry,
+    prepared: Box<dyn PreparedRequest>,
+    facts: Facts,
+    error: Option<RequestError>,
+    view: View<'a>,
+}
+
+/// The verdict on a request by its rules, the root quorum and policies.
+pub(super) enum Verdict<'a> {
+    /// The request may run, or fails because it breaks a rule.
+    Allowed(Result<Permit<'a>, RequestError>),
+    /// The request needs more approvals.
+    Waits(Pending<'a>),
+    /// The request is denied.
+    Denied(Denied, Pending<'a>),
+}
+
+/// The permission to execute one request, once.
+pub(super) struct Permit<'a> {
+    prepared: Box<dyn PreparedRequest>,
+    view: View<'a>,
+    granted: Granted,
+}
+
+/// The voters of a stored activity, and its current decision.
+pub struct Voters {
+    /// Users whose vote would be accepted.
+    pub open_to: Vec<UserId>,
+    /// Approvals that currently count.
+    pub approvals: Vec<Approval>,
+    /// Decision with the approvals that currently count.
+    pub decided: Decided,
+}
+
+impl Voters {
+    /// Returns whether another approval of the caller would make no difference. A policy can depend on the
+    /// credentials of approvals; if one decides, an approval with another credential of the same user counts.
+    pub(super) fn has_approved(&self, caller: &Caller) -> bool {
+        let by_policy = matches!(self.decided.decision, Decision::Wait(Rule::Policy));
+        let is_repeated = |key: &str| !by_policy || key == caller.stamp.public_key;
+        self.approvals.iter().any(|own| own.user == caller.user && is_repeated(&own.public_key))
+    }
+}
+
+impl<'a> Pending<'a> {
+    /// Applies the rules to a request.
+    pub(super) fn new(
+        world: &'a dyn World,
+        entry: &'static Entry,
+        mut prepared: Box<dyn PreparedRequest>,
+        view: View<'a>,
+    ) -> Result<Self, Corrupt> {
+        let RuleOutcome { facts, error } = prepared.rules(&view)?;
+        Ok(Self { world, entry, prepared, facts, error, view })
+    }
+
+    /// Parses the proposal of a stored activity again, and applies the rules of its kind.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or a stored record is damaged.
+    pub fn of(
+        world: &'a dyn World,
+        record: &ActivityRecord,
+        organization: &'a Organization,
+        now: Millis,
+    ) -> Result<Self, Corrupt> {
+        let (entry, prepared) = proposal_of(record)?;
+        Self::new(world, entry, prepared, View::new(world, organization, record.proposer, None, now))
+    }
+
+    /// Returns the row of the activity type.
+    pub fn entry(&self) -> &'static Entry {
+        self.entry
+    }
+
+    /// Returns the `intent` of the wire.
+    pub fn intent(&self) -> &RawValue {
+        self.prepared.intent()
+    }
+
+    /// Returns the facts that policies can query.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// Returns the error of the rules, if the request breaks one.
+    pub(super) fn rule_error(&self) -> Option<&RequestError> {
+        self.error.as_ref()
+    }
+
+    /// Returns the approvals that count now.
+    pub fn approvals(&self, record: &ActivityRecord) -> Vec<Approval> {
+        live_approvals(record, self.view.organization, self.view.now)
+    }
+
+    /// Returns who may still vote, by the current policies, users and root quorum.
+    pub fn voters(&self, record: &ActivityRecord) -> Voters {
+        let users = self.view.organization.users().filter(|user| user.has_credential());
+        self.voters_among(&users.map(|user| user.id).collect::<Vec<_>>(), record)
+    }
+
+    /// Returns which of these users may still vote. Policy steps are charged to the budget of the answer.
+    fn voters_among(&self, users: &[UserId], record: &ActivityRecord) -> Voters {
+        let approvals = self.approvals(record);
+        let (input, budget) = (self.input(&approvals), self.world.budget());
+        let decided = budget.with_steps(|steps| policy::decide_within(&input, steps));
+        let open_to = budget.with_steps(|steps| policy::voters(&input, &decided.evaluations, users, steps));
+        Voters { open_to, approvals, decided }
+    }
+
+    fn input<'c>(&'c self, approvals: &'c [Approval]) -> DecisionInput<'c> {
+        DecisionInput {
+            organization: self.view.organization,
+            activity_type: self.entry.activity_type,
+            gate: self.entry.gate,
+            acts: self.entry.acts,
+            intent: self.prepared.intent(),
+            facts: &self.facts,
+            proposer: self.view.proposer,
+            approvals,
+            deny_errors: self.view.deny_errors(),
+            now: self.view.now,
+        }
+    }
+
+    /// Returns the verdict with these approvals, and the outcome of each policy.
+    pub(super) fn decide(self, approvals: &[Approval]) -> (Verdict<'a>, Vec<Evaluation>) {
+        let Decided { decision, evaluations } = policy::decide(&self.input(approvals));
+        let verdict = match decision {
+            Decision::Allow(granted) => Verdict::Allowed(match self.error {
+                None => Ok(Permit { prepared: self.prepared, view: self.view, granted }),
+                Some(error) => Err(error),
+            }),
+            Decision::Wait(_) => Verdict::Waits(self),
+            Decision::Deny(denied) => Verdict::Denied(denied, self),
+        };
+        (verdict, evaluations)
+    }
+}
+
+/// Returns `canApprove` and `canReject` of an activity for one caller.
+///
+/// # Errors
+/// If the store cannot be read, or a stored record is damaged.
+pub fn can_flags(
+    world: &dyn World,
+    record: &ActivityRecord,
+    organization: &Organization,
+    caller: &Caller,
+    now: Millis,
+) -> Result<CanFlags, Corrupt> {
+    flags(world, record, organization, caller, now, None)
+}
+
+/// Returns the flags like [`can_flags`], from an activity that may already be parsed.
+pub(super) fn flags(
+    world: &dyn World,
+    record: &ActivityRecord,
+    organization: &Organization,
+    caller: &Caller,
+    now: Millis,
+    pending: Option<&Pending<'_>>,
+) -> Result<CanFlags, Corrupt> {
+    if record.status != Status::ConsensusNeeded || caller.organization != record.organization {
+        return Ok(CanFlags::default());
+    }
+    // A root user can always contribute; policies are evaluated only where they make a difference.
+    let (is_root, is_own) = (organization.is_root(caller.user), record.proposer == caller.user);
+    let has_approved = || live_approvals(record, organization, now).iter().any(|own| own.user == caller.user);
+    if is_root && !has_approved() {
+        return Ok(CanFlags { approve: true, reject: true });
+    }
+    // Once the budget is used up, the outcomes of policies are unknown, and no flag may rely on them.
+    let unknown = CanFlags { approve: false, reject: is_root || is_own };
+    if !charge_parsing(world, record, organization) {
+        return Ok(unknown);
+    }
+    let voters = match pending {
+        Some(pending) => pending.voters_among(&[caller.user], record),
+        None => Pending::of(world, record, organization, now)?.voters_among(&[caller.user], record),
+    };
+    if world.budget().steps_left() == 0 {
+        return Ok(unknown);
+    }
+    let eligible = voters.open_to.contains(&caller.user);
+    Ok(CanFlags { approve: eligible && !voters.has_approved(caller), reject: eligible || is_own })
+}
+
+/// Charges the budget for parsing a proposal again: one step for each byte, and [`STEPS_OF_CREDENTIAL`] for
+/// each credential. Returns `false` if fewer steps are left. The first activity of an answer costs at most
+/// half of them.
+fn charge_parsing(world: &dyn World, record: &ActivityRecord, organization: &Organization) -> bool {
+    let budget = world.budget();
+    let bytes = record.proposal().map_or(0, str::len);
+    let credentials = organization.credentials().saturating_mul(STEPS_OF_CREDENTIAL);
+    let cost = bytes.saturating_add(credentials);
+    let half = usize::try_from(budget.steps_left() / 2).unwrap_or(usize::MAX);
+    budget.take_steps(if budget.steps_taken() == 0 { cost.min(half) } else { cost })
+}
+
+impl Permit<'_> {
+    /// Executes the permitted request. An error of the execution fails the activity; only an internal error
+    /// aborts the transaction attempt.
+    pub(super) fn execute(self, runtime: &mut Runtime<'_>) -> Result<Transition, RequestError> {
+        let own = Runtime { now: runtime.now, order: runtime.order, entropy: &mut *runtime.entropy };
+        let mut context = Execution::new(self.view, own);
+        match self.prepared.execute(self.granted, &mut context) {
+            Ok(result) => Ok(Transition::Completed(result, context.finish())),
+            Err(corrupt @ RequestError::Corrupt(_)) => Err(corrupt),
+            Err(error) => Ok(Transition::Failed(error.api_error())),
+        }
+    }
+}
+
+/// Parses the proposal of a stored activity again.
+pub(super) fn proposal_of(
+    record: &ActivityRecord,
+) -> Result<(&'static Entry, Box<dyn PreparedRequest>), Corrupt> {
+    let error = Corrupt::Record("activity");
+    let entry = kinds::by_number(record.number).ok_or(error.clone())?;
+    let body = record.proposal().ok_or(error.clone())?;
+    let document = Document::read(body.as_bytes()).map_err(|_| error.clone())?;
+    let envelope: Envelope<'_> = document.typed().map_err(|_| error.clone())?;
+    let prepared = entry.parse(envelope.parameters).map_err(|_| error)?;
+    Ok((entry, prepared))
+}

@@ -1,0 +1,87 @@
+//! The path of a query: authentication first, then the answer, possibly on another thread.
+
+use std::sync::Arc;
+
+use quorate_common::ids::OrganizationId;
+use quorate_common::json::Document;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::Entry;
+use super::query::QueryContext;
+use crate::authn::{self, Authenticated, Credentials, Stamped};
+use crate::error::{Intent, RequestError};
+use crate::model::{Millis, Organization};
+use crate::pipeline::Attempt;
+use crate::view::Caller;
+use crate::world::World;
+
+/// A query whose caller is authenticated.
+pub struct Admitted {
+    entry: &'static Entry,
+    organization: Arc<Organization>,
+    caller: Caller,
+    tenant: OrganizationId,
+    document: Document,
+    now: Millis,
+}
+
+impl Admitted {
+    /// Returns the tenant that the work is charged to: the caller's organization, or its parent. A tenant may
+    /// have any number of sub-organizations.
+    pub const fn tenant(&self) -> OrganizationId {
+        self.tenant
+    }
+
+    /// Returns the organization that is queried.
+    pub fn organization(&self) -> OrganizationId {
+        self.organization.id()
+    }
+
+    /// Answers the query.
+    pub fn answer(self, world: &dyn World) -> Attempt {
+        let Self { entry, organization, caller, document, now, .. } = self;
+        let context = QueryContext { world, organization: &organization, caller: &caller, now };
+        (entry.answer)(&context, &document).map_or_else(|error| Attempt::error(&error), Attempt::answer)
+    }
+}
+
+/// Authenticates a query, and reads nothing beyond what that requires.
+///
+/// # Errors
+/// The reason why the query is not answered.
+pub fn admit(
+    world: &dyn World,
+    now: Millis,
+    entry: &'static Entry,
+    credentials: &Credentials,
+    body: &[u8],
+) -> Result<Admitted, RequestError> {
+    let Stamped { authenticated, document } = authn::stamped(world, credentials, body, entry.reach, now)?;
+    reject_activity_members(&document)?;
+    let Authenticated { caller, home, target } = authenticated;
+    let tenant = home.head.parent.unwrap_or(home.id());
+    Ok(Admitted { entry, organization: target, caller, tenant, document, now })
+}
+
+/// Rejects a body with a member that only bodies of activities have. Votes contain such bodies with their
+/// stamps. Anyone who reads a vote, such as the receiver of a webhook, could otherwise query in the name of
+/// the voter.
+fn reject_activity_members(document: &Document) -> Result<(), RequestError> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct ActivityMembers {
+        r#type: Option<IgnoredAny>,
+        timestamp_ms: Option<IgnoredAny>,
+        parameters: Option<IgnoredAny>,
+    }
+    let ActivityMembers { r#type, timestamp_ms, parameters } = document.typed()?;
+    let members = [("type", r#type), ("timestampMs", timestamp_ms), ("parameters", parameters)];
+    match members.into_iter().find(|(_, value)| value.is_some()) {
+        None => Ok(()),
+        Some((member, _)) => {
+            let text = format!("invalid request body: `{member}`: not allowed in a query");
+            Err(Intent::Detail(text).into())
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The trait of a query, and its row in the table of queries.
+
+use quorate_common::catalog::{Cost, QueryEntry};
+use quorate_common::ids::OrganizationId;
+use quorate_common::json::Document;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::authn::Reach;
+use crate::error::{Corrupt, RequestError};
+use crate::model::{Millis, Organization};
+use crate::view::Caller;
+use crate::world::World;
+
+/// The context of a query.
+pub(crate) struct QueryContext<'a> {
+    pub(super) world: &'a dyn World,
+    pub(super) organization: &'a Organization,
+    pub(super) caller: &'a Caller,
+    pub(super) now: Millis,
+}
+
+impl QueryContext<'_> {
+    pub(super) fn id(&self) -> OrganizationId {
+        self.organization.id()
+    }
+}
+
+/// A query: the members of its body beside `organizationId`, and how it is answered.
+pub(super) trait Query: DeserializeOwned + JsonSchema + 'static {
+    /// Last segment of the path.
+    const NAME: &'static str;
+    /// Name of the only member of the answer; empty if the answer has several.
+    const MEMBER: &'static str;
+    /// Cost of the answer. What is not known to be small runs on a reader thread.
+    const COST: Cost = Cost::Large;
+    /// Where the credential of the caller is searched.
+    const REACH: Reach = Reach::Usual;
+    /// Value of the member, or the whole answer.
+    type Answer: Answer;
+
+    /// Answers the query.
+    ///
+    /// # Errors
+    /// If the query breaks a rule, names something that does not exist, or the store cannot be read.
+    fn answer(self, context: &QueryContext<'_>) -> Result<Self::Answer, RequestError>;
+}
+
+/// An answer: a value, or a body that is rendered already.
+pub(super) trait Answer: JsonSchema {
+    /// Returns the body: an object with this member, or without a name the answer itself.
+    ///
+    /// # Errors
+    /// If the answer cannot be serialized.
+    fn body(self, member: &str) -> Result<Vec<u8>, Corrupt>;
+}
+
+impl<T: Serialize + JsonSchema> Answer for T {
+    fn body(self, member: &str) -> Result<Vec<u8>, Corrupt> {
+        let json = serde_json::to_string(&self);
+        let json = json.map_err(|_| Corrupt::Invariant("an answer cannot be serialized"))?;
+        Ok(if member.is_empty() { json } else { format!("{{\"{member}\":{json}}}") }.into_bytes())
+    }
+}
+
+/// A row of the table of queries: constants and plain functions.
+pub struct Entry {
+    /// Last segment of the path.
+    pub name: &'static str,
+    /// Cost of the answer.
+    pub cost: Cost,
+    pub(super) reach: Reach,
+    pub(super) answer: fn(&QueryContext<'_>, &Document) -> Result<Vec<u8>, RequestError>,
+    describe: fn() -> QueryEntry,
+}
+
+/// Returns the row of a query.
+pub(super) const fn entry<Q: Query>() -> Entry {
+    Entry { name: Q::NAME, cost: Q::COST, reach: Q::REACH, answer: answer::<Q>, describe: describe::<Q> }
+}
+
+impl Entry {
+    /// Returns the URL path.
+    pub fn path(&self) -> String {
+        path(self.name)
+    }
+
+    /// Describes the query as data, with the JSON schemas of its body and its answer.
+    pub fn describe(&self) -> QueryEntry {
+        (self.describe)()
+    }
+}
+
+fn path(name: &str) -> String {
+    format!("/public/v1/query/{name}")
+}
+
+fn answer<Q: Query>(context: &QueryContext<'_>, document: &Document) -> Result<Vec<u8>, RequestError> {
+    let query: Q = document.typed()?;
+    Ok(query.answer(context)?.body(Q::MEMBER)?)
+}
+
+fn describe<Q: Query>() -> QueryEntry {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let mut generator = settings.clone().into_generator();
+    let organization = generator.subschema_for::<OrganizationId>().to_value();
+    let query = generator.subschema_for::<Q>();
+    let mut members = query.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+    members.insert("organizationId".to_owned(), organization);
+    let mut required = query.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    required.push("organizationId".into());
+    // A member of an answer is required if it is always present.
+    let mut answer = settings.for_serialize().into_generator().subschema_for::<Q::Answer>().to_value();
+    if !Q::MEMBER.is_empty() {
+        answer = json!({"type": "object", "properties": {Q::MEMBER: answer}, "required": [Q::MEMBER]});
+    }
+    QueryEntry {
+        name: Q::NAME.to_owned(),
+        path: path(Q::NAME),
+        description: query.get("description").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        cost: Q::COST,
+        request: json!({"type": "object", "properties": members, "required": required}),
+        answer,
+    }
+}
+
+/// Returns records in the wire form, in the order of their creation.
+pub(super) fn oldest_first<T, K: Ord, W>(
+    records: impl Iterator<Item = T>,
+    created: impl Fn(&T) -> K,
+    wire: impl Fn(T) -> W,
+) -> Vec<W> {
+    let mut records: Vec<T> = records.collect();
+    records.sort_by_key(created);
+    records.into_iter().map(wire).collect()
+}

@@ -1,0 +1,7 @@
+//! Imported secrets. Answers never contain their values.
+
+use super::prelude::*;
+
+mod list_secrets;
+
+pub(super) const ENTRIES: &[Entry] = &[entry::<list_secrets::ListSecrets>()];

@@ -1,0 +1,7 @@
+//! Endpoints that receive webhooks.
+
+use super::prelude::*;
+
+mod list_webhook_endpoints;
+
+pub(super) const ENTRIES: &[Entry] = &[entry::<list_webhook_endpoints::ListWebhookEndpoints>()];

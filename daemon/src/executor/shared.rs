@@ -1,0 +1,250 @@
+//! The state that the executor and the committer share: the world as the core sees it, with its caches.
+
+use std::sync::{Arc, Mutex};
+
+use quorate_chain::curve::{Message, SecretKey, Signature};
+use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
+use quorate_core::budget::Budget;
+use quorate_core::error::{Corrupt, RequestError};
+use quorate_core::interfaces::Interface;
+use quorate_core::limits::Limits;
+use quorate_core::model::Organization;
+use quorate_core::model::layout::{IndexKey, Key};
+use quorate_core::policy::DenyErrors;
+use quorate_core::signing::Signer;
+use quorate_core::world::{Keyring, Library, QuorumKey, Records, World};
+use tokio::sync::Notify;
+
+use super::key_cache::KeyCache;
+use super::snapshots::{Snapshots, version};
+use crate::arrivals::Arrivals;
+use crate::barrier::Barrier;
+use crate::cache::TwoGenerations;
+use crate::clock::now;
+use crate::feed::Feed;
+use crate::guard::Guard;
+use crate::identity::Identity;
+use crate::readers::Readers;
+
+/// Maximum number of cached signers; their memory is bounded as well.
+const SIGNERS: usize = 4096;
+/// Memory of a cached signer besides its name, in bytes.
+const SIGNER_BYTES: usize = 1024;
+/// Maximum number of cached smart contract interfaces; their memory is bounded as well.
+const INTERFACES: usize = 256;
+/// Maximum number of expensive queries that are answered at the same time.
+const READERS: usize = 8;
+/// Maximum number of waiting queries of one organization, including its sub-organizations.
+const WAITING_READERS: usize = 64;
+/// Maximum number of snapshots that are read from the store at the same time.
+const LOADERS: usize = 4;
+/// Recently used values, by key.
+type Cache<T> = Mutex<TwoGenerations<Key, Arc<T>>>;
+
+/// Checks the URL of a webhook; the error is the reason for which it must not be set.
+pub type WebhookCheck = Box<dyn Fn(&str) -> Result<(), &'static str> + Send + Sync>;
+
+/// Settings that the core reads through [`World`].
+pub struct WorldSettings {
+    /// Check for URLs of webhooks.
+    pub webhooks: WebhookCheck,
+    /// Whether mail can be sent.
+    pub mail: bool,
+    /// Whether any client may create an organization.
+    pub allow_organizations: bool,
+    /// Effect of deny policies whose evaluation fails.
+    pub deny_errors: DenyErrors,
+}
+
+/// State that the executor and the committer share.
+pub struct Shared {
+    pub(super) barrier: Barrier,
+    pub(super) guard: Guard,
+    identity: Identity,
+    pub(super) snapshots: Snapshots,
+    signers: Cache<Signer>,
+    pub(super) keys: KeyCache,
+    interfaces: Cache<Interface>,
+    /// Threads for expensive queries.
+    pub(super) readers: Readers,
+    /// Threads that read uncached snapshots.
+    pub(super) loaders: Readers,
+    /// Budget of the daemon's own work.
+    unmetered: Budget,
+    pub(super) limits: Limits,
+    settings: WorldSettings,
+    /// Change feed of the console.
+    pub feed: Feed,
+    /// Committed webhook deliveries.
+    pub deliveries: Arrivals,
+    /// Notified when mail was committed.
+    pub mail: Notify,
+    /// Notified when a deletion left tombstones to remove.
+    pub tombstones: Notify,
+    /// Notified when the store starts or stops accepting writes.
+    pub store_state: Notify,
+}
+
+impl Shared {
+    /// Creates the shared state.
+    pub fn new(
+        barrier: Barrier,
+        guard: Guard,
+        identity: Identity,
+        limits: Limits,
+        settings: WorldSettings,
+    ) -> Self {
+        Self {
+            barrier,
+            guard,
+            identity,
+            snapshots: Snapshots::new(limits.cache_bytes / 4 * 3),
+            signers: Cache::new(TwoGenerations::weighed(SIGNERS, limits.cache_bytes / 8)),
+            keys: KeyCache::new(),
+            interfaces: Cache::new(TwoGenerations::weighed(INTERFACES, limits.cache_bytes / 8)),
+            readers: Readers::new(READERS, limits.readers_per_organization, WAITING_READERS),
+            loaders: Readers::new(LOADERS, 1, usize::MAX),
+            unmetered: Budget::unmetered(),
+            limits,
+            settings,
+            feed: Feed::default(),
+            deliveries: Arrivals::default(),
+            mail: Notify::new(),
+            tombstones: Notify::new(),
+            store_state: Notify::new(),
+        }
+    }
+
+    /// Returns whether all decrypted keys are locked in memory, so that none can be swapped out.
+    pub fn keys_are_locked(&self) -> bool {
+        self.keys.are_locked() && self.identity.is_locked()
+    }
+}
+
+impl World for Shared {
+    fn organization(&self, id: OrganizationId) -> Result<Option<Arc<Organization>>, Corrupt> {
+        self.snapshots.organization(&self.barrier, id)
+    }
+
+    fn version(&self, id: OrganizationId) -> Result<u64, Corrupt> {
+        version(&self.barrier, id)
+    }
+
+    fn records(&self) -> &dyn Records {
+        &self.barrier
+    }
+
+    fn keyring(&self) -> &dyn Keyring {
+        self
+    }
+
+    fn quorum_key(&self) -> &dyn QuorumKey {
+        &self.identity
+    }
+
+    fn library(&self) -> &dyn Library {
+        self
+    }
+
+    fn index(&self) -> &IndexKey {
+        self.barrier.vault().index()
+    }
+
+    fn budget(&self) -> &Budget {
+        &self.unmetered
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    fn webhook_allowed(&self, url: &str) -> Result<(), &'static str> {
+        (self.settings.webhooks)(url)
+    }
+
+    fn sends_mail(&self) -> bool {
+        self.settings.mail
+    }
+
+    fn allows_registration(&self) -> bool {
+        self.settings.allow_organizations
+    }
+
+    fn deny_errors(&self) -> DenyErrors {
+        self.settings.deny_errors
+    }
+}
+
+impl Keyring for Shared {
+    fn signer(
+        &self,
+        name: Key,
+        resolve: &mut dyn FnMut() -> Result<Signer, RequestError>,
+    ) -> Result<Arc<Signer>, RequestError> {
+        let bytes = name.len().saturating_add(SIGNER_BYTES);
+        get_or_load(&self.signers, name, resolve, |_| bytes)
+    }
+
+    fn sign(
+        &self,
+        record: &[u8],
+        load: &mut dyn FnMut() -> Result<SecretKey, RequestError>,
+        message: &Message,
+    ) -> Result<Signature, RequestError> {
+        self.keys.sign(record, load, message)
+    }
+}
+
+impl Library for Shared {
+    fn interface(
+        &self,
+        id: SmartContractInterfaceId,
+        read: &mut dyn FnMut() -> Result<Interface, RequestError>,
+    ) -> Result<Arc<Interface>, RequestError> {
+        get_or_load(&self.interfaces, id.as_bytes().to_vec(), read, Interface::bytes)
+    }
+}
+
+impl Shared {
+    /// Removes everything that was cached from the store.
+    pub(super) fn forget_cached(&self) {
+        self.snapshots.clear();
+        self.keys.forget_all(&[]);
+    }
+
+    /// Notifies the tasks that show the state of the store.
+    pub(super) fn state_changed(&self) {
+        self.store_state.notify_one();
+    }
+
+    /// Wakes all tasks that work on stored entries.
+    pub(super) fn wake_all(&self) {
+        self.deliveries.notify_one();
+        self.mail.notify_one();
+        self.tombstones.notify_one();
+    }
+
+    /// Persists the time, so that whatever has expired stays expired, even if the clock is set back.
+    pub fn persist_time(&self) {
+        // A guard file that cannot be written is reported by the next commit.
+        if let Err(error) = self.guard.persist_time(&self.barrier, now()) {
+            tracing::debug!(cause = %error, "the time cannot be persisted");
+        }
+    }
+}
+
+/// Returns the cached value of a key, or loads and caches it.
+fn get_or_load<T>(
+    cache: &Cache<T>,
+    key: Key,
+    load: &mut dyn FnMut() -> Result<T, RequestError>,
+    bytes: impl Fn(&T) -> usize,
+) -> Result<Arc<T>, RequestError> {
+    let poisoned = |_| RequestError::Corrupt(Corrupt::Invariant("a cache is poisoned"));
+    if let Some(value) = cache.lock().map_err(poisoned)?.value(&key) {
+        return Ok(value);
+    }
+    let value = Arc::new(load()?);
+    cache.lock().map_err(poisoned)?.keep_weighed(key, Arc::clone(&value), bytes(&value));
+    Ok(value)
+}

@@ -1,0 +1,110 @@
+//! The errors of the guard, with what the operator can do.
+
+use std::io;
+use std::path::PathBuf;
+
+use quorate_core::error::Corrupt;
+use quorate_core::model::Millis;
+
+use crate::clock;
+use crate::store::StoreError;
+
+/// Last part of the errors for which a loss can be accepted.
+const ACCEPT_LOSS: &str = "; to continue with the present store, run 'quorated accept-loss'";
+
+/// Describes the time up to which a store has changes.
+fn end_of_store(time: Option<Millis>) -> String {
+    time.map_or_else(
+        || "it has no acknowledged change".to_owned(),
+        |time| format!("it ends at {}", clock::text(time)),
+    )
+}
+
+/// An error of the guard: the store does not match its guard file, or one of the two cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum GuardError {
+    /// The store is older than its guard file.
+    #[error(
+        "the store lost acknowledged changes: {}, and the number of missing later commits is at least \
+         {missing} (the guard file {} was last written at {}); restore a backup that ends later{ACCEPT_LOSS}",
+        end_of_store(*.store_time), .file.display(), clock::text(*.guard_time)
+    )]
+    Lost {
+        /// Path of the guard file.
+        file: PathBuf,
+        /// Time of the newest group in the store, if it has one.
+        store_time: Option<Millis>,
+        /// Newest time in the guard file.
+        guard_time: Millis,
+        /// Number of groups that the guard file has seen and the store does not have.
+        missing: u64,
+    },
+    /// The store and its guard file have different histories.
+    #[error(
+        "the store does not match the guard file {}: it is another store, or an older copy; restore the \
+         store or the guard file so that they match{ACCEPT_LOSS}", .0.display()
+    )]
+    Mismatch(PathBuf),
+    /// The records of the store are not the ones that the daemon wrote.
+    #[error(
+        "records of the store were removed, put back, added or damaged, by a malfunction or by someone with \
+         write access to the disk; 'quorated verify' lists those that it can identify; restore the newest \
+         backup, or run 'quorated accept-loss' to continue with the present records"
+    )]
+    Altered,
+    /// There is a guard file, but the store is empty.
+    #[error(
+        "the store is empty; check that its disk is mounted, or restore the store from a backup; to create a \
+         new store, move the data directory and the guard file away"
+    )]
+    Empty,
+    /// The guard file is missing.
+    #[error(
+        "the guard file {} is missing, so it is unknown whether the store is complete; restore the \
+         file{ACCEPT_LOSS}",
+        .0.display()
+    )]
+    Missing(PathBuf),
+    /// The directory for the guard file of a new store is missing.
+    #[error("the directory {} of the guard file does not exist; create it with mode 0700", .0.display())]
+    NoDirectory(PathBuf),
+    /// There is a guard file, but no store.
+    #[error(
+        "the guard file {} belongs to a store that is not in {}; restore that store, or move the guard file \
+         away to create a new store", .file.display(), .folder.display()
+    )]
+    NoStore {
+        /// Path of the guard file.
+        file: PathBuf,
+        /// Directory of the store.
+        folder: PathBuf,
+    },
+    /// The contents of the guard file are invalid.
+    #[error(
+        "the guard file {} is damaged or belongs to another store; restore the right one{ACCEPT_LOSS}",
+        .0.display()
+    )]
+    Damaged(PathBuf),
+    /// The guard file cannot be read or written.
+    #[error("guard file {}: {source}", .file.display())]
+    System {
+        /// Path of the guard file.
+        file: PathBuf,
+        /// I/O error of the operating system.
+        source: io::Error,
+    },
+    /// The guard's records in the store cannot be read.
+    #[error(transparent)]
+    Corrupt(#[from] Corrupt),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl GuardError {
+    /// Returns whether the store could not be read, so that nothing is known about its records.
+    #[must_use]
+    pub const fn is_of_store(&self) -> bool {
+        matches!(self, Self::Store(_) | Self::Corrupt(Corrupt::Store(_) | Corrupt::Unavailable))
+    }
+}

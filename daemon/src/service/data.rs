@@ -1,0 +1,193 @@
+//! Opening the data: the directory, the vault, the store and the guard file, in an order that never creates one
+//! beside an existing other.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use quorate_core::limits::Limits;
+use quorate_core::policy::DenyErrors;
+
+use super::StartError;
+use crate::barrier::Barrier;
+use crate::clock;
+use crate::executor::{Executor, Shared, WorldSettings};
+use crate::fail_points;
+use crate::guard::{self, Guard, GuardError};
+use crate::identity::Identity;
+use crate::outbox::{MailSettings, OutboxLimits, WebhookPolicy, WebhookUrl};
+use crate::store::{StoreError, embedded::Embedded};
+use crate::upgrade;
+use crate::vault::{KeySource, Vault, VaultError};
+
+/// Subdirectory of the embedded store in the data directory.
+const STORE: &str = "store";
+/// Default name of the guard file in the data directory.
+pub const GUARD: &str = "guard";
+/// Default of `reserve_mib`, in MiB.
+pub const RESERVE_MIB: u32 = 32;
+
+/// How long the records of the store are compared with their digest before requests are answered. The rest of
+/// a larger store is compared in the background.
+const COMPARED_AT_START: Duration = Duration::from_millis(250);
+
+/// The part of a daemon without listeners, which is enough to create organizations.
+pub struct Engine {
+    /// Executor of requests.
+    pub executor: Arc<Executor>,
+    /// Keys of the daemon.
+    pub identity: Identity,
+}
+
+/// Location of the data and source of its root key.
+pub struct Data {
+    /// Data directory.
+    pub folder: PathBuf,
+    /// Source of the root key.
+    pub key: KeySource,
+    /// Whether a missing store is created.
+    pub create: bool,
+    /// Path of the guard file.
+    pub guard: PathBuf,
+    /// Space that stays free on the file system of the store, in bytes.
+    pub reserve: u64,
+}
+
+impl Data {
+    /// Returns data in a directory that also contains the guard file.
+    pub fn in_folder(folder: PathBuf, key: KeySource, create: bool) -> Self {
+        let guard = folder.join(GUARD);
+        Self { folder, key, create, guard, reserve: u64::from(RESERVE_MIB) * 1024 * 1024 }
+    }
+}
+
+/// Settings of the service behind the listeners.
+#[derive(Default)]
+pub struct ServiceSettings {
+    /// Webhook receivers that may be reached.
+    pub webhooks: WebhookPolicy,
+    /// Mail settings; `None` if no mail is sent.
+    pub mail: Option<MailSettings>,
+    /// Whether any client may create an organization.
+    pub allow_organizations: bool,
+    /// Effect of deny policies whose evaluation fails.
+    pub deny_errors: DenyErrors,
+    /// Limits of one organization's share of the outbox.
+    pub outbox: OutboxLimits,
+}
+
+/// Opens the data and starts the committer.
+///
+/// # Errors
+/// Returns an error if the store cannot be opened or written, or does not match its guard file.
+pub fn open(data: &Data, limits: Limits, settings: &ServiceSettings) -> Result<Engine, StartError> {
+    let barrier = open_store(data)?;
+    fail_points::reach("start.guard");
+    guard::check(&data.guard, &barrier)?;
+    fail_points::reach("start.identity");
+    // The keys are created before the guard is opened, which would detect this write as one that bypasses it.
+    let identity = if guard::has_mark(&barrier)? {
+        Identity::open(&barrier)?
+    } else {
+        Identity::load_or_create(&barrier)?
+    };
+    let (guard, newest) = Guard::open(&data.guard, &barrier, clock::now())?;
+    clock::start_from(newest);
+    fail_points::reach("start.compare");
+    guard.compare_for(&barrier, COMPARED_AT_START)?;
+    let policy = settings.webhooks.clone();
+    let webhooks = Box::new(move |url: &str| WebhookUrl::check(url, &policy).map(drop));
+    let world_settings = WorldSettings {
+        webhooks,
+        mail: settings.mail.is_some(),
+        allow_organizations: settings.allow_organizations,
+        deny_errors: settings.deny_errors,
+    };
+    let shared = Arc::new(Shared::new(barrier, guard, identity.clone(), limits, world_settings));
+    Ok(Engine { executor: Arc::new(Executor::start(shared)), identity })
+}
+
+/// Opens store and vault. Writes to them only if the store is new or of an earlier version.
+///
+/// # Errors
+/// Returns an error if one of them cannot be opened.
+pub fn open_store(data: &Data) -> Result<Barrier, StartError> {
+    let folder = &data.folder;
+    let fresh = !Vault::exists(folder)?;
+    if fresh {
+        check_unused(data)?;
+    }
+    fail_points::reach("start.folder");
+    create_private(folder)?;
+    let _lock = lock_folder(folder)?;
+    let store_path = folder.join(STORE);
+    upgrade::finish(&store_path)?;
+    // The store is locked before the vault is opened, so that a second daemon gets this error whatever its
+    // key is.
+    fail_points::reach("start.store");
+    let store = Arc::new(if fresh {
+        Embedded::create(&store_path, data.reserve)?
+    } else if data.guard.exists() {
+        Embedded::open_guarded(&store_path, data.reserve)?
+    } else {
+        Embedded::open(&store_path, data.reserve)?
+    });
+    fail_points::reach("start.vault");
+    let vault = if fresh { Vault::create(folder, &data.key)? } else { Vault::open(folder, &data.key)? };
+    store.begin()?;
+    let barrier = Barrier::new(store, vault);
+    if fresh || guard::has_mark(&barrier)? {
+        return Ok(barrier);
+    }
+    let barrier = if upgrade::is_needed(&store_path, &barrier)? {
+        let vault = Vault::open(folder, &data.key)?;
+        upgrade::rewrite(&store_path, barrier, vault, data.reserve)?;
+        let store = Arc::new(Embedded::open_again(&store_path, data.reserve)?);
+        Barrier::new(store, Vault::open(folder, &data.key)?)
+    } else {
+        barrier
+    };
+    upgrade::seal_contents(&barrier)?;
+    Ok(barrier)
+}
+
+/// Returns an error unless a store may be created in a directory without a header. A new header or key would
+/// make existing records unreadable forever.
+fn check_unused(data: &Data) -> Result<(), StartError> {
+    let folder = &data.folder;
+    let store_path = folder.join(STORE);
+    if !Embedded::is_unused(&store_path)? || !Embedded::is_unused(&upgrade::replaced(&store_path))? {
+        return Err(VaultError::NoHeader(folder.clone()).into());
+    }
+    match guard::check_new(&data.guard, folder) {
+        // There was a store: its disk may not be mounted.
+        Err(error @ GuardError::NoStore { .. }) => Err(error.into()),
+        _ if !data.create => Err(VaultError::NoStore(folder.clone()).into()),
+        guarded => {
+            Vault::check_new(folder, &data.key)?;
+            Ok(guarded?)
+        }
+    }
+}
+
+/// Locks the data directory while its store is opened, so that two first starts do not create it at the same
+/// time. Later, the lock of the store itself is enough.
+fn lock_folder(folder: &Path) -> Result<File, StartError> {
+    let failed =
+        |source| VaultError::System { doing: "locking the data directory", path: folder.to_owned(), source };
+    let handle = File::open(folder).map_err(failed)?;
+    match rustix::fs::flock(&handle, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(handle),
+        Err(rustix::io::Errno::WOULDBLOCK) => Err(StoreError::InUse(folder.display().to_string()).into()),
+        Err(error) => Err(failed(error.into()).into()),
+    }
+}
+
+/// Creates the data directory with access for its owner only.
+fn create_private(folder: &PathBuf) -> Result<(), StartError> {
+    use std::os::unix::fs::DirBuilderExt;
+    let created = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    let doing = "creating the data directory";
+    created.map_err(|source| VaultError::System { doing, path: folder.clone(), source }.into())
+}

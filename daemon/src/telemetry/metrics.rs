@@ -1,0 +1,191 @@
+//! Counters and histograms, in the format of Prometheus.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::StatusCode;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Metric, Registry};
+
+/// Upper bounds of the latency histogram, in seconds.
+const LATENCY_BUCKETS: [f64; 14] =
+    [0.0001, 0.000_25, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 20.0];
+
+/// Counters and histograms of the daemon; clones share them.
+#[derive(Debug, Clone)]
+pub struct Metrics(Arc<Instruments>);
+
+#[derive(Debug)]
+struct Instruments {
+    registry: Registry,
+    requests: Family<RequestLabels, Counter>,
+    latency: Histogram,
+    connections: Gauge,
+    connections_refused: Counter,
+    stamps_refused: Counter,
+    limits_reached: Family<LimitLabels, Counter>,
+    commits: Counter,
+    syncs: Counter,
+    deliveries: Family<DeliveryLabels, Counter>,
+    store_ready: Gauge,
+    clock_behind: Gauge,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct LimitLabels {
+    limit: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabels {
+    operation: &'static str,
+    class: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct DeliveryLabels {
+    outcome: &'static str,
+}
+
+/// Registers a metric that starts at zero.
+fn add<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help: &str) -> M {
+    let metric = M::default();
+    registry.register(name, help, metric.clone());
+    metric
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Metrics {
+    /// Creates metrics with all counters at zero.
+    pub fn new() -> Self {
+        let mut registry = Registry::with_prefix("quorate");
+        let all = &mut registry;
+        let syncs = "Syncs of the store; each covers one or more commits";
+        let deliveries =
+            "Webhook deliveries by outcome: attempts, and deliveries that were parked or unreadable";
+        let behind = "Time by which the system clock is behind the newest recorded time";
+        let limits = "Requests rejected because of a limit in [limits]";
+        let latency = Histogram::new(LATENCY_BUCKETS);
+        let requests = add(all, "requests", "Answered requests");
+        all.register("request_seconds", "Time from head to answer", latency.clone());
+        Self(Arc::new(Instruments {
+            requests,
+            latency,
+            connections: add(all, "connections", "Open connections of all listeners"),
+            connections_refused: add(all, "connections_refused", "Connections closed at once"),
+            stamps_refused: add(all, "stamps_refused", "Requests without a valid stamp"),
+            limits_reached: add(all, "limits_reached", limits),
+            commits: add(all, "commits", "Durable commits"),
+            syncs: add(all, "syncs", syncs),
+            deliveries: add(all, "webhook_deliveries", deliveries),
+            store_ready: add(all, "store_ready", "Whether the store accepts writes: 1 or 0"),
+            clock_behind: add(all, "clock_behind_milliseconds", behind),
+            registry,
+        }))
+    }
+
+    /// Counts an answered request.
+    pub fn answered(&self, operation: &'static str, status: StatusCode, took: Duration) {
+        let labels = RequestLabels { operation, class: class(status) };
+        self.0.requests.get_or_create(&labels).inc();
+        self.0.latency.observe(took.as_secs_f64());
+    }
+
+    /// Counts a request whose stamp was rejected.
+    pub fn stamp_refused(&self) {
+        self.0.stamps_refused.inc();
+    }
+
+    /// Counts a request that was rejected because of a limit; `limit` is its key in `[limits]`.
+    pub fn limit_reached(&self, limit: &'static str) {
+        self.0.limits_reached.get_or_create(&LimitLabels { limit }).inc();
+    }
+
+    /// Counts durable commits.
+    pub fn committed(&self, count: u64) {
+        self.0.commits.inc_by(count);
+    }
+
+    /// Counts a sync of the store.
+    pub fn synced(&self) {
+        self.0.syncs.inc();
+    }
+
+    /// Counts a webhook delivery; `outcome` is from a fixed set.
+    pub fn delivery(&self, outcome: &'static str) {
+        self.0.deliveries.get_or_create(&DeliveryLabels { outcome }).inc();
+    }
+
+    /// Sets whether the store accepts writes.
+    pub fn store_is_ready(&self, ready: bool) {
+        self.0.store_ready.set(i64::from(ready));
+    }
+
+    /// Sets the delay of the system clock, in milliseconds.
+    pub fn clock_is_behind(&self, millis: u64) {
+        self.0.clock_behind.set(i64::try_from(millis).unwrap_or(i64::MAX));
+    }
+
+    pub(crate) fn connection_opened(&self) {
+        self.0.connections.inc();
+    }
+
+    pub(crate) fn connection_closed(&self) {
+        self.0.connections.dec();
+    }
+
+    pub(crate) fn connection_refused(&self) {
+        self.0.connections_refused.inc();
+    }
+
+    /// Returns all metrics in the `OpenMetrics` text format.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _ = prometheus_client::encoding::text::encode(&mut text, &self.0.registry);
+        text
+    }
+}
+
+const fn class(status: StatusCode) -> &'static str {
+    match status.as_u16() {
+        200..300 => "2xx",
+        300..400 => "3xx",
+        400..500 => "4xx",
+        500..600 => "5xx",
+        _ => "1xx",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+
+    #[test]
+    fn metrics_count_by_operation_and_class() {
+        let metrics = Metrics::new();
+        metrics.answered("whoami", StatusCode::OK, Duration::from_millis(2));
+        metrics.answered("whoami", StatusCode::OK, Duration::from_millis(2));
+        metrics.answered("whoami", StatusCode::UNAUTHORIZED, Duration::from_millis(1));
+        metrics.clone().committed(3);
+        let text = metrics.text();
+        for expected in [
+            r#"quorate_requests_total{operation="whoami",class="2xx"} 2"#,
+            r#"quorate_requests_total{operation="whoami",class="4xx"} 1"#,
+            "quorate_request_seconds_count 3",
+            "quorate_commits_total 3",
+        ] {
+            assert!(text.contains(expected), "{expected} is missing in\n{text}");
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! The complete state of the console, and how it fulfils the requests of the screens.
+
+use std::collections::BTreeMap;
+
+use ratatui::layout::Rect;
+
+use crate::keymap::{Action, Command, EVERYWHERE, LAST, QUIT};
+use crate::known_keys::KnownKeys;
+use crate::link::{Order, Subject};
+use crate::screens::SCREENS;
+use crate::screens::overlay::Overlay;
+use crate::screens::request::{Effect, Request};
+use crate::screens::review;
+use crate::screens::screen::{Screen, Tab};
+use crate::screens::shared::{LinkState, Shared};
+use crate::session::Identity;
+
+/// An activity whose record is being loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Opening {
+    pub(crate) reference: String,
+    /// Title of the activity's kind.
+    pub(crate) title: String,
+}
+
+/// The complete state of the console.
+pub(crate) struct Model {
+    pub(crate) shared: Shared,
+    /// The states of the screens, in the order of their table.
+    screens: Vec<Box<dyn Screen>>,
+    /// Indexes of the screen that is shown and of the one before.
+    pub(super) current: usize,
+    last: usize,
+    /// Activity that is being opened, if any.
+    pub(crate) opening: Option<Opening>,
+    /// Open review, if any. It covers the screen.
+    pub(crate) review: Option<review::State>,
+    /// Overlays over everything else; the last one is on top.
+    pub(super) overlays: Vec<Overlay>,
+    /// One line about the last event. A key or time removes it.
+    pub(crate) notice: String,
+    /// The disabled action that a notice is about, and its text.
+    disabled: Option<(Action, String)>,
+    /// Time when the notice was set.
+    pub(super) notice_set_at: u64,
+    /// Data that cannot be read, until it can be read again.
+    pub(super) failures: BTreeMap<Subject, String>,
+    /// Whether the screen must be drawn again.
+    pub(crate) dirty: bool,
+    /// Time of the last key.
+    pub(super) last_key: u64,
+    /// Time-dependent text on screen, see [`Model::pulse_now`].
+    pub(super) pulse: String,
+}
+
+impl Model {
+    pub(crate) fn new(identity: Identity, known_keys: KnownKeys, size: (u16, u16), now: u64) -> Self {
+        Self {
+            shared: Shared::new(identity, known_keys, size, now),
+            screens: SCREENS.iter().map(|tab| (tab.create)()).collect(),
+            current: 0,
+            last: 0,
+            opening: None,
+            review: None,
+            overlays: Vec::new(),
+            notice: String::new(),
+            disabled: None,
+            notice_set_at: now,
+            failures: BTreeMap::new(),
+            dirty: true,
+            last_key: 0,
+            pulse: String::new(),
+        }
+    }
+
+    /// Returns the row of the screen that is shown.
+    pub(super) fn tab(&self) -> Option<&'static Tab> {
+        SCREENS.get(self.current).copied()
+    }
+
+    /// Returns the screens with their rows.
+    pub(super) fn tabs(&self) -> impl Iterator<Item = (&'static Tab, &dyn Screen)> {
+        SCREENS.iter().copied().zip(self.screens.iter().map(AsRef::as_ref))
+    }
+
+    /// Returns the screen that is shown, unless something covers it.
+    pub(super) fn uncovered(&mut self) -> Option<&mut Box<dyn Screen>> {
+        let is_covered = self.review.is_some() || self.opening.is_some();
+        self.screens.get_mut(self.current).filter(|_| !is_covered)
+    }
+
+    /// Returns the order that reads the newest activities, if the screen shows them.
+    pub(super) fn read_activities(&self) -> Option<Effect> {
+        let id =
+            self.shared.organization_id.filter(|_| self.tab().is_some_and(|tab| tab.reads_activities))?;
+        Some(Effect::Order(Order::Activities(id, None)))
+    }
+
+    /// Returns the commands that work now, in the order of the key bar.
+    pub(super) fn commands(&self) -> Vec<Command> {
+        let is_loading = self.review.is_none() && self.opening.is_some();
+        let own = match &self.review {
+            Some(open) => open.commands(),
+            None if is_loading => &review::COMMANDS,
+            None => self.tab().map_or(&[][..], |tab| tab.commands),
+        };
+        let show = |(index, tab): (usize, &&Tab)| Command { action: Action::Show(index), ..tab.show };
+        let is_list = self.review.is_none() && !is_loading;
+        let tabs = SCREENS.iter().enumerate().map(show);
+        let all = own.iter().chain(&EVERYWHERE).copied().chain(tabs).chain([LAST]);
+        all.chain(is_list.then_some(QUIT)).collect()
+    }
+
+    /// Shows the screen with this index.
+    pub(super) fn show(&mut self, index: usize) {
+        (self.review, self.opening) = (None, None);
+        if self.current != index {
+            (self.last, self.current) = (self.current, index);
+        }
+    }
+
+    /// Shows the screen that was shown before.
+    pub(super) fn show_last(&mut self) {
+        self.show(self.last);
+    }
+
+    /// Calls the screen that is shown and fulfils its requests.
+    pub(super) fn on_screen(
+        &mut self,
+        call: impl FnOnce(&mut dyn Screen, &Shared) -> Vec<Request>,
+    ) -> Vec<Effect> {
+        let screen = self.screens.get_mut(self.current);
+        let requests = screen.map(|screen| call(screen.as_mut(), &self.shared)).unwrap_or_default();
+        self.fulfil(requests)
+    }
+
+    /// Calls all screens, each with whether it is shown, and fulfils their requests.
+    pub(super) fn on_screens(
+        &mut self,
+        mut call: impl FnMut(&mut dyn Screen, &Shared, bool) -> Vec<Request>,
+    ) -> Vec<Effect> {
+        let mut requests = Vec::new();
+        for (index, screen) in self.screens.iter_mut().enumerate() {
+            requests.extend(call(screen.as_mut(), &self.shared, index == self.current));
+        }
+        self.fulfil(requests)
+    }
+
+    /// Performs an action on the review or the screen, which is drawn in this area.
+    pub(super) fn act(&mut self, wanted: Action, area: Rect) -> Vec<Effect> {
+        match &mut self.review {
+            Some(open) => {
+                let requests = open.perform(&self.shared, wanted, area);
+                self.fulfil(requests)
+            }
+            None => self.on_screen(|screen, shared| screen.perform(shared, wanted, area)),
+        }
+    }
+
+    /// Fulfils requests of screens. Returns the effects outside of the state.
+    pub(super) fn fulfil(&mut self, requests: impl IntoIterator<Item = Request>) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for request in requests {
+            match request {
+                Request::Effect(effect) => effects.push(effect),
+                Request::Notice(text) => self.notice = text,
+                Request::Disabled(action, text) => {
+                    self.notice.clone_from(&text);
+                    self.disabled = Some((action, text));
+                }
+                Request::Overlay(overlay) => self.overlays.push(overlay),
+                Request::Open { id, title } => {
+                    let Some(organization) = self.shared.organization_id else { continue };
+                    self.shared.inbox.open(id);
+                    self.opening = Some(Opening { reference: id.to_string(), title });
+                    effects.push(Effect::Order(Order::Record(organization, id.to_string())));
+                }
+                Request::Review(review) => {
+                    let is_draft = review.draft.is_some();
+                    let open = review::State::new(*review, !is_draft);
+                    let order = if is_draft { open.read_recent() } else { open.reread() };
+                    effects.extend(order.map(Effect::Order));
+                    self.review = Some(open);
+                }
+                Request::Close => self.review = None,
+                Request::Proposed => {
+                    self.review = None;
+                    effects.extend(self.on_screen(|screen, _| {
+                        screen.proposed();
+                        Vec::new()
+                    }));
+                }
+            }
+        }
+        effects
+    }
+
+    /// Clears the notice about a disabled action once the reason no longer applies.
+    pub(super) fn clear_outdated_notice(&mut self) {
+        let Some((action, text)) = self.disabled.take() else { return };
+        if self.notice != text {
+            return;
+        }
+        let open = self.review.as_ref();
+        let reason = open.and_then(|open| open.disabled_reason(&self.shared, action));
+        if reason.as_ref() == Some(&text) {
+            self.disabled = Some((action, text));
+        } else {
+            self.notice.clear();
+        }
+    }
+
+    /// Returns the time-dependent text on screen. The screen is not drawn again while it is unchanged.
+    pub(super) fn pulse_now(&self) -> String {
+        let shared = &self.shared;
+        let minute = shared.now / 60_000;
+        let retry = match &shared.link {
+            LinkState::Lost { retry, .. } => retry.saturating_sub(shared.now) / 1000,
+            _ => 0,
+        };
+        let decide = self.review.as_ref().and_then(|open| open.decide.as_ref());
+        let decision = decide.map(|decide| decide.pulse(shared.now));
+        let age = shared.data_age().map(|age| age / 1000);
+        format!("{minute} {retry} {decision:?} {age:?} {} {}", shared.link_text(), self.notice)
+    }
+}

@@ -1,0 +1,92 @@
+//! Applies messages to the state.
+
+use quorate_common::stamp::Stamp;
+
+use super::model::Model;
+use super::view::{body, is_too_small};
+use super::{answers, keys};
+use crate::keymap::Key;
+use crate::link::Answer;
+use crate::screens::request::Effect;
+use crate::screens::shared::LinkState;
+
+/// How long a notice stays on screen unless a key is pressed, in milliseconds.
+const NOTICE_MILLIS: u64 = 20_000;
+
+pub(crate) enum Msg {
+    /// A key was pressed at this time, in milliseconds since 1970.
+    Key(Key, u64),
+    Paste(String),
+    /// The terminal has a new size in columns and rows.
+    Resize(u16, u16),
+    /// The current time, in milliseconds since 1970.
+    Tick(u64),
+    /// The daemon answered.
+    Link(Answer),
+    /// Result of signing.
+    Signed(Result<Stamp, String>),
+    /// Result of the editor: the edited text, or why it could not be edited.
+    Edited(Result<String, String>),
+    /// Result of a file operation, as a notice.
+    Notice(String),
+}
+
+/// Applies a message and returns the effects.
+pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
+    let is_tick = matches!(msg, Msg::Tick(_) | Msg::Link(Answer::Alive));
+    let before = model.notice.clone();
+    let mut effects = apply(model, msg);
+    let order = model.review.as_mut().and_then(|open| open.advance(&model.shared));
+    effects.extend(order.map(Effect::Order));
+    effects.extend(model.on_screen(|screen, shared| screen.prepare(shared)));
+    let (now, is_live) = (model.shared.now, matches!(model.shared.link, LinkState::Live));
+    if let Some(id) = model.shared.organization_id.filter(|_| is_live) {
+        effects.extend(model.shared.inbox.order(id, now).map(Effect::Order));
+    }
+    model.clear_outdated_notice();
+    if model.notice != before {
+        model.notice_set_at = now;
+    } else if now.saturating_sub(model.notice_set_at) > NOTICE_MILLIS {
+        model.notice.clear();
+    }
+    let pulse = model.pulse_now();
+    model.dirty = model.dirty || !is_tick || pulse != model.pulse;
+    model.pulse = pulse;
+    effects
+}
+
+fn apply(model: &mut Model, msg: Msg) -> Vec<Effect> {
+    match msg {
+        Msg::Key(key, at) => {
+            model.shared.now = model.shared.now.max(at);
+            let gap = at.saturating_sub(model.last_key);
+            model.last_key = at;
+            return keys::press(model, key, gap);
+        }
+        Msg::Paste(text) => keys::paste(model, &text),
+        Msg::Resize(columns, rows) => model.shared.size = (columns, rows),
+        Msg::Tick(now) => model.shared.now = now,
+        Msg::Link(answer) => return answers::apply(model, answer),
+        Msg::Signed(result) => {
+            if let Some(open) = &mut model.review {
+                open.signed(&model.shared, result);
+            }
+        }
+        Msg::Edited(result) => return model.on_screen(|screen, shared| screen.edited(shared, result)),
+        Msg::Notice(text) => model.notice = text,
+    }
+    Vec::new()
+}
+
+/// Records what was just drawn.
+pub(crate) fn drawn(model: &mut Model) {
+    if is_too_small(model.shared.size) {
+        return;
+    }
+    let area = body(model);
+    if let Some(open) = model.review.as_mut().filter(|_| model.overlays.is_empty()) {
+        let viewport = open.viewport(&model.shared, area);
+        model.dirty |= open.record_drawn(viewport, model.shared.now);
+    }
+    model.clear_outdated_notice();
+}

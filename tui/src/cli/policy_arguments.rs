@@ -1,0 +1,108 @@
+//! Subcommands and options of `quorate policy`.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+
+/// Arguments of a proposal.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ProposeArguments {
+    /// Show the review and the expected outcome only; nothing is sent
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Accept the HIGH flag with this name; repeat for each flag
+    #[arg(long, value_name = "FLAG")]
+    pub(crate) allow_flag: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PolicyCommand {
+    /// List policies, each also in words
+    Ls,
+    /// Show one policy as text and in words, who can satisfy it, and findings about it
+    Get {
+        /// Policy id or name
+        #[arg(value_name = "POLICY")]
+        policy: String,
+    },
+    /// Check expressions without a daemon and report the first error with its position
+    Check {
+        /// Condition: the requests that the policy applies to
+        #[arg(long, value_name = "EXPRESSION")]
+        condition: Option<String>,
+        /// Consensus: the users who must approve
+        #[arg(long, value_name = "EXPRESSION")]
+        consensus: Option<String>,
+        /// Time: when the policy is active
+        #[arg(long, value_name = "EXPRESSION")]
+        time: Option<String>,
+        /// JSON file with a policy, instead of expressions; - for standard input
+        #[arg(value_name = "FILE", conflicts_with_all = ["condition", "consensus", "time"])]
+        file: Option<PathBuf>,
+    },
+    /// Explain how each policy evaluates an activity now, and which part of it decides
+    Explain {
+        /// Activity id or fingerprint (64 hex digits, optionally with sha256:)
+        #[arg(value_name = "REF")]
+        reference: String,
+        /// Only this policy, by id or name
+        #[arg(long, value_name = "POLICY")]
+        policy: Option<String>,
+    },
+    /// Show what an activity changes about policies, and which of the last 1,000 activities would have a
+    /// different outcome
+    Diff {
+        /// Activity id or fingerprint (64 hex digits, optionally with sha256:)
+        #[arg(value_name = "REF")]
+        reference: String,
+    },
+    /// Show the outcome of requests without sending them
+    Simulate {
+        /// Proposer, by user name or id; a request can name another one as its "proposer"
+        #[arg(long = "as", value_name = "USER")]
+        proposer: Option<String>,
+        /// File with JSON requests, one after another, each with "type" and "parameters"; - for standard
+        /// input
+        #[arg(value_name = "FILE", default_value = "-")]
+        file: PathBuf,
+    },
+    /// Print a policy, or a template for a new one, as text to edit
+    Draft {
+        /// Policy id or name
+        #[arg(value_name = "POLICY")]
+        policy: Option<String>,
+    },
+    /// Propose a new policy
+    New {
+        /// Policy in the format of `quorate policy draft`; - for standard input
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        #[command(flatten)]
+        how: ProposeArguments,
+    },
+    /// Propose a change of a policy
+    Change {
+        /// Policy id or name
+        #[arg(value_name = "POLICY")]
+        policy: String,
+        /// Changed policy in the format of `quorate policy draft POLICY`; - for standard input
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        #[command(flatten)]
+        how: ProposeArguments,
+    },
+    /// Propose the removal of a policy
+    Remove {
+        /// Policy id or name
+        #[arg(value_name = "POLICY")]
+        policy: String,
+        #[command(flatten)]
+        how: ProposeArguments,
+    },
+    /// Report suspicious policies; exits with 1 if there is a warning
+    Lint {
+        /// Only this policy, by id or name
+        #[arg(value_name = "POLICY")]
+        policy: Option<String>,
+    },
+}

@@ -1,0 +1,19 @@
+//! Adds OAuth identities to a user.
+
+use super::credential::describe_added;
+use crate::kinds::prelude::*;
+
+pub(super) const KIND: Kind = Kind::new("CREATE_OAUTH_PROVIDERS", "Add OAuth providers", describe);
+
+fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+    let mut description =
+        describe_added(parameters, "oauthProviders", "providerName", "OAuth provider", scene)?;
+    for provider in parameters.list("oauthProviders")? {
+        if let Some(claims) = provider.object("oidcClaims")? {
+            let values = ["iss", "sub", "aud"].map(|name| claims.text(name).map(clean));
+            let [issuer, subject, audience] = values;
+            description.fact("identity", format!("{} at {} for {}", subject?, issuer?, audience?));
+        }
+    }
+    Ok(description)
+}

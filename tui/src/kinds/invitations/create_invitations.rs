@@ -1,0 +1,95 @@
+//! Invites people by mail to become users.
+
+use std::fmt::Write as _;
+
+use quorate_common::wire::Invitation;
+
+use crate::kinds::prelude::*;
+
+/// Status of an invitation that is not used yet.
+const OPEN: &str = "INVITATION_STATUS_CREATED";
+
+pub(super) const KIND: Kind = Kind::new("CREATE_INVITATIONS", "Invite users", describe);
+
+fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+    let invited = parameters.list("invitations")?;
+    let mut names = Vec::new();
+    let mut sentence = format!(
+        "Invite {} by mail. Each mail holds a secret that makes its reader a user of this organization.",
+        if invited.len() == 1 { "1 person".to_owned() } else { format!("{} people", invited.len()) }
+    );
+    let mut description = Description::new(String::new(), String::new());
+    for one in &invited {
+        let (name, address) = (one.text("receiverUserName")?, one.text("receiverUserEmail")?);
+        names.push(format!("{} at {}", quoted(name), clean(address)));
+        let _ = write!(sentence, " {}", invitation(one, scene)?);
+        add_flags(one, scene, &mut description)?;
+    }
+    let is_open = |one: &&Invitation| one.status == OPEN;
+    let before = scene.organization.invitations.iter().filter(is_open).count();
+    description.change_added("open invitations", before, invited.len());
+    let text = "Anyone who reads such a mail first can become the user instead of the intended person.";
+    description.flag(Level::Med, "secret-by-mail", text);
+    description.brief = listed(names);
+    description.sentence = sentence;
+    Ok(description)
+}
+
+/// Returns the sentences that describe an invitation.
+fn invitation(one: &Reader<'_>, scene: &Scene<'_>) -> Result<String, Undecodable> {
+    let access = one.text("accessType")?;
+    let mut text = format!(
+        "The invitation of {} goes to {} in the name of {}. The access type {} has no effect.",
+        quoted(one.text("receiverUserName")?),
+        quoted(one.text("receiverUserEmail")?),
+        scene.user_named(one.text("senderUserId")?),
+        clean(access.strip_prefix("ACCESS_TYPE_").unwrap_or(access))
+    );
+    let tags = one.texts("receiverUserTags")?;
+    if !tags.is_empty() {
+        let tags = listed(tags.iter().map(|tag| scene.tag_named(tag)));
+        let _ = write!(text, " The new user is tagged {tags}.");
+    }
+    Ok(text)
+}
+
+fn add_flags(one: &Reader<'_>, scene: &Scene<'_>, description: &mut Description) -> Result<(), Undecodable> {
+    let name = one.text("receiverUserName")?;
+    let address = one.text("receiverUserEmail")?;
+    let sender = one.text("senderUserId")?;
+    let tags = one.texts("receiverUserTags")?;
+    if !tags.is_empty() {
+        let tags = listed(tags.iter().map(|tag| scene.tag_named(tag)));
+        let text = format!("{} gets every right that policies give to {tags} at once.", quoted(name));
+        description.flag(Level::Med, "joins-tag", text);
+    }
+    if let Some(known) = scene.organization.users.iter().find(|known| known.user_name == name) {
+        description.flag(
+            Level::Med,
+            "same-name",
+            format!("Easy to confuse: a user named {} already exists ({}).", quoted(name), known.user_id),
+        );
+    }
+    let same =
+        |known: &&Invitation| known.receiver_email.eq_ignore_ascii_case(address) && known.status == OPEN;
+    let again = scene.organization.invitations.iter().filter(same).count();
+    if again > 0 {
+        let text = format!(
+            "The address is already invited: {} to {} {} open.",
+            count(again, "invitation"),
+            quoted(address),
+            if again == 1 { "is" } else { "are" }
+        );
+        description.flag(Level::Med, "invited-already", text);
+    }
+    if scene.user(sender).is_none() {
+        description.flag_missing("unknown-user", &scene.user_named(sender));
+    } else if scene.is_proposed_by_other(sender) {
+        let text = format!(
+            "The mail misleads its reader: it names {}, who did not propose this.",
+            scene.user_named(sender)
+        );
+        description.flag(Level::Med, "invites-for-other", text);
+    }
+    Ok(())
+}

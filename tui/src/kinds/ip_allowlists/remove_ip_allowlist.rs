@@ -1,0 +1,37 @@
+//! Removes an IP allowlist.
+
+use super::allowlist::{Target, state};
+use super::block::Rule;
+use crate::kinds::prelude::*;
+
+pub(super) const KIND: Kind = Kind::new("REMOVE_IP_ALLOWLIST", "Remove IP allowlist", describe);
+
+fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+    let target = Target::of(parameters)?;
+    let target_text = target.named(scene);
+    let mut description = Description::new(
+        target.brief(scene),
+        format!(
+            "Remove the list of addresses that requests of {target_text} may come from. {}",
+            target.removal_effect()
+        ),
+    );
+    let now = target.now(scene);
+    let before = now.map_or_else(|| "none".to_owned(), |list| state(list.enabled, list.rules.len()));
+    description.change("list", before, "none");
+    let blocks = now.map(|list| list.rules.as_slice()).unwrap_or_default();
+    if !blocks.is_empty() {
+        let removed = blocks.iter().map(|rule| Rule::new(&rule.cidr, rule.label.as_deref()).describe());
+        description.change("removed blocks", listed(removed), "-");
+    }
+    let text = match target.key {
+        Some(_) => "The API key then works from every address that the list of the organization admits.",
+        None => "Every credential can then be used from anywhere.",
+    };
+    description.flag(Level::Med, "allowlist-off", text);
+    if now.is_none() {
+        description.flag(Level::Med, "unknown-allowlist", "There is no such list now.");
+    }
+    target.flag_unknown_key(scene, &mut description);
+    Ok(description)
+}

@@ -1,0 +1,85 @@
+//! Creates a sub-organization with its root users and, if requested, keys.
+
+use std::fmt::Write as _;
+
+use crate::kinds::prelude::*;
+use crate::kinds::shared::new_key::{private_key, wallet};
+use crate::kinds::shared::new_user::credentials;
+
+pub(super) const KIND: Kind = Kind::new("CREATE_SUB_ORGANIZATION", "Create sub-organization", describe);
+
+fn describe(parameters: &Reader<'_>, _: &Scene<'_>) -> Result<Description, Undecodable> {
+    let Some(name) = parameters.maybe_text("subOrganizationName")? else {
+        return first_version(parameters);
+    };
+    let threshold = parameters.number("rootQuorumThreshold")?;
+    let users = parameters.list("rootUsers")?;
+    let mut named = Vec::new();
+    for user in &users {
+        named.push(format!("{} with {}", quoted(user.text("userName")?), credentials(user)?));
+    }
+    let number = count(users.len(), "root user");
+    let mut sentence = format!(
+        "Create the sub-organization {} with {number} and a root quorum threshold of {threshold}: {}.",
+        quoted(name),
+        listed(named)
+    );
+    if let Some(requested) = parameters.object("wallet")? {
+        let _ = write!(sentence, " It starts with {}", wallet(&requested)?);
+    }
+    let keys = parameters.list("privateKeys")?;
+    if !keys.is_empty() {
+        let keys = keys.iter().map(private_key).collect::<Result<Vec<_>, _>>()?;
+        let _ = write!(sentence, " It starts with the private keys {}.", listed(keys));
+    }
+    let mut description =
+        Description::new(format!("{}, root {threshold} of {}", quoted(name), users.len()), sentence);
+    if threshold == 1 && users.len() > 1 {
+        description.flag(
+            Level::Med,
+            "one-can-act",
+            format!("Any ONE of its {number} can do anything in it alone: the threshold is 1."),
+        );
+    }
+    sign_in(parameters, &mut description)?;
+    Ok(description)
+}
+
+fn first_version(parameters: &Reader<'_>) -> Result<Description, Undecodable> {
+    let name = quoted(parameters.text("name")?);
+    let passkey = match parameters.object("rootAuthenticator")? {
+        Some(passkey) => quoted(passkey.text("authenticatorName")?),
+        None => "none".to_owned(),
+    };
+    let mut description = Description::new(
+        name.clone(),
+        format!("Create the sub-organization {name} with one root user who holds the passkey {passkey}."),
+    );
+    sign_in(parameters, &mut description)?;
+    Ok(description)
+}
+
+/// Flags the ways to sign in that are enabled. All are enabled in a new sub-organization unless they are
+/// disabled.
+fn sign_in(parameters: &Reader<'_>, description: &mut Description) -> Result<(), Undecodable> {
+    let ways = [
+        ("disableEmailRecovery", "e-mail recovery"),
+        ("disableEmailAuth", "e-mail sign-in"),
+        ("disableSmsAuth", "SMS codes"),
+        ("disableOtpEmailAuth", "e-mail codes"),
+    ];
+    let mut on = Vec::new();
+    for (member, words) in ways {
+        if !parameters.yes(member)? {
+            on.push(words.to_owned());
+        }
+    }
+    if !on.is_empty() {
+        description.flag(
+            Level::Low,
+            "sign-in-open",
+            format!("Ways to sign in or recover access that are enabled from the start: {}.", listed(on)),
+        );
+    }
+    Ok(())
+}

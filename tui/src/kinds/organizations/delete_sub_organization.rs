@@ -1,0 +1,16 @@
+//! Deletes the sub-organization to which the activity was submitted.
+
+use super::deletion;
+use crate::kinds::prelude::*;
+
+pub(super) const KIND: Kind = Kind::new("DELETE_SUB_ORGANIZATION", "Delete sub-organization", describe);
+
+fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+    let without_export = parameters.yes("deleteWithoutExport")?;
+    let mut description = deletion::describe("sub-organization", !without_export, scene);
+    if without_export {
+        let text = "Also deletes keys that were never exported and may have no copy.";
+        description.flag(Level::Med, "without-export", text);
+    }
+    Ok(description)
+}

@@ -1,0 +1,8 @@
+//! Deletes policies.
+
+use super::rule::describe_deletion;
+use crate::kinds::prelude::*;
+
+pub(super) const KIND: Kind = Kind::new("DELETE_POLICIES", "Delete policies", |parameters, scene| {
+    Ok(describe_deletion(&parameters.texts("policyIds")?, scene))
+});

@@ -1,0 +1,7 @@
+//! Imports that every kind needs.
+
+pub(super) use super::Kind;
+pub(super) use super::description::{Description, Level};
+pub(super) use super::reader::{Reader, Undecodable};
+pub(super) use super::scene::{Scene, count, listed, stated};
+pub(super) use crate::text::{clean, quoted};

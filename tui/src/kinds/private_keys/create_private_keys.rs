@@ -1,0 +1,30 @@
+//! Creates private keys that belong to no wallet.
+
+use crate::kinds::prelude::*;
+use crate::kinds::shared::new_key::private_key;
+
+pub(super) const KIND: Kind = Kind::new("CREATE_PRIVATE_KEYS", "Create private keys", describe);
+
+fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+    let keys = parameters.list("privateKeys")?;
+    let named = keys.iter().map(private_key).collect::<Result<Vec<_>, _>>()?;
+    let called =
+        keys.iter().map(|key| key.text("privateKeyName").map(quoted)).collect::<Result<Vec<_>, _>>()?;
+    let mut description = Description::new(
+        listed(called),
+        format!("Create {}: {}.", count(keys.len(), "private key"), listed(named)),
+    );
+    for key in &keys {
+        let tags = key.texts("privateKeyTags")?;
+        if !tags.is_empty() {
+            let tag_names = listed(tags.iter().map(|tag| scene.tag_named(tag)));
+            description.flag(
+                Level::Med,
+                "joins-tag",
+                format!("Policies for {tag_names} apply to the new key at once."),
+            );
+        }
+    }
+    description.change_added("private keys", scene.organization.private_keys.len(), keys.len());
+    Ok(description)
+}

@@ -1,0 +1,8 @@
+//! What kinds of several nouns share.
+
+pub(super) mod endpoint;
+pub(super) mod key_deletion;
+pub(super) mod key_export;
+pub(super) mod key_import;
+pub(super) mod new_key;
+pub(super) mod new_user;

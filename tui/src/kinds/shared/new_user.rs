@@ -1,0 +1,104 @@
+//! Descriptions of users and credentials that activities create.
+
+use std::fmt::Write as _;
+
+use crate::kinds::prelude::*;
+
+/// Describes the creation of these users. Users of some kinds can have no credentials except API keys.
+pub(in crate::kinds) fn describe_added(
+    users: &[Reader<'_>],
+    scene: &Scene<'_>,
+) -> Result<Description, Undecodable> {
+    let names = users.iter().map(|user| user.text("userName").map(quoted)).collect::<Result<Vec<_>, _>>()?;
+    let mut sentence = format!("Add {}: {}.", count(users.len(), "user"), listed(names.iter().cloned()));
+    let mut description = Description::new(listed(names), String::new());
+    for user in users {
+        let name = user.text("userName")?;
+        let _ = write!(sentence, " {} gets {}.", quoted(name), credentials(user)?);
+        if let Some(known) = scene.organization.users.iter().find(|known| known.user_name == name) {
+            description.flag(
+                Level::Med,
+                "same-name",
+                format!("Easy to confuse: a user named {} already exists ({}).", quoted(name), known.user_id),
+            );
+        }
+        let tags = user.texts("userTags")?;
+        if !tags.is_empty() {
+            let tag_names = listed(tags.iter().map(|tag| scene.tag_named(tag)));
+            let _ = write!(sentence, " {} is tagged {tag_names}.", quoted(name));
+            description.flag(
+                Level::Med,
+                "joins-tag",
+                format!("{} gets every right that policies give to {tag_names} at once.", quoted(name)),
+            );
+        }
+        registered_keys(user, scene, &mut description)?;
+    }
+    description.change_added("users", scene.organization.users.len(), users.len());
+    description.sentence = sentence;
+    Ok(description)
+}
+
+/// Returns the credentials of a new user as text.
+pub(in crate::kinds) fn credentials(user: &Reader<'_>) -> Result<String, Undecodable> {
+    let mut parts = Vec::new();
+    for key in user.list("apiKeys")? {
+        parts.push(api_key(&key)?);
+    }
+    for passkey in user.list("authenticators")? {
+        parts.push(format!("a passkey {}", quoted(passkey.text("authenticatorName")?)));
+    }
+    for provider in user.list("oauthProviders")? {
+        parts.push(format!("sign-in through {}", quoted(provider.text("providerName")?)));
+    }
+    if let Some(email) = user.maybe_text("userEmail")? {
+        parts.push(format!("the mail address {}", clean(email)));
+    }
+    if let Some(phone) = user.maybe_text("userPhoneNumber")? {
+        parts.push(format!("the telephone number {}", clean(phone)));
+    }
+    Ok(if parts.is_empty() { "no credential".to_owned() } else { parts.join(", ") })
+}
+
+/// Returns an API key as text, with its full public key.
+pub(in crate::kinds) fn api_key(key: &Reader<'_>) -> Result<String, Undecodable> {
+    let name = quoted(key.text("apiKeyName")?);
+    let public = clean(key.text("publicKey")?);
+    let curve = key
+        .maybe_text("curveType")?
+        .map_or_else(|| "P256".to_owned(), |curve| clean(curve.trim_start_matches("API_KEY_CURVE_")));
+    let life = match key.number("expirationSeconds")? {
+        0 => "without expiry".to_owned(),
+        seconds => format!("for {}", crate::text::duration(seconds.saturating_mul(1000))),
+    };
+    Ok(format!("an API key {name} ({curve} {public}, {life})"))
+}
+
+/// Flags keys that a user already has.
+pub(in crate::kinds) fn registered_keys(
+    user: &Reader<'_>,
+    scene: &Scene<'_>,
+    description: &mut Description,
+) -> Result<(), Undecodable> {
+    for key in user.list("apiKeys")? {
+        let public = key.text("publicKey")?;
+        let holder = scene.organization.users.iter().find(|known| {
+            known
+                .api_keys
+                .iter()
+                .any(|registered| registered.credential.public_key.eq_ignore_ascii_case(public))
+        });
+        if let Some(holder) = holder {
+            description.flag(
+                Level::Med,
+                "key-in-use",
+                format!(
+                    "The key is not new: {} already belongs to {}.",
+                    clean(public),
+                    stated(&holder.user_name)
+                ),
+            );
+        }
+    }
+    Ok(())
+}

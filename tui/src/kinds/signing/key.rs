@@ -1,0 +1,19 @@
+//! The key that a request to sign names.
+
+use crate::kinds::prelude::*;
+
+/// The key that would sign.
+pub(super) struct Key<'a> {
+    /// An address, a public key or another name of the key.
+    pub(super) text: &'a str,
+    /// Whether only the daemon states that this is the public key of the signer.
+    pub(super) is_stated: bool,
+}
+
+impl<'a> Key<'a> {
+    /// Returns the key with this name, which may be the id of a private key.
+    pub(super) fn of(name: &'a str, scene: &Scene<'a>) -> Self {
+        let stated = scene.private_key(name).map(|key| key.public_key.as_str());
+        Self { text: stated.unwrap_or(name), is_stated: stated.is_some() }
+    }
+}

@@ -1,0 +1,41 @@
+//! Signs a transaction, described from its bytes.
+
+use quorate_chain::transaction::{TransactionType, Unsigned};
+use serde_json::{Value, from_value};
+
+use super::key::Key;
+use super::transaction;
+use crate::kinds::prelude::*;
+
+pub(super) const KIND: Kind = Kind::new("SIGN_TRANSACTION", "Sign transaction", describe);
+
+fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+    let with = match parameters.maybe_text("signWith")? {
+        Some(with) => with,
+        None => parameters.text("privateKeyId")?,
+    };
+    let (kind, text) = (parameters.text("type")?, parameters.text("unsignedTransaction")?);
+    let signer = scene.signer_named(with);
+    let key = Key::of(with, scene);
+    let chain: Option<TransactionType> = from_value(Value::String(kind.to_owned())).ok();
+    match chain.map(|chain| Unsigned::read(chain, text)) {
+        Some(Ok(read)) => Ok(transaction::describe(&read, &signer, &key, scene)),
+        other => {
+            let why = other.and_then(Result::err).map_or_else(String::new, |error| format!(": {error}"));
+            let kind = clean(kind);
+            let sentence = format!(
+                "Sign a transaction of the type {kind} with {signer}. It cannot be decoded here{why}."
+            );
+            let mut description = Description::new(format!("{kind} with {signer}"), sentence);
+            description.flag(
+                Level::High,
+                "undecoded-payload",
+                format!(
+                    "The transaction may do anything: {kind} cannot be decoded here, or cannot be signed."
+                ),
+            );
+            description.danger("the word UNDECODED", "UNDECODED");
+            Ok(description)
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Describes what a transaction does, from its bytes: one file per chain.
+
+use quorate_chain::transaction::Unsigned;
+
+use super::key::Key;
+use crate::kinds::prelude::*;
+
+mod bitcoin;
+mod ethereum;
+mod fee;
+mod solana;
+mod token;
+mod tron;
+
+/// Describes the effect of the transaction if it is signed with this key. The name `signer` must be cleaned.
+pub(super) fn describe(
+    transaction: &Unsigned,
+    signer: &str,
+    key: &Key<'_>,
+    scene: &Scene<'_>,
+) -> Description {
+    match transaction {
+        Unsigned::Bitcoin(transaction) => bitcoin::describe(transaction, signer, key, scene),
+        Unsigned::Ethereum(transaction) => ethereum::describe(transaction, signer, key, scene),
+        Unsigned::Solana(transaction) => solana::describe(transaction, signer, key, scene),
+        Unsigned::Tron(transaction) => tron::describe(transaction, signer, key, scene),
+    }
+}

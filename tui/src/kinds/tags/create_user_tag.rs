@@ -1,0 +1,8 @@
+//! Creates a tag and adds it to users.
+
+use super::tag::USERS;
+use crate::kinds::prelude::*;
+
+pub(super) const KIND: Kind = Kind::new("CREATE_USER_TAG", "Create user tag", |parameters, scene| {
+    USERS.describe_creation(parameters, "userTagName", "userIds", scene)
+});

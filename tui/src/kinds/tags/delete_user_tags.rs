@@ -1,0 +1,8 @@
+//! Deletes tags of users.
+
+use super::tag::USERS;
+use crate::kinds::prelude::*;
+
+pub(super) const KIND: Kind = Kind::new("DELETE_USER_TAGS", "Delete user tags", |parameters, scene| {
+    USERS.describe_deletion(parameters, "userTagIds", scene)
+});

@@ -1,0 +1,142 @@
+//! Descriptions of activities on tags, both user tags and private key tags.
+
+use crate::kinds::prelude::*;
+
+/// The type of object that a tag groups.
+pub(super) struct TagTarget {
+    /// Singular noun.
+    pub(super) noun: &'static str,
+    /// `TAG_TYPE_*`.
+    pub(super) tag_type: &'static str,
+    /// Returns name and full id of one object.
+    pub(super) named: fn(&Scene<'_>, &str) -> String,
+}
+
+pub(super) const USERS: TagTarget =
+    TagTarget { noun: "user", tag_type: "TAG_TYPE_USER", named: |scene, id| scene.user_named(id) };
+pub(super) const PRIVATE_KEYS: TagTarget = TagTarget {
+    noun: "private key",
+    tag_type: "TAG_TYPE_PRIVATE_KEY",
+    named: |scene, id| scene.private_key_named(id),
+};
+
+impl TagTarget {
+    /// Describes the creation of a tag. `name` and `ids` are members of the parameters.
+    pub(super) fn describe_creation(
+        &self,
+        parameters: &Reader<'_>,
+        name: &str,
+        ids: &str,
+        scene: &Scene<'_>,
+    ) -> Result<Description, Undecodable> {
+        let (ids, name) = (parameters.texts(ids)?, parameters.text(name)?);
+        let noun = self.noun;
+        let who = if ids.is_empty() { format!("no {noun}s yet") } else { count(ids.len(), noun) };
+        let holders = if ids.is_empty() {
+            format!("No {noun} has it yet.")
+        } else {
+            format!("Put it on {}.", self.listed(&ids, scene))
+        };
+        let mut description = Description::new(
+            format!("{}, {who}", quoted(name)),
+            format!("Create the {noun} tag {}. {holders}", quoted(name)),
+        );
+        self.flag_same_name(name, scene, &mut description);
+        description.change_added("tags", scene.organization.tags.len(), 1);
+        Ok(description)
+    }
+
+    /// Describes a change of a tag: the new name, and the ids that are added and removed.
+    pub(super) fn describe_update(
+        &self,
+        tag: &str,
+        name: Option<&str>,
+        (add, remove): (&[&str], &[&str]),
+        scene: &Scene<'_>,
+    ) -> Description {
+        let named = scene.tag_named(tag);
+        let mut parts = Vec::new();
+        if let Some(name) = name {
+            parts.push(format!("Rename it to {}.", quoted(name)));
+        }
+        if !add.is_empty() {
+            parts.push(format!("Put it on {}.", self.listed(add, scene)));
+        }
+        if !remove.is_empty() {
+            parts.push(format!("Remove it from {}.", self.listed(remove, scene)));
+        }
+        if parts.is_empty() {
+            parts.push("Nothing changes.".to_owned());
+        }
+        let brief = format!("{named}: {} added, {} removed", add.len(), remove.len());
+        let mut description =
+            Description::new(brief, format!("Change the {} tag {named}. {}", self.noun, parts.join(" ")));
+        if let Some(name) = name {
+            let now = scene.tag(tag).map_or_else(|| "?".to_owned(), |tag| clean(&tag.tag_name));
+            description.change("name", now, clean(name));
+            if scene.tag(tag).is_none_or(|tag| tag.tag_name != name) {
+                self.flag_same_name(name, scene, &mut description);
+            }
+        }
+        if !add.is_empty() || !remove.is_empty() {
+            description.flag(
+                Level::Med,
+                "changes-tag",
+                format!(
+                    "Policies that use the tag, including those that deny, then apply to other {}s than \
+                     today.",
+                    self.noun
+                ),
+            );
+        }
+        self.flag_unknown(&[tag], scene, &mut description);
+        description
+    }
+
+    /// Describes the deletion of the tags that a member of the parameters names.
+    pub(super) fn describe_deletion(
+        &self,
+        parameters: &Reader<'_>,
+        member: &str,
+        scene: &Scene<'_>,
+    ) -> Result<Description, Undecodable> {
+        let tags = parameters.texts(member)?;
+        let named = listed(tags.iter().map(|tag| scene.tag_named(tag)));
+        let noun = format!("{} tag", self.noun);
+        let them = if tags.len() == 1 { "This removes it" } else { "This removes them" };
+        let mut description = Description::new(
+            count(tags.len(), &noun),
+            format!("Delete {}: {named}. {them} from every {}.", count(tags.len(), &noun), self.noun),
+        );
+        description.change_removed("tags", scene.organization.tags.len(), tags.len());
+        description.flag(
+            Level::Med,
+            "changes-tag",
+            "Policies that use the deleted tags, including those that deny, no longer match anything through \
+             them.",
+        );
+        self.flag_unknown(&tags, scene, &mut description);
+        Ok(description)
+    }
+
+    fn listed(&self, ids: &[&str], scene: &Scene<'_>) -> String {
+        listed(ids.iter().map(|id| (self.named)(scene, id)))
+    }
+
+    fn flag_same_name(&self, name: &str, scene: &Scene<'_>, description: &mut Description) {
+        let same = |tag: &quorate_common::wire::Tag| tag.tag_type == self.tag_type && tag.tag_name == name;
+        if scene.organization.tags.iter().any(same) {
+            description.flag_same_name("a tag", name);
+        }
+    }
+
+    fn flag_unknown(&self, tags: &[&str], scene: &Scene<'_>, description: &mut Description) {
+        for tag in tags {
+            if scene.tag(tag).is_none_or(|tag| tag.tag_type != self.tag_type) {
+                let text =
+                    format!("{} is not a {} tag of this organization now.", scene.tag_named(tag), self.noun);
+                description.flag(Level::Med, "unknown-tag", text);
+            }
+        }
+    }
+}

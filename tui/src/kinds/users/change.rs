@@ -1,0 +1,79 @@
+//! Comparisons and flags that the kinds which change a user share.
+
+use quorate_common::wire::User;
+
+use crate::kinds::prelude::*;
+
+/// A way to reach a user, to which sign-in codes may be sent.
+pub(super) struct Contact {
+    label: &'static str,
+    /// Member of the parameters.
+    member: &'static str,
+    now: fn(&User) -> Option<&str>,
+}
+
+pub(super) const MAIL_ADDRESS: Contact =
+    Contact { label: "mail address", member: "userEmail", now: |user| user.user_email.as_deref() };
+pub(super) const TELEPHONE_NUMBER: Contact = Contact {
+    label: "telephone number",
+    member: "userPhoneNumber",
+    now: |user| user.user_phone_number.as_deref(),
+};
+
+impl Contact {
+    /// Describes an activity that changes or removes only this contact.
+    pub(super) fn describe(
+        &self,
+        parameters: &Reader<'_>,
+        scene: &Scene<'_>,
+    ) -> Result<Description, Undecodable> {
+        let id = parameters.text("userId")?;
+        let value = parameters.maybe_text(self.member)?;
+        let (label, named) = (self.label, scene.user_named(id));
+        let sentence = match value {
+            Some(value) => format!("Set the {label} of the user {named} to {}.", quoted(value)),
+            None => format!("Remove the {label} of the user {named}."),
+        };
+        let brief = value.map_or_else(|| "none".to_owned(), quoted);
+        let mut description = Description::new(format!("{}: {brief}", scene.user_short(id)), sentence);
+        self.compare(scene.user(id), value, &mut description);
+        flag_user(&mut description, id, scene);
+        Ok(description)
+    }
+
+    /// Returns the sentence about a contact that is set, if it is, and adds its comparison.
+    pub(super) fn describe_part(
+        &self,
+        parameters: &Reader<'_>,
+        user: Option<&User>,
+        description: &mut Description,
+    ) -> Result<Option<String>, Undecodable> {
+        let value = parameters.maybe_text(self.member)?;
+        if value.is_some() {
+            self.compare(user, value, description);
+        }
+        Ok(value.map(|value| format!("The {} becomes {}.", self.label, quoted(value))))
+    }
+
+    fn compare(&self, user: Option<&User>, after: Option<&str>, description: &mut Description) {
+        let now = user.and_then(self.now);
+        let shown = |value: Option<&str>| value.map_or_else(|| "none".to_owned(), clean);
+        description.change(self.label, shown(now), shown(after));
+        if after.is_some() && after != now {
+            description.flag(
+                Level::Med,
+                "contact-changed",
+                "Anyone who reads messages there can act as this user if sign-in by code is enabled.",
+            );
+        }
+    }
+}
+
+/// Flags a user who is unknown or in the root quorum.
+pub(super) fn flag_user(description: &mut Description, id: &str, scene: &Scene<'_>) {
+    description.flag_if_missing("unknown-user", scene.user(id).is_some(), &scene.user_named(id));
+    if scene.user(id).is_some() && scene.is_root(id) {
+        let text = format!("Changes a member of the root quorum: {}.", scene.user_named(id));
+        description.flag(Level::Med, "root-user-changed", text);
+    }
+}

@@ -1,0 +1,9 @@
+//! Changes or removes the telephone number of a user.
+
+use super::change::TELEPHONE_NUMBER;
+use crate::kinds::prelude::*;
+
+pub(super) const KIND: Kind =
+    Kind::new("UPDATE_USER_PHONE_NUMBER", "Change telephone number", |parameters, scene| {
+        TELEPHONE_NUMBER.describe(parameters, scene)
+    });

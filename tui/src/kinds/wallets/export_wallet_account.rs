@@ -1,0 +1,19 @@
+//! Exports the private key of a wallet account.
+
+use crate::kinds::prelude::*;
+use crate::kinds::shared::key_export::KeyExport;
+
+pub(super) const KIND: Kind = Kind::new("EXPORT_WALLET_ACCOUNT", "Export wallet account", describe);
+
+fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+    let address = parameters.text("address")?;
+    let key_export = KeyExport {
+        what: "the secret key of the wallet account",
+        named: clean(address),
+        danger: ("the word EXPORT", "EXPORT"),
+        // The daemon's description of an organization does not contain wallet accounts.
+        known: true,
+        target: parameters.text("targetPublicKey")?,
+    };
+    Ok(key_export.describe(scene))
+}

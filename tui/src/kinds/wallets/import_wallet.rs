@@ -1,0 +1,34 @@
+//! Imports a wallet.
+
+use crate::kinds::prelude::*;
+use crate::kinds::shared::key_import::{encrypted, flag_external_copy};
+use crate::kinds::shared::new_key::account;
+
+pub(super) const KIND: Kind = Kind {
+    abridged: &[("encryptedBundle", encrypted)],
+    ..Kind::new("IMPORT_WALLET", "Import wallet", describe)
+};
+
+fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+    let name = parameters.text("walletName")?;
+    let accounts = parameters.list("accounts")?;
+    let named = accounts.iter().map(account).collect::<Result<Vec<_>, _>>()?;
+    // Only the daemon can decrypt the bundle.
+    parameters.text("encryptedBundle")?;
+    let mut description = Description::new(
+        quoted(name),
+        format!(
+            "Import the wallet {} from a mnemonic that {} encrypted to this service, with {}: {}.",
+            quoted(name),
+            scene.user_named(parameters.text("userId")?),
+            count(accounts.len(), "account"),
+            listed(named)
+        ),
+    );
+    flag_external_copy(&mut description);
+    if scene.organization.wallets.iter().any(|known| known.wallet_name == name) {
+        description.flag_same_name("a wallet", name);
+    }
+    description.change_added("wallets", scene.organization.wallets.len(), 1);
+    Ok(description)
+}

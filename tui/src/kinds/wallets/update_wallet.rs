@@ -1,0 +1,35 @@
+//! Renames a wallet.
+
+use crate::kinds::prelude::*;
+
+pub(super) const KIND: Kind = Kind::new("UPDATE_WALLET", "Rename wallet", describe);
+
+fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+    let id = parameters.text("walletId")?;
+    let wallet = scene.wallet_named(id);
+    let Some(name) = parameters.maybe_text("walletName")? else {
+        return Ok(Description::new(
+            format!("{wallet}, nothing changes"),
+            format!("Change nothing in the wallet {wallet}."),
+        ));
+    };
+    let mut description = Description::new(
+        format!("{wallet} becomes {}", quoted(name)),
+        format!("Rename the wallet {wallet} to {}. Its keys do not change.", quoted(name)),
+    );
+    let known = scene.organization.wallets.iter().find(|wallet| wallet.wallet_id.to_string() == id);
+    description.change(
+        "name",
+        known.map_or_else(|| "?".to_owned(), |wallet| clean(&wallet.wallet_name)),
+        clean(name),
+    );
+    if scene
+        .organization
+        .wallets
+        .iter()
+        .any(|other| other.wallet_name == name && other.wallet_id.to_string() != id)
+    {
+        description.flag_same_name("a wallet", name);
+    }
+    Ok(description)
+}

@@ -1,0 +1,171 @@
+//! The orders that the screens give to the worker, and the worker's answers.
+
+use std::sync::Arc;
+
+use quorate_common::activity::Activity;
+use quorate_common::console::{
+    AccountPage, ActivityPage, ActivityRow, Change, DaemonStatus, OrganizationDetail, OrganizationHead,
+    OrganizationPage, ReviewRecord, Signer,
+};
+use quorate_common::ids::{ActivityId, OrganizationId, WalletAccountId, WalletId};
+use quorate_common::stamp::Stamp;
+
+use super::client::LinkError;
+use crate::ballot::Ballot;
+use crate::policies::ResolvedNames;
+
+/// What an order reads, as failures name it. The order is that in which failures are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Subject {
+    Signer,
+    Accounts,
+    Activities,
+    Approvals,
+    Organizations,
+    RecentActivities,
+    Activity,
+    Clocks,
+    Organization,
+    PinnedOrganization,
+    PolicyHistory,
+}
+
+impl Subject {
+    /// Returns the subject for the sentence about a failure.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Signer => "a signer",
+            Self::Accounts => "accounts",
+            Self::Activities => "activities",
+            Self::Approvals => "approvals",
+            Self::Organizations => "organizations",
+            Self::RecentActivities => "recent activities",
+            Self::Activity => "the activity",
+            Self::Clocks => "the clocks",
+            Self::Organization => "the organization",
+            Self::PinnedOrganization => "the pinned organization",
+            Self::PolicyHistory => "the policy history",
+        }
+    }
+}
+
+/// An order from the screens.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Order {
+    /// Read the organization and all waiting activities, page by page; holds the number of this reading.
+    Inbox(OrganizationId, u64),
+    /// Read these activities of the list.
+    Rows(OrganizationId, Vec<ActivityId>),
+    /// Read one activity for a review.
+    Record(OrganizationId, String),
+    /// Read the same activity again directly before a vote.
+    Preflight(OrganizationId, String),
+    /// Read a page of all activities.
+    Activities(OrganizationId, Option<ActivityId>),
+    /// Read a page of organizations.
+    Organizations(Option<OrganizationId>, Option<OrganizationId>),
+    /// Read an organization.
+    Organization(OrganizationId),
+    /// Read the head of an organization for the tree.
+    Head(OrganizationId),
+    /// Read a page of accounts.
+    Accounts(OrganizationId, WalletId, Option<WalletAccountId>),
+    /// Look up the signer that a request names.
+    Signer(OrganizationId, String),
+    /// Read recent activities and the signers that they name.
+    Recent(OrganizationId),
+    /// Like `Recent`, with the activities that created or changed policies.
+    PolicyHistory(OrganizationId),
+    /// Submit a vote or proposal.
+    Cast(OrganizationId, Box<(Ballot, Stamp)>),
+    /// Reconnect now.
+    Retry,
+}
+
+impl Order {
+    /// Returns what the order reads.
+    pub(super) const fn subject(&self) -> Subject {
+        match self {
+            Self::Inbox(..) | Self::Rows(..) => Subject::Approvals,
+            Self::Record(..) | Self::Preflight(..) | Self::Cast(..) => Subject::Activity,
+            Self::Activities(..) => Subject::Activities,
+            Self::Organizations(..) => Subject::Organizations,
+            Self::Organization(_) | Self::Head(_) | Self::Retry => Subject::Organization,
+            Self::Accounts(..) => Subject::Accounts,
+            Self::Signer(..) => Subject::Signer,
+            Self::Recent(_) => Subject::RecentActivities,
+            Self::PolicyHistory(_) => Subject::PolicyHistory,
+        }
+    }
+}
+
+/// An answer for the screens.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Answer {
+    /// The feed is open; holds the daemon's status.
+    Connected(DaemonStatus),
+    /// The daemon is alive.
+    Alive,
+    /// The current status of the daemon.
+    Status(DaemonStatus),
+    Changed(Change),
+    /// The connection is lost; holds the reason and the seconds until the next attempt.
+    Lost(LinkError, u64),
+    /// For [`Order::Inbox`]: a page of waiting activities. The organization was sent before.
+    Inbox(InboxPage),
+    /// For [`Order::Rows`]; holds the requested ids.
+    Rows(Vec<ActivityId>, Vec<ActivityRow>),
+    /// For [`Order::Record`]; holds the requested reference.
+    Record(String, Box<ReviewRecord>),
+    /// For [`Order::Preflight`].
+    Preflight(Result<Box<ReviewRecord>, LinkError>),
+    /// For [`Order::Activities`]; holds the requested cursor.
+    Activities(Option<ActivityId>, ActivityPage),
+    /// For [`Order::Organizations`]; holds the requested parent and cursor.
+    Organizations(Option<OrganizationId>, Option<OrganizationId>, OrganizationPage),
+    /// For [`Order::Organization`].
+    Organization(Arc<OrganizationDetail>),
+    /// For [`Order::Head`].
+    Head(Box<OrganizationHead>),
+    /// For [`Order::Accounts`]; holds the requested cursor.
+    Accounts(WalletId, Option<WalletAccountId>, AccountPage),
+    /// For [`Order::Signer`]; holds the name, and no signer if none has it.
+    Signer(String, Option<Box<Signer>>),
+    /// For [`Order::Recent`].
+    Recent(Vec<ActivityRow>, ResolvedNames),
+    /// For [`Order::PolicyHistory`]: recent activities, the signers that they name, and the policy changes.
+    PolicyHistory(Vec<ActivityRow>, ResolvedNames, Vec<ActivityRow>),
+    /// For [`Order::Cast`]: the target activity after the vote.
+    Cast(Result<Box<Activity>, LinkError>),
+    /// An order failed.
+    Failed(Subject, LinkError),
+}
+
+impl Answer {
+    /// Returns what was read successfully, if the answer is of an order that can fail.
+    pub(crate) const fn subject(&self) -> Option<Subject> {
+        Some(match self {
+            Self::Inbox(_) | Self::Rows(..) => Subject::Approvals,
+            Self::Record(..) => Subject::Activity,
+            Self::Activities(..) => Subject::Activities,
+            Self::Organizations(..) => Subject::Organizations,
+            Self::Organization(_) => Subject::Organization,
+            Self::Accounts(..) => Subject::Accounts,
+            Self::Recent(..) => Subject::RecentActivities,
+            Self::PolicyHistory(..) => Subject::PolicyHistory,
+            Self::Signer(..) => Subject::Signer,
+            _ => return None,
+        })
+    }
+}
+
+/// A page of waiting activities.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct InboxPage {
+    /// Number of the reading that this page belongs to.
+    pub(crate) reading: u64,
+    pub(crate) is_last: bool,
+    /// Total number of waiting activities, if the page states it.
+    pub(crate) waiting: Option<u64>,
+    pub(crate) rows: Vec<ActivityRow>,
+}

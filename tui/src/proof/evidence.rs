@@ -1,0 +1,58 @@
+//! What a review is made from: the daemon's record, and what this console knows itself.
+
+use std::sync::Arc;
+
+use quorate_common::console::{ActivityRow, Grounds, OrganizationDetail, ReviewRecord};
+use quorate_common::ids::{OrganizationId, UserId};
+
+use super::siblings::Siblings;
+use crate::book::Book;
+use crate::known_keys::KnownKeys;
+
+/// The person who reviews, and the organization that the console is pinned to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Viewer {
+    /// The pinned organization.
+    pub(crate) organization: Option<OrganizationId>,
+    /// The user who would vote.
+    pub(crate) user: Option<UserId>,
+}
+
+/// The daemon's record of one activity. Many records share one organization.
+#[derive(Debug, Clone)]
+pub(crate) struct Record {
+    pub(crate) row: ActivityRow,
+    pub(crate) organization: Arc<OrganizationDetail>,
+    /// What the daemon states about the decision; absent for a row of a list.
+    pub(crate) grounds: Option<Grounds>,
+}
+
+impl Record {
+    /// Returns the record of a row of a list.
+    pub(crate) fn of_row(row: ActivityRow, organization: &Arc<OrganizationDetail>) -> Self {
+        Self { row, organization: Arc::clone(organization), grounds: None }
+    }
+}
+
+impl From<ReviewRecord> for Record {
+    fn from(record: ReviewRecord) -> Self {
+        let ReviewRecord { row, organization, grounds } = record;
+        Self { row, organization: Arc::new(organization), grounds }
+    }
+}
+
+/// The input of a review.
+pub(crate) struct Evidence<'a> {
+    pub(crate) record: &'a Record,
+    /// Other waiting activities of the organization, as far as they are known.
+    pub(crate) siblings: &'a Siblings,
+    /// Keys, names and root quorums that were seen before (trust on first use).
+    pub(crate) known_keys: &'a KnownKeys,
+    /// The viewer's own address book.
+    pub(crate) book: &'a Book,
+    pub(crate) viewer: &'a Viewer,
+    /// Current time in milliseconds since the Unix epoch.
+    pub(crate) now: u64,
+    /// The id or fingerprint that the viewer requested, if any.
+    pub(crate) reference: Option<&'a str>,
+}

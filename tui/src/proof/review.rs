@@ -1,0 +1,293 @@
+//! The finished review of an activity, and what its viewer may do with it.
+
+use std::sync::Arc;
+
+use quorate_common::activity::{Activity, Status};
+use quorate_common::console::OrganizationDetail;
+use quorate_common::fingerprint::Fingerprint;
+use quorate_common::ids::OrganizationId;
+
+use super::check::{Check, Mark};
+use super::evidence::{Evidence, Record, Viewer};
+use super::proposal::Proposal;
+use super::states::status_word;
+use super::tally::{self, Tally};
+use super::votes::{self, VoteProof};
+use super::{checks, flags, rule};
+use crate::ballot::{ActivityRequest, Ballot};
+use crate::kinds::{self, Change, Danger, Decoded, Field, Flag, Level, Scene};
+use crate::text::clean;
+
+/// The challenge that an approver must pass.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Challenge {
+    /// Type `y` and select a button that is not the default.
+    Yes,
+    /// Type the last four characters of the fingerprint.
+    LastFour(String),
+    /// Type the dangerous value.
+    Value(Danger),
+}
+
+/// A draft and its expected outcome.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Draft {
+    /// The activity to propose.
+    pub(crate) request: ActivityRequest,
+    /// The bytes that will be signed.
+    pub(crate) ballot: Ballot,
+    /// Expected outcome as text.
+    pub(crate) outlook: String,
+}
+
+/// A finished review.
+#[derive(Debug, Clone)]
+pub(crate) struct Review {
+    /// The activity as the daemon records it.
+    pub(crate) activity: Activity,
+    /// The organization at the time of the review.
+    pub(crate) organization: Arc<OrganizationDetail>,
+    /// The proposal, unless no signed bytes match the fingerprint.
+    pub(crate) proposal: Option<Proposal>,
+    /// Name of the kind for people.
+    pub(crate) title: String,
+    /// Summary of a few words, for lists.
+    pub(crate) brief: String,
+    /// The effect in sentences.
+    pub(crate) sentence: String,
+    /// All leaves of the signed parameters.
+    pub(crate) fields: Vec<Field>,
+    /// Facts that this console computes.
+    pub(crate) facts: Vec<Field>,
+    /// Comparison of the current state with the state after execution.
+    pub(crate) changes: Vec<Change>,
+    /// Signed members that the type does not define.
+    pub(crate) unknown_members: Vec<String>,
+    /// All flags, worst first.
+    pub(crate) flags: Vec<Flag>,
+    pub(crate) checks: Vec<Check>,
+    /// The votes with their errors.
+    pub(crate) votes: Vec<VoteProof>,
+    /// The count of the verified approvals.
+    pub(crate) tally: Tally,
+    /// Name and id of the proposer.
+    pub(crate) proposer: String,
+    /// Highest level of the flags.
+    pub(crate) risk: Level,
+    pub(crate) viewer: Viewer,
+    /// Time of the review, in milliseconds since the Unix epoch.
+    pub(crate) reviewed_at: u64,
+    /// The draft, if the activity is not proposed yet.
+    pub(crate) draft: Option<Draft>,
+}
+
+impl Review {
+    /// Reviews a record.
+    pub(crate) fn of(evidence: &Evidence<'_>) -> Self {
+        let record = evidence.record;
+        let activity = &record.row.activity;
+        let organization = with_texts(record);
+        let proposal = Proposal::of(activity);
+        let who = proposal.as_ref().map(|proposal| proposal.proposer);
+        let scene = Scene { organization: &organization, proposer: who, book: evidence.book };
+        let decoded = decoded(activity, proposal.as_ref(), &scene);
+        let votes = votes::examine(evidence, proposal.as_ref());
+        let tally = tally::count(evidence, &votes);
+        let rule = proposal.as_ref().and_then(|proposal| rule::evaluate(evidence, proposal, &votes));
+        let checks = checks::run(evidence, proposal.as_ref(), &decoded, &votes, &tally, rule.as_ref());
+        let flags = flags::collect(evidence, proposal.as_ref(), &decoded, &votes);
+        let risk = flags.iter().map(|flag| flag.level).max().unwrap_or(Level::Low);
+        let mut fields = decoded.fields;
+        if let Some(proposal) = &proposal {
+            fields.extend(proposal.extra.iter().cloned());
+        }
+        let proposer = proposer(proposal.as_ref(), &scene);
+        Self {
+            proposer,
+            title: decoded.title,
+            brief: decoded.description.brief,
+            sentence: decoded.description.sentence,
+            fields,
+            facts: decoded.description.facts,
+            changes: decoded.description.changes,
+            unknown_members: decoded.unknown_members,
+            flags,
+            checks,
+            votes,
+            tally,
+            risk,
+            proposal,
+            activity: activity.clone(),
+            organization,
+            viewer: evidence.viewer.clone(),
+            reviewed_at: evidence.now,
+            draft: None,
+        }
+        .with_danger(decoded.description.danger)
+    }
+
+    /// Returns whether a check failed, so that the activity must not be approved.
+    pub(crate) fn blocked(&self) -> bool {
+        self.checks.iter().any(|check| check.mark == Mark::Failed)
+    }
+
+    /// Returns the HIGH flags, which scripts must accept by name.
+    pub(crate) fn high_flags(&self) -> impl Iterator<Item = &Flag> {
+        self.flags.iter().filter(|flag| flag.level == Level::High)
+    }
+
+    /// Returns the challenge that an approver must pass.
+    pub(crate) fn challenge(&self) -> Challenge {
+        let digits = self.proposal.as_ref().map(|proposal| proposal.fingerprint.hex()).unwrap_or_default();
+        let last =
+            |count: usize| digits.get(digits.len().saturating_sub(count)..).unwrap_or_default().to_owned();
+        match self.risk {
+            Level::Low => Challenge::Yes,
+            Level::Med => Challenge::LastFour(last(4)),
+            Level::High => Challenge::Value(self.tally.danger.clone().unwrap_or_else(|| Danger {
+                prompt: "the LAST EIGHT characters of the fingerprint".to_owned(),
+                answer: last(8),
+            })),
+        }
+    }
+
+    /// Returns why the viewer cannot approve, if so.
+    pub(crate) fn approve_refusal(&self) -> Option<String> {
+        if self.blocked() {
+            return Some(
+                self.unprovable().unwrap_or_else(|| "a check failed: see the lines marked [x]".to_owned()),
+            );
+        }
+        if let Some(error) = self.closed() {
+            return Some(error);
+        }
+        let user = self.viewer.user?;
+        if self.draft.is_some() {
+            return None;
+        }
+        if let Some(vote) = self.own_vote() {
+            return Some(format!("already voted {}", crate::text::clock(vote.cast)));
+        }
+        if !self.tally.open_to.contains(&user) {
+            return Some("your approval would not count: no matching rule needs it".to_owned());
+        }
+        self.vote_target().err()
+    }
+
+    /// Returns why nobody can prove what was signed, if the daemon does not store the signed bytes of this
+    /// type.
+    pub(crate) fn unprovable(&self) -> Option<String> {
+        let hidden = kinds::hidden(&self.activity.activity_type).filter(|_| self.proposal.is_none());
+        hidden.map(|what| format!("no signed bytes to verify: {what}"))
+    }
+
+    /// Returns why the viewer cannot reject, if so.
+    pub(crate) fn reject_refusal(&self) -> Option<String> {
+        let unsent = self.draft.as_ref().map(|_| "nothing was sent yet: Esc discards the draft".to_owned());
+        unsent.or_else(|| self.closed()).or_else(|| self.vote_target().err())
+    }
+
+    /// Returns the only organization and fingerprint that a vote on this activity may be signed for: the
+    /// pinned organization, and the fingerprint that this console computed from the proposal's bytes. The
+    /// proposal must be signed for the pinned organization.
+    ///
+    /// # Errors
+    ///
+    /// Fails if no organization is pinned, if the record contains no bytes of the fingerprint, or if the
+    /// bytes belong to another activity or organization.
+    pub(crate) fn vote_target(&self) -> Result<(OrganizationId, Fingerprint), String> {
+        let Some(pinned) = self.viewer.organization else {
+            return Err(
+                "no organization is pinned: name it with --organization ID or in config.toml".to_owned()
+            );
+        };
+        let Some(proposal) = &self.proposal else {
+            return Err(
+                "the record contains no signed bytes to vote on: see quorate reject --help".to_owned()
+            );
+        };
+        let is_of_it = ["K1", "K2"].into_iter().find_map(|id| {
+            let mut checks = self.checks.iter();
+            checks.find(|check| check.id == id && check.mark == Mark::Failed).map(|check| check.text.clone())
+        });
+        match is_of_it {
+            Some(failed) => Err(failed),
+            None if proposal.organization.eq_ignore_ascii_case(&pinned.to_string()) => {
+                Ok((pinned, proposal.fingerprint))
+            }
+            None => Err(format!(
+                "signed for organization {}, but {pinned} is pinned",
+                clean(&proposal.organization)
+            )),
+        }
+    }
+
+    /// Returns whether the viewer's approval still counts.
+    pub(crate) fn waits_for_viewer(&self) -> bool {
+        self.viewer.user.is_some_and(|user| self.tally.open_to.contains(&user))
+    }
+
+    /// Returns the viewer's approval, if it counts.
+    pub(crate) fn own_vote(&self) -> Option<&VoteProof> {
+        let user = self.viewer.user?;
+        self.votes.iter().find(|vote| vote.user == user && vote.counts())
+    }
+
+    fn closed(&self) -> Option<String> {
+        if self.draft.is_none() && self.activity.status != Status::ConsensusNeeded {
+            return Some(format!("it is no longer waiting: {}", status_word(self.activity.status)));
+        }
+        if self.viewer.user.is_none() {
+            return Some("no user and key are chosen: see quorate key add and config.toml".to_owned());
+        }
+        None
+    }
+
+    fn with_danger(mut self, danger: Option<Danger>) -> Self {
+        self.tally.danger = danger;
+        self
+    }
+}
+
+fn decoded(activity: &Activity, proposal: Option<&Proposal>, scene: &Scene<'_>) -> Decoded {
+    if let Some(proposal) = proposal {
+        return kinds::decode(&proposal.activity_type, &proposal.parameters, scene);
+    }
+    let reason = "the record contains no signed bytes that match the fingerprint";
+    let mut decoded = kinds::undecoded(None, Vec::new(), reason.to_owned());
+    let why = kinds::hidden(&activity.activity_type).map_or_else(String::new, |what| {
+        what.clone_into(&mut decoded.description.brief);
+        format!(
+            " If so, {what} in its record, so this machine cannot prove what was signed. Propose it again in \
+             a version that can be proven, or approve it through the API if you trust the daemon."
+        )
+    });
+    decoded.description.sentence = format!(
+        "UNDECODED: {reason}. The daemon states that it is {}; nothing here proves that.{why}",
+        clean(&activity.activity_type)
+    );
+    decoded
+}
+
+fn proposer(proposal: Option<&Proposal>, scene: &Scene<'_>) -> String {
+    let Some(proposal) = proposal else { return "unknown".to_owned() };
+    let id = proposal.proposer.to_string();
+    match scene.user(&id) {
+        Some(_) => scene.user_named(&id),
+        None => format!("{id} (not a user of this organization)"),
+    }
+}
+
+/// Returns the organization with the interface texts that the record contains.
+fn with_texts(record: &Record) -> Arc<OrganizationDetail> {
+    let mut organization = Arc::clone(&record.organization);
+    let named = record.grounds.iter().flat_map(|grounds| grounds.signers.values());
+    for contract in named.filter_map(|found| found.contract.as_ref()) {
+        let mut interfaces = Arc::make_mut(&mut organization).smart_contract_interfaces.iter_mut();
+        let id = contract.smart_contract_interface_id;
+        if let Some(stated) = interfaces.find(|one| one.smart_contract_interface_id == id) {
+            stated.smart_contract_interface.clone_from(&contract.smart_contract_interface);
+        }
+    }
+    organization
+}

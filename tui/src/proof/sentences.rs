@@ -1,0 +1,146 @@
+//! Sentences about reviews and replays, for the screens and the command line.
+
+use std::fmt::Write as _;
+
+use quorate_common::activity::Activity;
+use quorate_common::console::{OrganizationDetail, WaitingRule};
+use quorate_common::ids::{PolicyId, UserId};
+use quorate_policy::Names;
+use quorate_policy::simulate::Simulation;
+
+use super::check::Mark;
+use super::review::Review;
+use super::states::status_word;
+use crate::ballot::Outcome;
+use crate::kinds::{Scene, count, stated};
+use crate::policies::{Replay, Rules, outcome_word, verdict_word};
+use crate::text::{clean, date_time, duration, quoted};
+
+/// Describes who approved, how many must, and who can still approve.
+pub(crate) fn needs(review: &Review) -> String {
+    if let Some(draft) = &review.draft {
+        return draft.outlook.clone();
+    }
+    let tally = &review.tally;
+    let scene = Scene::of(&review.organization);
+    let open: Vec<String> = tally.open_to.iter().map(|user| scene.user_short(&user.to_string())).collect();
+    let rule = match tally.rule {
+        None => return format!("nothing: it is {}", status_word(review.activity.status)),
+        Some(WaitingRule::RootQuorum) => format!(
+            "root quorum, {} of {} [s]",
+            tally.needed,
+            review.organization.head.root_quorum.user_ids.len()
+        ),
+        Some(WaitingRule::Policy) => {
+            format!("{}, or {} [s] of the root quorum", policies(review), tally.needed)
+        }
+    };
+    let expiry = tally.expires_at.map_or_else(String::new, |at| {
+        format!("; votes expire in {}", duration(at.saturating_sub(review.reviewed_at)))
+    });
+    let open = if open.is_empty() { "nobody".to_owned() } else { open.join(", ") };
+    format!("{rule}; {} so far; can still approve: {open}{expiry}", count(tally.has(), "approval"))
+}
+
+/// Names the policies whose consensus is missing.
+fn policies(review: &Review) -> String {
+    let waits = |id: PolicyId| {
+        let mut evaluations = review.tally.policy_evaluations.iter();
+        evaluations.any(|one| one.policy_id == id && one.outcome == "OUTCOME_REQUIRES_CONSENSUS")
+    };
+    let waiting = review.organization.policies.iter().filter(|policy| waits(policy.policy_id));
+    let names: Vec<String> = waiting.map(|policy| stated(&policy.policy_name)).collect();
+    if names.is_empty() { "a policy".to_owned() } else { format!("policy {}", names.join(" or ")) }
+}
+
+/// Describes the state of the activity, or who must still approve.
+pub(crate) fn outcome_text(target: &Activity, review: &Review) -> String {
+    match Outcome::of(target.status) {
+        Outcome::Executed => "It was executed.".to_owned(),
+        Outcome::Failed => {
+            let reason = target
+                .failure
+                .as_ref()
+                .map_or_else(String::new, |error| format!(": {}", clean(&error.message)));
+            format!("It was executed and FAILED{reason}.")
+        }
+        Outcome::Rejected => "It was rejected.".to_owned(),
+        Outcome::Waiting => {
+            let scene = Scene::of(&review.organization);
+            let voted = |user: &&UserId| !target.votes.iter().any(|vote| vote.user_id == **user);
+            let left: Vec<String> = review
+                .tally
+                .open_to
+                .iter()
+                .filter(voted)
+                .map(|user| scene.user_short(&user.to_string()))
+                .collect();
+            format!(
+                "It waits for others: {}.",
+                if left.is_empty() { "no known approver".to_owned() } else { left.join(", ") }
+            )
+        }
+    }
+}
+
+/// Returns the number of checks per mark, or the failed checks in words.
+pub(crate) fn tally_of_marks(review: &Review) -> String {
+    let count = |mark: Mark| review.checks.iter().filter(|check| check.mark == mark).count();
+    let failed: Vec<String> = review
+        .checks
+        .iter()
+        .filter(|check| check.mark == Mark::Failed)
+        .map(|check| format!("[x] {}", check.text))
+        .collect();
+    if failed.is_empty() {
+        format!(
+            "{} checks: {} [v]  {} [s]  {} [!]",
+            review.checks.len(),
+            count(Mark::Verified),
+            count(Mark::Stated),
+            count(Mark::Care)
+        )
+    } else {
+        failed.join("; ")
+    }
+}
+
+/// Formats the recent activities that would have a different outcome.
+pub(crate) fn replay_lines(replay: &Replay, organization: &OrganizationDetail) -> Vec<String> {
+    let Replay { judged, not_judged, differing } = replay;
+    let skipped =
+        if *not_judged == 0 { String::new() } else { format!(" ({not_judged} could not be evaluated)") };
+    let mut lines = vec![format!(
+        "of the last {judged} activities{skipped}, {} would have a different outcome",
+        differing.len()
+    )];
+    for one in differing {
+        let scene = Scene::of(organization);
+        lines.push(format!(
+            "{}  {} by {}: {} now, {} then ({})",
+            date_time(one.proposed_millis),
+            clean(one.activity_type.trim_start_matches("ACTIVITY_TYPE_")),
+            scene.user_name(&one.proposer.to_string()),
+            outcome_word(one.now),
+            outcome_word(one.after),
+            one.activity_id,
+        ));
+    }
+    lines
+}
+
+/// Formats the simulated outcome of a request.
+pub(crate) fn simulation_text(simulation: &Simulation, rules: &Rules<'_>) -> String {
+    let mut text = format!("{}: {}\n", verdict_word(simulation.verdict), clean(&simulation.because));
+    for policy in &simulation.policies {
+        let outcome = policy.explanation.outcome.wire_name().trim_start_matches("OUTCOME_");
+        let _ = writeln!(text, "  {outcome:<18} {}: {}", quoted(&policy.policy_name), clean(&policy.reason));
+    }
+    if !simulation.open_to.is_empty() {
+        let names = simulation.open_to.iter();
+        let names: Vec<String> =
+            names.map(|id| clean(&rules.name(id).unwrap_or_else(|| id.clone()))).collect();
+        let _ = writeln!(text, "  can approve        {}", names.join(", "));
+    }
+    text
+}

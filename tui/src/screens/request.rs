@@ -1,0 +1,75 @@
+//! What a screen wants from the application, and what happens outside of the state.
+
+use quorate_common::ids::ActivityId;
+use zeroize::Zeroizing;
+
+use super::overlay::Overlay;
+use crate::journal::Entry;
+use crate::keymap::Action;
+use crate::known_keys::KnownKeys;
+use crate::link::Order;
+use crate::proof::Review;
+
+/// A request of a screen, which the application performs.
+pub(crate) enum Request {
+    Effect(Effect),
+    /// Show one line about what just happened.
+    Notice(String),
+    /// Show why an action is disabled, until it no longer is.
+    Disabled(Action, String),
+    /// Open an overlay.
+    Overlay(Overlay),
+    /// Load an activity and open its review.
+    Open {
+        id: ActivityId,
+        /// Title of the activity's kind.
+        title: String,
+    },
+    /// Open this review.
+    Review(Box<Review>),
+    /// Close the review.
+    Close,
+    /// Close the review of a draft that was proposed and is an activity now.
+    Proposed,
+}
+
+impl From<Effect> for Request {
+    fn from(effect: Effect) -> Self {
+        Self::Effect(effect)
+    }
+}
+
+impl From<Order> for Request {
+    fn from(order: Order) -> Self {
+        Self::Effect(Effect::Order(order))
+    }
+}
+
+/// Something to do outside of the state.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Effect {
+    Quit,
+    /// Send an order to the worker.
+    Order(Order),
+    /// Sign a message.
+    Sign {
+        /// Passphrase of the key file; empty if none is needed.
+        passphrase: Zeroizing<String>,
+        /// Exact bytes to sign.
+        message: String,
+    },
+    /// Edit this text.
+    Edit(String),
+    /// Copy this text to the clipboard.
+    Copy(String),
+    /// Write a new file.
+    Export {
+        /// File name in the folder where the console was started.
+        name: String,
+        text: String,
+    },
+    /// Save the known keys.
+    SaveKnownKeys(Box<KnownKeys>),
+    /// Append a decision to the journal.
+    Journal(Box<Entry>),
+}

@@ -1,0 +1,314 @@
+//! The keys of a review, and how answers and time change it.
+
+use quorate_common::activity::{Activity, Status};
+use quorate_common::console::{ActivityRow, OrganizationDetail, ReviewRecord};
+use quorate_common::stamp::Stamp;
+use ratatui::layout::Rect;
+
+use super::sections::rows;
+use super::state::{State, difference};
+use crate::ballot::Choice;
+use crate::keymap::{Action, BACK, COPY, Command, EXPORT, Key, command, moved};
+use crate::link::{LinkError, Order};
+use crate::policies::{self, ResolvedNames, changed};
+use crate::proof::{Record, Review, json, replay_lines, status_word};
+use crate::screens::decide::{Decide, Pressed};
+use crate::screens::overlay::Overlay;
+use crate::screens::request::{Effect, Request};
+use crate::screens::shared::Shared;
+use crate::text::clock;
+use crate::theme::Theme;
+
+/// Maximum age of a draft's bytes, in milliseconds. The daemon accepts bytes that are up to one hour old.
+const DRAFT_MILLIS: u64 = 10 * 60 * 1000;
+/// Maximum number of lines about activities with a different outcome.
+const REPLAY_LIMIT: usize = 20;
+
+const APPROVE: Action = Action::Own("approve");
+const REJECT: Action = Action::Own("reject");
+const RAW: Action = Action::Own("raw");
+const PROOF: Action = Action::Own("proof");
+const COMPARE: Action = Action::Own("compare");
+
+const NEXT: Command = command(Action::PageDown, &[Key::Char(' ')], "Space", "Next", "Scroll down one screen");
+const SHOW_RAW: Command =
+    command(RAW, &[Key::Char('d')], "d", "Raw bytes", "Show the bytes that the proposer signed")
+        .cli("quorate review REF --json");
+const SHOW_PROOF: Command =
+    command(PROOF, &[Key::Char('v')], "v", "Proof", "Show every check and every signed vote")
+        .cli("quorate review REF");
+
+/// The commands in the review of an activity.
+pub(crate) static COMMANDS: [Command; 9] = [
+    command(APPROVE, &[Key::Char('a')], "a", "Approve...", "Approve the activity; a challenge follows")
+        .cli("quorate approve REF --expect-sha256 HASH"),
+    command(REJECT, &[Key::Char('x')], "x", "Reject...", "Reject the activity; a single rejection is final")
+        .cli("quorate reject REF"),
+    NEXT,
+    SHOW_RAW,
+    SHOW_PROOF,
+    command(
+        COMPARE,
+        &[Key::Char('c')],
+        "c",
+        "Compare",
+        "Compare the fingerprint with one from another source",
+    )
+    .cli("quorate approve REF --expect-sha256 HASH"),
+    COPY,
+    EXPORT,
+    BACK,
+];
+
+/// The commands in the review of a draft.
+static DRAFT_COMMANDS: [Command; 7] = [
+    command(APPROVE, &[Key::Char('a')], "a", "Propose...", "Propose the change; a challenge follows")
+        .cli("quorate policy new FILE"),
+    NEXT,
+    SHOW_RAW,
+    SHOW_PROOF,
+    COPY,
+    EXPORT,
+    BACK,
+];
+
+impl State {
+    pub(crate) fn commands(&self) -> &'static [Command] {
+        if self.review.draft.is_some() { &DRAFT_COMMANDS } else { &COMMANDS }
+    }
+
+    /// Performs an action; `body` is where the review is drawn.
+    pub(crate) fn perform(&mut self, shared: &Shared, wanted: Action, body: Rect) -> Vec<Request> {
+        if let Some(error) = self.disabled_reason(shared, wanted) {
+            return vec![Request::Disabled(wanted, error)];
+        }
+        vec![match wanted {
+            Action::Back => Request::Close,
+            APPROVE if self.review.draft.is_some() => return self.propose(shared),
+            APPROVE => return self.begin(Choice::Approve, shared.now),
+            REJECT => return self.begin(Choice::Reject, shared.now),
+            RAW => Request::Overlay(Overlay::raw(&self.review)),
+            PROOF => Request::Overlay(Overlay::proof(&self.review)),
+            COMPARE => Request::Overlay(Overlay::compare(&self.review)),
+            Action::Copy => Request::Overlay(Overlay::copy_of_review(&self.review)),
+            Action::Export => export(&self.review).into(),
+            wanted => {
+                let (columns, height) = self.viewport(shared, body);
+                let all = rows(&self.review, &self.replay, columns, shared.now, Theme::new(false)).len();
+                // The last row shows how many are below; one row of the previous page stays visible.
+                let at = moved(self.scroll, all, height.saturating_sub(2), wanted);
+                self.scroll = at.min(all.saturating_sub(height));
+                return Vec::new();
+            }
+        }]
+    }
+
+    /// Returns why an action is disabled, if so.
+    pub(crate) fn disabled_reason(&self, shared: &Shared, wanted: Action) -> Option<String> {
+        let (verb, refusal) = match wanted {
+            APPROVE => (self.approval_verb(), self.approve_refusal()),
+            REJECT => ("reject", self.closed.clone().or_else(|| self.review.reject_refusal())),
+            _ => return None,
+        };
+        shared.decisions_disabled().or(refusal).map(|error| format!("cannot {verb}: {error}"))
+    }
+
+    fn begin(&mut self, choice: Choice, now: u64) -> Vec<Request> {
+        match Decide::new(&self.review, choice, now) {
+            Ok(decide) => self.decide = Some(decide),
+            Err(error) => return vec![Request::Notice(error)],
+        }
+        Vec::new()
+    }
+
+    /// Starts the proposal of a draft. If its bytes are too old, they are rebuilt and must be reviewed first.
+    fn propose(&mut self, shared: &Shared) -> Vec<Request> {
+        if shared.now.saturating_sub(self.review.reviewed_at) < DRAFT_MILLIS {
+            return self.begin(Choice::Propose, shared.now);
+        }
+        let draft = self.review.draft.as_ref();
+        let Some(Ok(fresh)) = draft.map(|draft| shared.review_request(&draft.request)) else {
+            return Vec::new();
+        };
+        self.replace(fresh);
+        let text = "the draft was too old: it has a new time and fingerprint; review it, then press a again";
+        vec![Request::Notice(text.to_owned())]
+    }
+
+    /// Handles a key while a decision is in progress; `gap` is the time since the previous one, in milliseconds.
+    pub(crate) fn press(&mut self, shared: &Shared, key: Key, gap: u64, body: Rect) -> Vec<Request> {
+        let scrolled = self.panel(shared).map(|panel| panel.scrolled(body, key == Key::PageDown));
+        let (Some(decide), Some(scrolled)) = (&mut self.decide, scrolled) else { return Vec::new() };
+        if matches!(key, Key::PageUp | Key::PageDown) && !decide.is_quiet() {
+            decide.scroll = scrolled;
+            return Vec::new();
+        }
+        match decide.press(key, gap, shared.now, shared.identity.needs_passphrase) {
+            Pressed::Nothing => Vec::new(),
+            Pressed::Sign(effect) => vec![effect.into()],
+            Pressed::Left => self.leave(),
+        }
+    }
+
+    /// Cancels or closes the decision, unless the vote is already being sent.
+    fn leave(&mut self) -> Vec<Request> {
+        let Some(decide) = &self.decide else { return Vec::new() };
+        if decide.is_sending() {
+            let text = "it is already being sent and cannot be cancelled";
+            return vec![Request::Notice(text.to_owned())];
+        }
+        if decide.is_proposed() {
+            return vec![Request::Proposed];
+        }
+        let mut requests = Vec::new();
+        if !decide.is_finished() {
+            requests.push(Request::Notice("cancelled: nothing was sent".to_owned()));
+        }
+        self.decide = None;
+        self.wants_fresh = true;
+        requests.extend(self.reread().map(Request::from));
+        requests
+    }
+
+    /// Applies the result of signing.
+    pub(crate) fn signed(&mut self, shared: &Shared, result: Result<Stamp, String>) {
+        if let Some(decide) = &mut self.decide {
+            decide.signed(result, shared.now, shared.identity.needs_passphrase);
+        }
+    }
+
+    /// Advances a decision with time, or stops it if the review is outdated.
+    pub(crate) fn advance(&mut self, shared: &Shared) -> Option<Order> {
+        let decide = self.decide.as_mut()?;
+        let changed = || self.changed.as_ref().map(|changed| format!("changed since the review: {changed}"));
+        let reason = self.closed.clone().or_else(changed).or_else(|| shared.decisions_disabled());
+        match reason.filter(|_| !decide.is_sending() && !decide.is_finished()) {
+            Some(reason) => {
+                decide.stop(&reason);
+                None
+            }
+            None => decide.advance(&self.review, shared.now),
+        }
+    }
+
+    /// Compares the record directly before sending. The vote is sent only if the record is what was shown.
+    pub(crate) fn preflight(
+        &mut self,
+        shared: &Shared,
+        result: Result<Box<ReviewRecord>, LinkError>,
+    ) -> Option<Order> {
+        let id = self.review.activity.id.to_string();
+        let difference = match result {
+            Ok(record) => difference(&self.review, &shared.examine(&Record::from(*record), Some(&id)))
+                .map(|changed| format!("changed since the review: {changed}")),
+            Err(error) => Some(format!("the record cannot be loaded again: {error}")),
+        };
+        self.decide.as_mut()?.preflight(&self.review, difference)
+    }
+
+    /// Applies the daemon's answer to the vote or proposal.
+    pub(crate) fn answered(
+        &mut self,
+        shared: &Shared,
+        result: &Result<Box<Activity>, LinkError>,
+    ) -> Vec<Request> {
+        let user = shared.viewer.user.or(self.review.viewer.user);
+        let decide = self.decide.as_mut();
+        let entry = decide.and_then(|decide| decide.answered(&self.review, result, user, shared.now));
+        let Some((entry, decided)) = entry else { return Vec::new() };
+        self.wants_fresh = true;
+        if let Some(status) = decided {
+            // The record may have been deleted with its organization.
+            self.closed.get_or_insert_with(|| closed(status, shared.now));
+        }
+        let journal = Request::from(Effect::Journal(Box::new(entry)));
+        std::iter::once(journal).chain(self.reread().map(Request::from)).collect()
+    }
+
+    /// Returns the order that loads the record again.
+    pub(crate) fn reread(&self) -> Option<Order> {
+        let activity = &self.review.activity;
+        let is_recorded = self.review.draft.is_none();
+        is_recorded.then(|| Order::Record(activity.organization_id, activity.id.to_string()))
+    }
+
+    /// Returns the order that reads the recent activities if the review changes policies.
+    pub(crate) fn read_recent(&self) -> Option<Order> {
+        let proposal = self.review.proposal.as_ref()?;
+        changed(&self.review.organization, &proposal.activity_type, &proposal.parameters)?;
+        Some(Order::Recent(self.review.activity.organization_id))
+    }
+
+    /// Evaluates the recent activities again with the policies as the activity would leave them.
+    pub(crate) fn replay(&mut self, shared: &Shared, rows: &[ActivityRow], resolved: &ResolvedNames) {
+        let Some(proposal) = &self.review.proposal else { return };
+        let organization = &self.review.organization;
+        let Some(policies) = changed(organization, &proposal.activity_type, &proposal.parameters) else {
+            return;
+        };
+        let strict = shared.is_strict();
+        let replay = policies::replay(organization, policies, strict, rows, resolved, shared.now);
+        let mut lines = replay_lines(&replay, organization);
+        if let Some(more) = lines.len().checked_sub(REPLAY_LIMIT).filter(|more| *more > 0) {
+            lines.truncate(REPLAY_LIMIT);
+            lines.push(format!("and {more} more: quorate policy diff lists all of them"));
+        }
+        self.set_replay(lines);
+    }
+
+    /// Applies a new record of the reviewed activity.
+    pub(crate) fn apply_record(
+        &mut self,
+        shared: &Shared,
+        record: &Record,
+        reference: &str,
+    ) -> Option<Order> {
+        let fresh = shared.examine(record, Some(reference));
+        let state = fresh.activity.status;
+        let is_closed = !self.review.activity.status.is_terminal() && state.is_terminal();
+        let mut order = None;
+        if self.wants_fresh {
+            self.replace(fresh);
+            order = self.read_recent();
+        } else {
+            self.changed = difference(&self.review, &fresh);
+        }
+        if is_closed {
+            self.closed = Some(closed(state, shared.now));
+        }
+        order
+    }
+
+    /// Reviews a draft again if the organization changed. A draft with a decision in progress stays as it is
+    /// shown.
+    pub(crate) fn refresh_draft(
+        &mut self,
+        shared: &Shared,
+        organization: &OrganizationDetail,
+    ) -> Option<Request> {
+        let draft = self.review.draft.as_ref()?;
+        if organization.head.version == self.review.organization.head.version {
+            return None;
+        }
+        if self.decide.is_some() {
+            self.changed = Some("the organization".to_owned());
+            return None;
+        }
+        Some(match shared.review_request(&draft.request) {
+            Ok(fresh) => Request::Review(Box::new(fresh)),
+            Err(error) => Request::Notice(error),
+        })
+    }
+}
+
+fn closed(status: Status, now: u64) -> String {
+    format!("CLOSED at {}: {}", clock(now), status_word(status))
+}
+
+fn export(review: &Review) -> Effect {
+    let name = match review.draft {
+        Some(_) => "draft".to_owned(),
+        None => review.activity.id.to_string(),
+    };
+    Effect::Export { name: format!("quorate-{name}.json"), text: format!("{:#}\n", json(review)) }
+}

@@ -1,0 +1,199 @@
+//! An open review: the frozen copy, what was on screen of it, and what changed since.
+
+use std::collections::BTreeSet;
+
+use super::sections::{Row, SECTIONS, rows};
+use crate::kinds::{Flag, Level, count};
+use crate::proof::{Review, status_word};
+use crate::screens::decide::Decide;
+use crate::text::clock;
+use crate::theme::Theme;
+
+/// An open review.
+pub(crate) struct State {
+    /// The frozen copy.
+    pub(crate) review: Review,
+    pub(super) scroll: usize,
+    /// Rows that were on screen at the current width.
+    rows_seen: BTreeSet<usize>,
+    columns: usize,
+    /// Scroll position and height of the last recorded drawing.
+    last_drawn: Option<(usize, usize)>,
+    /// Sections of which every row was on screen.
+    pub(crate) seen: BTreeSet<usize>,
+    /// Flags of which every row was on screen.
+    seen_flags: Vec<Flag>,
+    /// Whether rows that were not on screen yet are above the visible ones.
+    unseen_above: bool,
+    /// What changed since the copy was taken.
+    pub(crate) changed: Option<String>,
+    /// For a change of policies: the recent activities that would have a different outcome, as lines.
+    pub(super) replay: Vec<String>,
+    /// Set once the activity was decided elsewhere; holds the text for the status row.
+    pub(crate) closed: Option<String>,
+    /// Whether the next record replaces the copy.
+    pub(crate) wants_fresh: bool,
+    /// Decision in progress, if any. Its panel is below the review.
+    pub(crate) decide: Option<Decide>,
+}
+
+impl State {
+    /// Opens a review. `wants_fresh` means that it is of a list row, which the next record replaces.
+    pub(crate) fn new(review: Review, wants_fresh: bool) -> Self {
+        Self {
+            review,
+            scroll: 0,
+            rows_seen: BTreeSet::new(),
+            columns: 0,
+            last_drawn: None,
+            seen: BTreeSet::new(),
+            seen_flags: Vec::new(),
+            unseen_above: false,
+            changed: None,
+            replay: Vec::new(),
+            closed: None,
+            wants_fresh,
+            decide: None,
+        }
+    }
+
+    /// Replaces the copy. Changed parts must be looked at again before an approval.
+    pub(crate) fn replace(&mut self, fresh: Review) {
+        if difference(&self.review, &fresh).is_some() {
+            self.reset_seen();
+        }
+        if self.review.flags != fresh.flags {
+            self.rows_seen.clear();
+            self.seen.clear();
+        }
+        self.last_drawn = None;
+        self.review = fresh;
+        self.changed = None;
+        self.wants_fresh = false;
+    }
+
+    fn reset_seen(&mut self) {
+        self.seen.clear();
+        self.seen_flags.clear();
+        self.rows_seen.clear();
+        self.last_drawn = None;
+    }
+
+    /// Returns what must still be on screen before an approval, with the key that shows it.
+    fn unseen(&self) -> Option<String> {
+        let flags = self.review.flags.iter().filter(|flag| !self.seen_flags.contains(flag)).count();
+        let sections = SECTIONS.len().saturating_sub(self.seen.len());
+        let what = match flags {
+            0 if self.review.risk < Level::High || sections == 0 => return None,
+            0 => count(sections, "section"),
+            flags => count(flags, "flag"),
+        };
+        let key = if self.unseen_above { "PgUp" } else { "PgDn" };
+        Some(format!("{what} unseen: {key}"))
+    }
+
+    /// Returns why the viewer cannot start an approval, if so.
+    pub(crate) fn approve_refusal(&self) -> Option<String> {
+        if let Some(closed) = &self.closed {
+            return Some(closed.clone());
+        }
+        if let Some(changed) = &self.changed {
+            return Some(format!("changed since: {changed}; r reloads"));
+        }
+        if let Some(error) = self.review.approve_refusal() {
+            return Some(error);
+        }
+        self.unseen()
+    }
+
+    /// Shows the recent activities that would have a different outcome, as lines that must be looked at.
+    pub(super) fn set_replay(&mut self, lines: Vec<String>) {
+        if lines != self.replay {
+            self.replay = lines;
+            self.reset_seen();
+        }
+    }
+
+    /// Records which rows were just drawn in an area of this size. Returns whether that changed anything.
+    pub(crate) fn record_drawn(&mut self, (columns, height): (usize, usize), now: u64) -> bool {
+        if self.columns == columns && self.last_drawn == Some((self.scroll, height)) {
+            return false;
+        }
+        if self.columns != columns {
+            self.columns = columns;
+            self.rows_seen.clear();
+        }
+        let rows = rows(&self.review, &self.replay, columns, now, Theme::new(false));
+        // Matches the drawing: if not everything fits, the last row only shows how many are below.
+        let scroll = self.scroll.min(rows.len().saturating_sub(height));
+        let cut_off = rows.len() > scroll.saturating_add(height);
+        let shown = if cut_off { height.saturating_sub(1) } else { height };
+        self.scroll = scroll;
+        self.last_drawn = Some((scroll, height));
+        self.rows_seen.extend(scroll..scroll.saturating_add(shown).min(rows.len()));
+        let is_seen = |of: &dyn Fn(&Row) -> bool| {
+            rows.iter().enumerate().filter(|(_, row)| of(row)).all(|(at, _)| self.rows_seen.contains(&at))
+        };
+        let sections = (1..=SECTIONS.len()).filter(|section| is_seen(&|row| row.section == *section));
+        let flags =
+            self.review.flags.iter().enumerate().filter(|(at, _)| is_seen(&|row| row.flag == Some(*at)));
+        let (sections, flags): (Vec<usize>, Vec<Flag>) =
+            (sections.collect(), flags.map(|(_, flag)| flag.clone()).collect());
+        self.seen.extend(sections);
+        let unseen: Vec<Flag> = flags.into_iter().filter(|flag| !self.seen_flags.contains(flag)).collect();
+        self.seen_flags.extend(unseen);
+        let wanted = |(at, row): &(usize, &Row)| {
+            let is_known = row.flag.is_some_and(|flag| {
+                self.review.flags.get(flag).is_some_and(|flag| self.seen_flags.contains(flag))
+            });
+            let matters = row.flag.is_some() || self.review.risk == Level::High;
+            matters && !is_known && !self.rows_seen.contains(at)
+        };
+        self.unseen_above = rows.iter().enumerate().find(wanted).is_some_and(|(at, _)| at < scroll);
+        true
+    }
+}
+
+/// Describes a difference between the shown review and a newer one that makes the shown copy outdated.
+pub(super) fn difference(shown: &Review, fresh: &Review) -> Option<String> {
+    let bytes = |review: &Review| review.proposal.as_ref().map(|proposal| proposal.message.clone());
+    if bytes(shown) != bytes(fresh) || shown.activity.fingerprint != fresh.activity.fingerprint {
+        return Some("the signed bytes".to_owned());
+    }
+    if shown.activity.intent != fresh.activity.intent
+        || shown.activity.activity_type != fresh.activity.activity_type
+    {
+        return Some("the daemon's intent".to_owned());
+    }
+    if shown.activity.status != fresh.activity.status {
+        return Some(format!("it is now {}", status_word(fresh.activity.status)));
+    }
+    if shown.activity.votes != fresh.activity.votes {
+        let old = shown.votes.len();
+        let new: Vec<String> = fresh
+            .votes
+            .iter()
+            .skip(old)
+            .map(|vote| format!("{} voted {}", vote.name, clock(vote.cast)))
+            .collect();
+        return Some(if new.is_empty() { "the votes".to_owned() } else { new.join(", ") });
+    }
+    if shown.tally.rule != fresh.tally.rule
+        || shown.tally.needed != fresh.tally.needed
+        || shown.tally.counted != fresh.tally.counted
+    {
+        return Some("the rule or the tally".to_owned());
+    }
+    if visible_state(shown) != visible_state(fresh) {
+        return Some("the state of the organization".to_owned());
+    }
+    (shown.blocked() != fresh.blocked()).then(|| "the outcome of a check".to_owned())
+}
+
+/// Returns the parts of a review that depend on the organization and not on the passing time. Other changes
+/// of the organization do not affect the decision.
+fn visible_state(review: &Review) -> impl PartialEq {
+    let flags: Vec<_> = review.flags.iter().map(|flag| (flag.name, flag.level)).collect();
+    let Review { sentence, fields, facts, changes, unknown_members, proposer, .. } = review.clone();
+    (sentence, fields, facts, changes, unknown_members, proposer, flags)
+}

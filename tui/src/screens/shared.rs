@@ -1,0 +1,157 @@
+//! What all screens share: the connection, the user, and the organization with its activities.
+
+use std::sync::Arc;
+
+use quorate_common::console::{DaemonStatus, OrganizationDetail};
+use quorate_common::ids::OrganizationId;
+
+use super::activity_list::ActivityList;
+use super::inbox::Inbox;
+use crate::ballot::ActivityRequest;
+use crate::book::Book;
+use crate::known_keys::KnownKeys;
+use crate::link::LinkError;
+use crate::proof::{DraftContext, Evidence, Record, Review, Viewer};
+use crate::session::Identity;
+use crate::text::duration;
+
+/// Maximum age of data for decisions, in milliseconds.
+const OLD_MILLIS: u64 = 10_000;
+
+/// State of the connection.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum LinkState {
+    /// The first connection attempt is running.
+    Starting,
+    Live,
+    Lost {
+        error: LinkError,
+        /// Time when the connection was lost, in milliseconds since 1970.
+        since: u64,
+        /// Time of the next attempt, in milliseconds since 1970.
+        retry: u64,
+    },
+    /// The daemon cannot be used; holds the reason.
+    Refused(String),
+}
+
+pub(crate) struct Shared {
+    /// Terminal size in columns and rows.
+    pub(crate) size: (u16, u16),
+    /// Current time, in milliseconds since 1970.
+    pub(crate) now: u64,
+    /// User and key of the console.
+    pub(crate) identity: Identity,
+    pub(crate) link: LinkState,
+    /// Time of the last message from the daemon, in milliseconds since 1970.
+    pub(crate) last_contact: u64,
+    pub(crate) daemon: Option<DaemonStatus>,
+    /// Organization whose approvals are shown.
+    pub(crate) organization_id: Option<OrganizationId>,
+    pub(crate) organization: Option<Arc<OrganizationDetail>>,
+    /// Whether that organization no longer exists.
+    pub(crate) is_missing: bool,
+    /// Viewer within that organization.
+    pub(crate) viewer: Viewer,
+    /// Why user and key do not match the organization, if so.
+    pub(crate) mismatch: Option<String>,
+    pub(crate) known_keys: KnownKeys,
+    pub(crate) book: Book,
+    /// All waiting activities.
+    pub(crate) inbox: Inbox,
+    /// The newest activities of any status, as far as they were loaded.
+    pub(crate) activities: ActivityList,
+}
+
+impl Shared {
+    pub(crate) fn new(identity: Identity, known_keys: KnownKeys, size: (u16, u16), now: u64) -> Self {
+        Self {
+            size,
+            now,
+            organization_id: identity.viewer.organization,
+            viewer: identity.viewer.clone(),
+            identity,
+            link: LinkState::Starting,
+            last_contact: now,
+            daemon: None,
+            organization: None,
+            is_missing: false,
+            mismatch: None,
+            known_keys,
+            book: Book::EMPTY,
+            inbox: Inbox::default(),
+            activities: ActivityList::default(),
+        }
+    }
+
+    /// Returns the age of the data if it is too old for decisions.
+    pub(crate) fn data_age(&self) -> Option<u64> {
+        let age = self.now.saturating_sub(self.last_contact);
+        (age > OLD_MILLIS || matches!(self.link, LinkState::Lost { .. } | LinkState::Refused(_)))
+            .then_some(age)
+    }
+
+    /// Returns the state of the connection for the header.
+    pub(crate) fn link_text(&self) -> String {
+        match &self.link {
+            LinkState::Starting => "starting".to_owned(),
+            LinkState::Refused(_) => "REFUSED".to_owned(),
+            LinkState::Lost { .. } => "DISCONNECTED".to_owned(),
+            LinkState::Live => match self.data_age() {
+                Some(age) => format!("OLD {}", duration(age)),
+                None => "live".to_owned(),
+            },
+        }
+    }
+
+    /// Returns why decisions are disabled, if so.
+    pub(crate) fn decisions_disabled(&self) -> Option<String> {
+        match &self.link {
+            LinkState::Live => {
+                let old = self.data_age().map(|age| format!("data is {} old", duration(age)));
+                old.or_else(|| self.mismatch.clone())
+            }
+            LinkState::Starting => Some("not connected yet".to_owned()),
+            LinkState::Lost { .. } => Some("disconnected".to_owned()),
+            LinkState::Refused(reason) => Some(reason.clone()),
+        }
+    }
+
+    /// Returns whether a deny policy that cannot be evaluated denies.
+    pub(crate) fn is_strict(&self) -> bool {
+        self.daemon.as_ref().is_some_and(|daemon| daemon.strict_deny_errors)
+    }
+
+    /// Examines a record.
+    pub(crate) fn examine(&self, record: &Record, reference: Option<&str>) -> Review {
+        let viewer = self.identity.viewer_in(&record.organization);
+        Review::of(&Evidence {
+            record,
+            siblings: self.inbox.siblings(),
+            known_keys: &self.known_keys,
+            book: &self.book,
+            viewer: &viewer,
+            now: self.now,
+            reference,
+        })
+    }
+
+    /// Reviews a drafted request with the current state.
+    ///
+    /// # Errors
+    ///
+    /// Returns why it cannot be reviewed: the organization is not loaded, no key is selected, or the viewer
+    /// cannot propose.
+    pub(crate) fn review_request(&self, request: &ActivityRequest) -> Result<Review, String> {
+        let unread = || "the organization is not loaded yet".to_owned();
+        let no_key = || "no user and key are chosen: see quorate key add and config.toml".to_owned();
+        let context = DraftContext {
+            organization: self.organization.as_ref().ok_or_else(unread)?,
+            viewer: &self.viewer,
+            public_key: self.identity.public_key.as_deref().ok_or_else(no_key)?,
+            strict_deny_errors: self.is_strict(),
+            now: self.now,
+        };
+        Review::of_request(request, &context)
+    }
+}

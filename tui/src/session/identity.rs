@@ -1,0 +1,96 @@
+//! The user and key of the console, and whether they match an organization.
+
+use quorate_common::console::{DaemonStatus, Mode, OrganizationDetail};
+use quorate_common::wire::User;
+
+use crate::failure::{Exit, Failure};
+use crate::keys::canonical;
+use crate::proof::Viewer;
+use crate::text::quoted;
+
+/// The user and key of the console, without any secret.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Identity {
+    /// Pinned organization and user, as far as they were given.
+    pub(crate) viewer: Viewer,
+    /// User name, if no user id was given.
+    pub(crate) user_name: Option<String>,
+    pub(crate) public_key: Option<String>,
+    pub(crate) key_name: Option<String>,
+    /// Whether a passphrase is needed to sign.
+    pub(crate) needs_passphrase: bool,
+    /// Whether only a DEV daemon may be used.
+    pub(crate) dev_only: bool,
+    /// Socket path, cleaned.
+    pub(crate) socket: String,
+}
+
+impl Identity {
+    /// Returns the viewer within this organization: the user who was given, otherwise the holder of the key.
+    pub(crate) fn viewer_in(&self, organization: &OrganizationDetail) -> Viewer {
+        let by_name = || {
+            let wanted = self.user_name.as_ref()?;
+            organization.users.iter().find(|user| user.user_name == *wanted).map(|user| user.user_id)
+        };
+        let by_key = || {
+            let public = self.public_key.as_ref()?;
+            let holds = |user: &&User| {
+                user.api_keys.iter().any(|key| key.credential.public_key.eq_ignore_ascii_case(public))
+            };
+            organization.users.iter().find(holds).map(|user| user.user_id)
+        };
+        let user = if self.user_name.is_some() { by_name() } else { self.viewer.user.or_else(by_key) };
+        Viewer { organization: self.viewer.organization, user }
+    }
+
+    /// Returns whether a user or a key was given and must therefore match the organization.
+    pub(crate) const fn is_selected(&self) -> bool {
+        self.user_name.is_some() || self.viewer.user.is_some() || self.public_key.is_some()
+    }
+
+    /// Returns why user and key do not match an organization, if so. The user must be a member, and the key
+    /// must belong to the user.
+    pub(crate) fn mismatch(&self, organization: &OrganizationDetail) -> Option<Failure> {
+        let id = organization.head.organization_id;
+        let is_wanted = |user: &&User| match &self.user_name {
+            Some(name) => user.user_name == *name,
+            None => Some(user.user_id) == self.viewer.user,
+        };
+        let mut wanted = organization.users.iter().filter(is_wanted);
+        let user = wanted.next();
+        let named = self.user_name.clone().or_else(|| self.viewer.user.map(|user| user.to_string()));
+        match (&named, user) {
+            (Some(name), None) => {
+                return Some(Failure::new(
+                    Exit::NotFound,
+                    format!("user {} is not in organization {id}", quoted(name)),
+                ));
+            }
+            (Some(name), Some(_)) if wanted.next().is_some() => {
+                let text =
+                    format!("several users of organization {id} are named {}: use the user id", quoted(name));
+                return Some(Failure::new(Exit::Usage, text));
+            }
+            _ => {}
+        }
+        let public = self.public_key.as_ref()?;
+        let has = |user: &User| {
+            let mut keys = user.api_keys.iter();
+            keys.any(|key| canonical(&key.credential.public_key) == canonical(public))
+        };
+        let key = quoted(self.key_name.as_deref().unwrap_or_default());
+        let text = match user {
+            Some(user) if has(user) => return None,
+            Some(user) => format!("key {key} is not an API key of user {}", quoted(&user.user_name)),
+            None if organization.users.iter().any(has) => return None,
+            None => format!("key {key} is not an API key of any user of organization {id}"),
+        };
+        Some(Failure::new(Exit::Denied, text))
+    }
+
+    /// Returns why this daemon cannot be used, if so. A credentials file works with DEV daemons only.
+    pub(crate) fn daemon_error(&self, status: &DaemonStatus) -> Option<String> {
+        let refused = self.dev_only && status.mode != Mode::Dev;
+        refused.then(|| "a credentials file is for DEV daemons only; this is a production daemon".to_owned())
+    }
+}

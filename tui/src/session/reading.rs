@@ -1,0 +1,113 @@
+//! Reads what a review needs: the record, the other waiting activities, the known keys and the address book.
+
+use quorate_common::activity::{Activity, Status};
+use quorate_common::console::{ActivityRow, OrganizationDetail};
+use quorate_common::ids::{ActivityId, OrganizationId};
+
+use super::context::Session;
+use crate::book::Book;
+use crate::clock::now_millis;
+use crate::failure::{Exit, Failure};
+use crate::files::Folders;
+use crate::known_keys::KnownKeys;
+use crate::proof::{BURST, BURST_MILLIS, Evidence, Record, Review, Sibling, Siblings, rival};
+
+impl Session {
+    /// Fetches and examines one activity.
+    pub(crate) async fn review(&self, reference: &str) -> Result<Review, Failure> {
+        let reference = checked_reference(reference)?;
+        self.daemon_status().await?;
+        let id = self.organization_id().await?;
+        let record = Record::from(self.client.record(id, &reference).await?);
+        if let Some(mismatch) = self.identity.mismatch(&record.organization) {
+            return Err(mismatch);
+        }
+        let siblings = self.siblings(id, &record.row.activity).await?;
+        let known_keys = pin_keys(&self.folders, &record.organization)?;
+        let book = Book::load(&self.folders.book())?;
+        let viewer = self.identity.viewer_in(&record.organization);
+        Ok(Review::of(&Evidence {
+            record: &record,
+            siblings: &siblings,
+            known_keys: &known_keys,
+            book: &book,
+            viewer: &viewer,
+            now: now_millis(),
+            reference: Some(&reference),
+        }))
+    }
+
+    /// Returns all waiting activities of the organization.
+    pub(crate) async fn waiting(&self, id: OrganizationId) -> Result<Vec<ActivityRow>, Failure> {
+        let mut rows = Vec::new();
+        let mut after = None;
+        loop {
+            let page = self.client.waiting(id, after).await?;
+            rows.extend(page.activities);
+            after = page.next;
+            if after.is_none() {
+                return Ok(rows);
+            }
+        }
+    }
+
+    /// Returns the other waiting activities that affect the flags of this one. They are few among all that
+    /// wait.
+    async fn siblings(&self, id: OrganizationId, activity: &Activity) -> Result<Siblings, Failure> {
+        let mut rivals = Vec::new();
+        if let Some(rival) = rival(&activity.activity_type) {
+            let types = [rival.to_owned()];
+            let page = self.client.activities(id, &[Status::ConsensusNeeded], &types, None, 2).await?;
+            rivals.extend(page.activities.iter().filter_map(|row| Sibling::of(&row.activity)));
+        }
+        let proposer = activity.votes.first().map(|vote| vote.user_id);
+        let created = activity.created_at.millis();
+        let since = created.saturating_sub(BURST_MILLIS);
+        let mut recent: Vec<Sibling> = Vec::new();
+        let mut after = None;
+        loop {
+            let page = self.client.waiting(id, after).await?;
+            let siblings = page.activities.iter().filter_map(|row| Sibling::of(&row.activity));
+            let all: Vec<Sibling> = siblings.collect();
+            let is_old = all.iter().any(|sibling| sibling.created < since);
+            // A sibling that was already found by its type would count twice as a rival.
+            let own = all.into_iter().filter(|sibling| {
+                sibling.proposer == proposer && sibling.created.abs_diff(created) <= BURST_MILLIS
+            });
+            recent.extend(own.map(|sibling| Sibling { rival: None, ..sibling }));
+            after = page.next;
+            if is_old || after.is_none() || recent.len() > BURST {
+                break;
+            }
+        }
+        let rivals = rivals.into_iter().map(|sibling| Sibling { proposer: None, ..sibling });
+        Ok(rivals.chain(recent).collect())
+    }
+}
+
+/// Pins new keys, names and the quorum of the organization, and returns the known keys.
+pub(crate) fn pin_keys(folders: &Folders, organization: &OrganizationDetail) -> Result<KnownKeys, Failure> {
+    let path = folders.known_keys();
+    let mut known_keys = KnownKeys::load(&path)?;
+    if known_keys.pin_new(organization, now_millis()) {
+        known_keys.save(&path)?;
+    }
+    Ok(known_keys)
+}
+
+/// Validates an activity reference. Accepts only an activity id or a fingerprint, so that it cannot change
+/// the request path.
+fn checked_reference(reference: &str) -> Result<String, Failure> {
+    let bare = reference.strip_prefix("sha256:").unwrap_or(reference);
+    let is_hash = bare.len() == 64 && bare.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_hash {
+        return Ok(format!("sha256:{}", bare.to_ascii_lowercase()));
+    }
+    match reference.parse::<ActivityId>() {
+        Ok(id) => Ok(id.to_string()),
+        Err(_) => Err(Failure::new(
+            Exit::Usage,
+            "invalid reference: use an activity id or a fingerprint (sha256: and 64 hex digits)",
+        )),
+    }
+}
