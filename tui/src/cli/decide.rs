@@ -178,7 +178,7 @@ pub(super) async fn cast(
             format!("sent, but the daemon's record does not contain this {what} with your signature");
         return Err(Failure::new(Exit::Verification, message).with(json!({"activity": target})));
     }
-    let text = format!("{label} recorded. {}\n", outcome_text(&target, review));
+    let text = format!("{label} recorded. {}\nactivity: {}\n", outcome_text(&target, review), target.id);
     Ok(answer(review, ballot.choice, outcome, "recorded", text).with_result(&target))
 }
 

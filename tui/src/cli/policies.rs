@@ -36,6 +36,10 @@ pub(super) async fn run(
                 Some(file) => expressions(&input(file)?)?,
                 None => [condition.clone(), consensus.clone(), time.clone()],
             };
+            if read.iter().all(Option::is_none) {
+                let text = "nothing to check: name a FILE, --condition, --consensus or --time";
+                return Err(Failure::new(Exit::Usage, text));
+            }
             Ok(check(&read))
         }
         PolicyCommand::Ls => Ok(list(&LoadedOrganization::read(&session()?).await?)),

@@ -449,6 +449,11 @@ fn changed_policies() {
                 json!({"policyId": payouts, "time": "CronSpan('0 9 * * 1-5', '8h', 'UTC')",
                     "policyCondition": "activity.action == 'SIGN' && wallet.label == 'hot'"}),
             ),
+            (
+                "UPDATE_POLICY_V2",
+                json!({"policyId": payouts, "policyEffect": "EFFECT_ALLOW",
+                    "policyConsensus": "approvers.count() >= 1"}),
+            ),
         ],
     );
     check(

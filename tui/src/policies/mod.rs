@@ -16,8 +16,8 @@ pub(crate) use draft::{Draft, DraftError, removal};
 pub(crate) use history::{History, Matched};
 pub(crate) use replay::{RECENT, Replay, changed, outcome_word, replay, signed, verdict_word};
 pub(crate) use request::Body;
-pub(crate) use rules::{Named, Rules, difference, program, sentence};
-pub(crate) use scope::{takes_anybody, takes_anything};
+pub(crate) use rules::{Named, Rules, approvers, difference, program, sentence};
+pub(crate) use scope::{fewest, takes_anybody, takes_anything};
 pub(crate) use types::changing;
 
 #[cfg(test)]

@@ -112,6 +112,11 @@ pub(crate) fn sentence(program: &PolicyProgram, names: &dyn Names) -> String {
     }
 }
 
+/// Returns all users of an organization who have a credential, expired ones included.
+pub(crate) fn approvers(organization: &OrganizationDetail) -> Vec<Approver> {
+    organization.users.iter().filter_map(|user| candidate(user, 0)).collect()
+}
+
 /// Returns a user with all unexpired keys, or `None` without any, because such a user cannot approve.
 fn candidate(user: &wire::User, now: u64) -> Option<Approver> {
     Some(approver(user, now)).filter(|approver| !approver.credentials.is_empty())

@@ -39,8 +39,35 @@ pub(crate) fn takes_anybody(program: &PolicyProgram) -> bool {
         alias: String::new(),
         credentials: vec![credential],
     };
+    is_met(program, &[&somebody])
+}
+
+/// Maximum number of groups of users that [`fewest`] tries.
+const GROUPS: usize = 5000;
+
+/// Returns the size of the smallest group of these users that meets the consensus. Returns `None` if no group
+/// of up to three users does, or if there are too many groups to try.
+pub(crate) fn fewest(program: &PolicyProgram, users: &[Approver]) -> Option<usize> {
+    let pairs = || {
+        let later = |index: usize| users.iter().enumerate().skip(index.saturating_add(1));
+        let first = users.iter().enumerate();
+        first.flat_map(move |(index, one)| later(index).map(move |(last, other)| (last, one, other)))
+    };
+    let one = users.iter().map(|one| vec![one]);
+    let two = pairs().map(|(_, one, other)| vec![one, other]);
+    let three = pairs().flat_map(|(last, one, other)| {
+        users.iter().skip(last.saturating_add(1)).map(move |third| vec![one, other, third])
+    });
+    let mut groups = one.chain(two).chain(three).take(GROUPS);
+    groups.find(|group| is_met(program, group)).map(|group| group.len())
+}
+
+/// Returns whether these approvals meet the consensus.
+fn is_met(program: &PolicyProgram, approvers: &[&Approver]) -> bool {
     let only = PolicyProgram { effect: Effect::Allow, condition: None, time: None, ..program.clone() };
-    let electorate = Electorate::new(Proposer { user_id, is_root: false }, vec![somebody], Vec::new);
+    let user_id = approvers.first().map(|first| first.user_id.clone()).unwrap_or_default();
+    let approvers = approvers.iter().copied().cloned().collect();
+    let electorate = Electorate::new(Proposer { user_id, is_root: false }, approvers, Vec::new);
     outcome(&only, &Value::record::<&str, Value>([]), &electorate) == PolicyOutcome::Allow
 }
 
@@ -65,6 +92,22 @@ mod tests {
             assert!(takes_anybody(&parsed(None, Some(anybody))), "{anybody}");
         }
         assert!(takes_anybody(&parsed(None, None)));
+        for (consensus, expected) in [
+            ("true", Some(1)),
+            ("approvers.count() >= 2", Some(2)),
+            ("approvers.count() == 3", Some(3)),
+            ("approvers.any(user, user.id == 'c') && approvers.count() >= 2", Some(2)),
+            ("approvers.any(user, user.id == 'd')", None),
+        ] {
+            let users = ["a", "b", "c"].map(|id| Approver {
+                user_id: id.to_owned(),
+                tags: Vec::new(),
+                email: String::new(),
+                alias: String::new(),
+                credentials: Vec::new(),
+            });
+            assert_eq!(fewest(&parsed(None, Some(consensus)), &users), expected, "{consensus}");
+        }
         for somebody in ["approvers.count() >= 2", "approvers.any(user, user.id == 'a')"] {
             assert!(!takes_anybody(&parsed(None, Some(somebody))), "{somebody}");
         }

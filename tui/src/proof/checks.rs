@@ -107,7 +107,7 @@ fn fields(proposal: &Proposal, decoded: &Decoded) -> Finding {
         format!("; abridged: {}", decoded.abridged.join(", "))
     };
     verified(format!(
-        "the type is known, and all {} fields of the bytes are shown{abridged}",
+        "the type is known, and every field of the bytes is shown ({}){abridged}",
         decoded.fields.len()
     ))
 }

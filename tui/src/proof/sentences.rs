@@ -108,12 +108,23 @@ pub(crate) fn tally_of_marks(review: &Review) -> String {
 /// Formats the recent activities that would have a different outcome.
 pub(crate) fn replay_lines(replay: &Replay, organization: &OrganizationDetail) -> Vec<String> {
     let Replay { judged, not_judged, differing } = replay;
-    let skipped =
-        if *not_judged == 0 { String::new() } else { format!(" ({not_judged} could not be evaluated)") };
-    let mut lines = vec![format!(
-        "of the last {judged} activities{skipped}, {} would have a different outcome",
-        differing.len()
-    )];
+    let all = judged.saturating_add(*not_judged);
+    let mut lines = Vec::new();
+    if *judged > 0 {
+        lines.push(format!(
+            "recent activities: {all}; evaluated: {judged}; with a different outcome: {}",
+            differing.len()
+        ));
+    }
+    if *not_judged > 0 {
+        lines.push(format!(
+            "The effect on {not_judged} of {all} recent activities is unknown: policies do not decide on them, \
+             or they name objects that were deleted."
+        ));
+    }
+    if all == 0 {
+        lines.push("there are no recent activities to compare".to_owned());
+    }
     for one in differing {
         let scene = Scene::of(organization);
         lines.push(format!(

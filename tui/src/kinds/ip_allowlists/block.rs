@@ -1,62 +1,31 @@
 //! CIDR blocks of IP addresses (RFC 4632 §3.1, RFC 4291 §2.3), parsed as the daemon parses them.
 
-use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
+
+use ipnet::IpNet;
 
 use crate::kinds::prelude::*;
 
-/// A network and the length of its prefix. Bits beyond the prefix are cleared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Block {
-    network: IpAddr,
-    length: u32,
-}
+/// Address of the clients of the local socket, and so of every console.
+const CONSOLES: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-impl Block {
-    /// Parses a block. A single address is a block of one address.
-    fn read(text: &str) -> Option<Self> {
-        let (address, length) = match text.split_once('/') {
-            Some((address, length)) => (address, Some(length)),
-            None => (text, None),
-        };
-        let address: IpAddr = address.parse().ok()?;
-        let bits = if address.is_ipv4() { u32::BITS } else { u128::BITS };
-        let length = match length {
-            Some(text) if text.bytes().all(|byte| byte.is_ascii_digit()) => text.parse().ok()?,
-            Some(_) => return None,
-            None => bits,
-        };
-        let beyond = bits.checked_sub(length)?;
-        let network = match address {
-            IpAddr::V4(address) => {
-                let mask = u32::MAX.checked_shl(beyond).unwrap_or(0);
-                IpAddr::V4((address.to_bits() & mask).into())
-            }
-            IpAddr::V6(address) => {
-                let mask = u128::MAX.checked_shl(beyond).unwrap_or(0);
-                IpAddr::V6((address.to_bits() & mask).into())
-            }
-        };
-        Some(Self { network, length })
-    }
-}
-
-impl fmt::Display for Block {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}/{}", self.network, self.length)
-    }
+/// Parses a block, without the bits beyond its prefix. A single address is a block of one address.
+fn block(text: &str) -> Option<IpNet> {
+    let Some((address, length)) = text.split_once('/') else { return text.parse().map(IpAddr::into).ok() };
+    let length = length.parse().ok().filter(|_| length.bytes().all(|byte| byte.is_ascii_digit()))?;
+    IpNet::new(address.parse().ok()?, length).ok().map(|network| network.trunc())
 }
 
 /// A block with its label.
 pub(super) struct Rule<'a> {
     text: &'a str,
     label: Option<&'a str>,
-    block: Option<Block>,
+    block: Option<IpNet>,
 }
 
 impl<'a> Rule<'a> {
     pub(super) fn new(text: &'a str, label: Option<&'a str>) -> Self {
-        Self { text, label, block: Block::read(text) }
+        Self { text, label, block: block(text) }
     }
 
     /// Returns whether both denote the same block.
@@ -67,6 +36,11 @@ impl<'a> Rule<'a> {
     /// Returns whether the text is a valid block.
     pub(super) fn is_read(&self) -> bool {
         self.block.is_some()
+    }
+
+    /// Returns whether the block contains the address of consoles.
+    pub(super) fn admits_consoles(&self) -> bool {
+        self.block.is_some_and(|block| block.contains(&CONSOLES))
     }
 
     /// Returns the block as it applies, the original text where it differs, and the label.
@@ -101,7 +75,7 @@ mod tests {
             ("203.0.113/24", None),
             ("", None),
         ] {
-            assert_eq!(Block::read(text).map(|block| block.to_string()).as_deref(), expected, "{text}");
+            assert_eq!(block(text).map(|block| block.to_string()).as_deref(), expected, "{text}");
         }
     }
 }

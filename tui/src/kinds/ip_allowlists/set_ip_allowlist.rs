@@ -120,6 +120,7 @@ impl<'a> RequestedList<'a> {
             before: is_on(scene) && (self.target.key.is_none() || !held.is_empty()),
             after: self.applies(scene),
             admits_any: !self.rules.is_empty(),
+            admits_consoles: self.rules.iter().any(Rule::admits_consoles),
             removed: &removed,
             added: &added,
         }

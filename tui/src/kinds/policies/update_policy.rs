@@ -44,7 +44,9 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
     };
     sentences.push(format!("{source}: {}.", rule.words()));
     description.sentence = sentences.join(" ");
-    compare(known.map(Rule::known).as_ref(), &rule, &mut description, scene);
+    let before = known.map(Rule::known);
+    compare(before.as_ref(), &rule, &mut description, scene);
+    flag_fewer_approvals(before.as_ref(), &rule, &mut description, scene);
     let is_limited = rule.time.is_some();
     let worst_case = Rule { effect: if signed { rule.effect } else { "EFFECT_ALLOW" }, ..rule };
     worst_case.flags(&mut description);
@@ -73,7 +75,27 @@ fn add_flags(known: Option<&Policy>, is_limited: bool, named: &str, description:
     }
 }
 
-/// Compares each member with its current value, and returns a sentence for each member that is set.
+/// Flags a change after which a smaller group of users can act.
+fn flag_fewer_approvals(
+    before: Option<&Rule<'_>>,
+    after: &Rule<'_>,
+    description: &mut Description,
+    scene: &Scene<'_>,
+) {
+    let users = policies::approvers(scene.organization);
+    let fewest = |rule: &Rule<'_>| policies::fewest(&rule.program()?, &users);
+    let (Some(before), Some(after)) = (before.and_then(fewest), fewest(after)) else { return };
+    if after < before {
+        let text = format!(
+            "Lowers the number of users who must approve from {before} to {after}: {} can then do what the \
+             policy allows.",
+            if after == 1 { "one user alone".to_owned() } else { format!("{after} users") }
+        );
+        description.flag(Level::High, "fewer-approvals", text);
+    }
+}
+
+/// Compares each member with its current value, and returns a sentence for each member that changes.
 fn changes(
     parameters: &Reader<'_>,
     known: Option<&Policy>,
@@ -97,8 +119,13 @@ fn changes(
         if parameters.has(member) {
             let after = parameters.maybe_text(member)?.unwrap_or_default();
             let becomes = expression(Some(after)).map_or_else(|| none.to_owned(), quoted);
-            sentences.push(format!("Its {label} becomes {becomes}."));
-            description.change(label, now, shown(after, none));
+            let after = shown(after, none);
+            if now == after {
+                description.change(label, now, "unchanged");
+            } else {
+                sentences.push(format!("Its {label} becomes {becomes}."));
+                description.change(label, now, after);
+            }
         } else {
             description.change(label, now, "unchanged");
         }

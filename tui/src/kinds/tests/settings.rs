@@ -158,6 +158,7 @@ fn ip_allowlists() {
         ("SET_IP_ALLOWLIST", json!({"publicKey": key(1), "enabled": false, "rules": [home, street]})),
         ("SET_IP_ALLOWLIST", json!({"publicKey": key(1), "rules": []})),
         ("SET_IP_ALLOWLIST", json!({"publicKey": "02ab", "rules": [home]})),
+        ("SET_IP_ALLOWLIST", json!({"rules": [{"cidr": "127.0.0.0/8"}, office]})),
         ("REMOVE_IP_ALLOWLIST", json!({})),
         ("REMOVE_IP_ALLOWLIST", json!({"publicKey": key(1)})),
         ("REMOVE_IP_ALLOWLIST", json!({"publicKey": key(0)})),
