@@ -61,8 +61,11 @@ pub fn run(arguments: &AcceptLossArguments) -> Result<(), StartError> {
             readable.saturating_add(unreadable)
         ),
     };
+    // The rest of the message names remedies, this command among them.
+    let message = loss.to_string();
+    let loss_text = message.split_once("; restore").map_or(message.as_str(), |(what, _)| what);
     let question = format!(
-        "{loss}\n\nIf you continue, acknowledged changes may be undone: deleted keys may work again, and \
+        "{loss_text}\n\nIf you continue, acknowledged changes may be undone: deleted keys may work again, and \
          requests that have been executed may be executed again.{missing}"
     );
     super::confirm(&question, WORD, arguments.confirm.as_deref())?;

@@ -54,7 +54,7 @@ pub(crate) static COMMANDS: [Command; 9] = [
         "Compare",
         "Compare the fingerprint with one from another source",
     )
-    .cli("quorate approve REF --expect-sha256 HASH"),
+    .cli("quorate review REF"),
     COPY,
     EXPORT,
     BACK,
