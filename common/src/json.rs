@@ -33,7 +33,7 @@ pub enum JsonError {
     Member {
         /// Dotted path of the member, for example `parameters.users[0].userName`.
         path: String,
-        /// Complete error message, which says what was expected.
+        /// Complete error message, which states what was expected.
         reason: String,
         /// Rule that the member breaks, as far as clients distinguish rules.
         rule: Rule,

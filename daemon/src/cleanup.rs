@@ -11,12 +11,12 @@ use crate::fail_points;
 /// Removes tombstones until `stop`. The rest is removed after the next start.
 pub async fn run(executor: Arc<Executor>, stop: CancellationToken) {
     while !stop.is_cancelled() {
-        fail_points::reach("sweep.read");
+        fail_points::reach("cleanup.read");
         let removed = match cleanup::step(executor.world().as_ref()) {
             Ok(Some(commit)) => {
-                fail_points::reach("sweep.remove");
+                fail_points::reach("cleanup.remove");
                 let removed = executor.commit(commit).await.is_ok();
-                fail_points::reach("sweep.removed");
+                fail_points::reach("cleanup.removed");
                 removed
             }
             Ok(None) => false,

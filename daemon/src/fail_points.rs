@@ -3,7 +3,7 @@
 //!
 //! They exist only with the feature `fail_points`, which the test package enables and release builds reject.
 //! `FAIL_POINTS` configures them in the syntax of the crate `fail`:
-//! `turn.queued=3*off->return;feed.publish=sleep(20)`. The action `return` aborts the process.
+//! `attempt.queued=3*off->return;feed.publish=sleep(20)`. The action `return` aborts the process.
 
 #[cfg(all(feature = "fail_points", not(debug_assertions)))]
 compile_error!("the feature `fail_points` is for tests: build `-p quorated` without it");
@@ -13,6 +13,16 @@ compile_error!("the feature `fail_points` is for tests: build `-p quorated` with
 pub const NAMES: [&str; 48] = [
     "answer.render",
     "answer.send",
+    "attempt.decide",
+    "attempt.decided",
+    "attempt.clash",
+    "attempt.seal",
+    "attempt.sealed",
+    "attempt.queued",
+    "attempt.committed",
+    "cleanup.read",
+    "cleanup.remove",
+    "cleanup.removed",
     "commit.group",
     "commit.publish",
     "commit.answer",
@@ -30,12 +40,12 @@ pub const NAMES: [&str; 48] = [
     "mail.read",
     "mail.send",
     "mail.sent",
-    "mail.settled",
+    "mail.recorded",
     "outbox.read",
     "outbox.send",
     "outbox.sent",
-    "outbox.settle",
-    "outbox.settled",
+    "outbox.record",
+    "outbox.recorded",
     "request.received",
     "start.folder",
     "start.store",
@@ -44,21 +54,11 @@ pub const NAMES: [&str; 48] = [
     "start.compare",
     "start.identity",
     "start.serve",
-    "store.judge",
+    "store.check",
     "store.apply",
     "store.applied",
     "store.synced",
     "snapshot.read",
-    "sweep.read",
-    "sweep.remove",
-    "sweep.removed",
-    "turn.decide",
-    "turn.decided",
-    "turn.clash",
-    "turn.seal",
-    "turn.sealed",
-    "turn.queued",
-    "turn.committed",
 ];
 
 /// Performs the action that is configured for a fail point.

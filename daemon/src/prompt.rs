@@ -25,12 +25,13 @@ pub fn from_file(path: &Path) -> Result<Zeroizing<String>, StartError> {
     Ok(Zeroizing::new(text.lines().next().unwrap_or_default().to_owned()))
 }
 
-/// Asks a question on the terminal and reads the answer without echo.
+/// Prints a question on the terminal and reads the answer without echo.
 ///
 /// # Errors
 /// Returns an error if there is no terminal.
 pub fn from_terminal(question: &str) -> Result<Zeroizing<String>, StartError> {
-    let failed = |error: std::io::Error| StartError::Other(format!("cannot ask for the passphrase: {error}"));
+    let failed =
+        |error: std::io::Error| StartError::Other(format!("cannot prompt for the passphrase: {error}"));
     let mut terminal = std::fs::OpenOptions::new().read(true).write(true).open("/dev/tty").map_err(failed)?;
     let before = tcgetattr(&terminal).map_err(|error| failed(error.into()))?;
     let mut silent = before.clone();

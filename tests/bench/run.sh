@@ -34,7 +34,7 @@ finish() {
 }
 trap finish EXIT
 
-say() { printf '\n== %s\n' "$*"; }
+heading() { printf '\n== %s\n' "$*"; }
 
 await() { # FILE
   for _ in $(seq 300); do
@@ -57,7 +57,7 @@ daemon() { # NAME [ARGUMENT...]
 }
 
 if [ "${BUILD:-1}" = 1 ]; then
-  say "building (minutes)"
+  heading "building (minutes)"
   # Line tables do not change the code, and let a profiler name inlined functions.
   CARGO_PROFILE_RELEASE_DEBUG=line-tables-only \
     cargo build --release -p quorated -p quorate -p quorate-bench
@@ -65,19 +65,19 @@ fi
 rm -rf "$results" "$work/data"
 mkdir -p "$results" "$work/data"
 
-say "an idle daemon with demo data"
+heading "an idle daemon with demo data"
 daemon idle
 sleep 5
 "$release/loadgen" resident --process "$(cat "$work/data/idle.pid")" --out "$results/idle.json"
 kill "$(cat "$work/data/idle.pid")"
 
-say "decisions"
+heading "decisions"
 "$release/loadgen" decide --out "$results/decisions.json"
 
-say "transactions and wallets"
+heading "transactions and wallets"
 "$release/loadgen" chains --out "$results/chains.json"
 
-say "comparison"
+heading "comparison"
 alone=(--users 1 --threshold 1 --no-demo)
 daemon sign "${alone[@]}"
 "$release/loadgen" provision --credentials "$work/data/sign.json" --organizations 20 --keys 2 --out "$work/data/sign-targets.json"
@@ -121,16 +121,16 @@ $openbao
 CONFIG
 "$release/loadgen" compare --config "$work/data/compare.json" --out "$results/compare.json"
 
-say "queries during signatures"
+heading "queries during signatures"
 "$release/loadgen" beside --targets "$work/data/sign-targets.json" --others "$work/data/limit-targets.json" \
   --folder "$work/data" --signers 4 --runs "$runs" --seconds "$seconds" --out "$results/beside.json"
 
-say "syncs"
+heading "syncs"
 "$release/loadgen" syncs --targets "$work/data/sign-targets.json" --count 20000 --out "$results/syncs.json"
 kill "$(cat "$work/data/sign.pid")" "$(cat "$work/data/limit.pid")" "$(cat "$work/data/plain.pid")"
 [ -z "$openbao" ] || kill "$(cat "$work/data/openbao/pid")"
 
-say "$activities activities in one organization"
+heading "$activities activities in one organization"
 for name in few many; do
   daemon $name "${alone[@]}"
   "$release/loadgen" provision --credentials "$work/data/$name.json" --organizations 0 --keys 1 --out "$work/data/$name-targets.json"
@@ -153,7 +153,7 @@ done
 
 kill "$(cat "$work/data/few.pid")" "$(cat "$work/data/many.pid")"
 
-say "$crowd wallet accounts and sub-organizations in one organization"
+heading "$crowd wallet accounts and sub-organizations in one organization"
 for name in empty crowded; do
   daemon $name "${alone[@]}"
   "$release/loadgen" provision --credentials "$work/data/$name.json" --organizations 0 --keys 1 --out "$work/data/$name-targets.json"
@@ -178,5 +178,5 @@ both crowd.json 10 10000 "$(lane "empty organization" sign empty), $(lane "crowd
 both pages.json 1 3000 "$(lane "few children" children empty), $(lane "many children" children crowded),
   $(lane "few accounts" accounts empty), $(lane "many accounts" accounts crowded)"
 
-say "goals"
+heading "goals"
 "$release/loadgen" report --folder "$results"

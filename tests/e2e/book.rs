@@ -1,4 +1,4 @@
-//! The samples of the documentation run as they stand. Each page has one shell with the built programs in its
+//! The samples of the documentation run unchanged. Each page has one shell with the built programs in its
 //! `PATH`, and its own folder and home. The generated parts of the reference equal what the programs print.
 
 mod generated;
@@ -82,7 +82,7 @@ fn lines(text: &str) -> Vec<&str> {
     text.trim_end().lines().map(str::trim_end).collect()
 }
 
-/// Returns whether lines equal the expected ones, where a line `…` stands for any lines.
+/// Returns whether lines equal the expected ones, where a line `…` matches any lines.
 fn lines_fit(expected: &[&str], lines: &[&str]) -> bool {
     match expected.split_first() {
         None => lines.is_empty(),
@@ -93,7 +93,7 @@ fn lines_fit(expected: &[&str], lines: &[&str]) -> bool {
     }
 }
 
-/// Returns whether a line equals the expected one, where `…` stands for any text.
+/// Returns whether a line equals the expected one, where `…` matches any text.
 fn fits(expected: &str, line: &str) -> bool {
     let Some((start, rest)) = expected.split_once('…') else { return expected == line };
     let Some(tail) = line.strip_prefix(start) else { return false };

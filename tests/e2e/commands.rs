@@ -206,7 +206,7 @@ async fn a_key_file_signs_with_its_passphrase() {
     ];
     let without_passphrase = bob.run_raw(&arguments, "").await.with(2);
     assert!(
-        without_passphrase.stderr.contains("no terminal to ask for the passphrase; use --passphrase-fd N"),
+        without_passphrase.stderr.contains("no terminal to prompt for the passphrase; use --passphrase-fd N"),
         "{without_passphrase:#?}"
     );
     let wrong = bob.run_raw(&arguments, "wrong horse battery staple\n").await;

@@ -63,7 +63,7 @@ async fn two_of_a_team_approve_a_payout() {
     let proposed = dialogue.proceed();
     let pending = &proposed["pending"];
     assert_eq!((&pending["status"], &pending["voters"]), (&json!(WAITING), &team.ids(&["carol"])));
-    denied(&proposed["asked"], NOTHING_ALLOWS, &[(team.policy(), "OUTCOME_DENY_IMPLICIT")]);
+    denied(&proposed["denied"], NOTHING_ALLOWS, &[(team.policy(), "OUTCOME_DENY_IMPLICIT")]);
     no_voter(&proposed["approved"]);
     no_voter(&proposed["rejected"]);
     let why = waiting(&mallory, &pending["id"]).await;

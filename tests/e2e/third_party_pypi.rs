@@ -30,14 +30,14 @@ async fn the_pypi_client_does_the_main_job() {
 async fn a_passkey_creates_and_controls_an_organization() {
     let (daemon, seen) = third_party::run("pypi", &[".venv/bin/python", "passkey.py"]).await;
     assert_eq!((&seen["stolen"]["status"], reason(&seen["stolen"])), (&json!(401), "SIGNATURE_INVALID"));
-    let created = &seen["founded"]["body"]["activity"];
+    let created = &seen["created"]["body"]["activity"];
     assert_eq!(created["status"], "ACTIVITY_STATUS_COMPLETED", "{seen:#}");
     assert_eq!(created["result"]["createOrganizationResult"]["organizationId"], created["organizationId"]);
     assert_eq!(created["votes"][0]["scheme"], "SIGNATURE_SCHEME_TK_WEBAUTHN");
     let who = &seen["whoami"]["body"];
     assert_eq!(who["organizationName"], "By passkey", "{seen:#}");
     let user = &seen["users"]["body"]["users"][0];
-    assert_eq!((&user["userName"], &user["userEmail"]), (&json!("founder"), &json!("founder@example.org")));
+    assert_eq!((&user["userName"], &user["userEmail"]), (&json!("creator"), &json!("creator@example.org")));
     let authenticator = &user["authenticators"][0];
     assert_eq!(authenticator["credentialId"], seen["credentialId"]);
     assert_eq!(authenticator["aaguid"], "cXVvcmF0ZS1maWRvMi1weQ");

@@ -101,7 +101,7 @@ async fn create_and_delete(root: Caller, layer: Arc<Layer>, name: String) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f5_a_sync_in_the_background_takes_the_error() {
-    let mut scenario = Scenario::begin("f5 errors taken by background syncs", 1, 20);
+    let mut scenario = Scenario::begin("f5 errors reported to background syncs", 1, 20);
     let (mut acknowledged, mut rejected) = (0, 0);
     for round in 0..scenario.rounds() {
         scenario.step(format!("round {round}"));

@@ -45,7 +45,7 @@ pub enum Use {
     Example,
     /// `json,file=NAME` and others: is saved for the blocks that follow.
     File(String),
-    /// `text,output` or `json,output`: equals the output of the block before. `…` stands for any text, and on a
+    /// `text,output` or `json,output`: equals the output of the block before. `…` matches any text, and on a
     /// line of its own for any lines.
     Output,
     /// `json` and `toml`: is valid.

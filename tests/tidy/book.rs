@@ -1,5 +1,5 @@
 //! The book under `docs/` builds, its links lead to pages and headings that exist, and each of its blocks is
-//! tested, or says why not.
+//! tested, or states why not.
 
 use std::fs;
 use std::path::Path;
@@ -45,7 +45,7 @@ fn broken_links<'a>(path: &'a Path, page: &'a str) -> impl Iterator<Item = &'a s
 }
 
 #[test]
-fn every_block_is_tested_or_says_why_not() {
+fn every_block_is_tested_or_states_why_not() {
     let blocks: Vec<_> = book::pages().into_iter().flat_map(|page| page.blocks).collect();
     let mut violations = Vec::new();
     for block in &blocks {

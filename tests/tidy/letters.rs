@@ -96,7 +96,7 @@ fn each_key_letter_is_described() {
 
 /// Returns the discriminants of an enum, which are byte literals.
 fn discriminants(sources: &[Source], path: &str, name: &str) -> BTreeSet<char> {
-    let source = sources.iter().find(|source| source.path == path).expect("the layout is in its place");
+    let source = sources.iter().find(|source| source.path == path).expect("the layout exists");
     let found = source.syntax.items.iter().find_map(|item| match item {
         syn::Item::Enum(found) if found.ident == name => Some(found),
         _ => None,

@@ -10,16 +10,25 @@ struct Term {
     new: &'static str,
     /// Whether the term is also rejected as a part of longer words.
     in_words: bool,
+    /// Spellings that contain the term and are not rejected: names of an interface or a library, and idioms.
+    kept: &'static [&'static str],
+}
+
+impl Term {
+    /// Does not reject these spellings, which contain the term.
+    const fn except(self, kept: &'static [&'static str]) -> Self {
+        Self { kept, ..self }
+    }
 }
 
 /// Returns a term that is rejected as a whole word.
 const fn word(old: &'static str, new: &'static str) -> Term {
-    Term { old, new, in_words: false }
+    Term { old, new, in_words: false, kept: &[] }
 }
 
 /// Returns a term that is rejected anywhere, also as a part of identifiers.
 const fn part(old: &'static str, new: &'static str) -> Term {
-    Term { old, new, in_words: true }
+    Term { old, new, in_words: true, kept: &[] }
 }
 
 const TERMS: &[Term] = &[
@@ -33,8 +42,63 @@ const TERMS: &[Term] = &[
     part("sh|elves", "collections"),
     word("de|parted", "deleted user"),
     part("by and| by", "in the background"),
+    word("ro|ster", "known keys").except(&[
+        "`quorate ro|ster",
+        "\"ro|ster\"",
+        "\"ro|ster.json\"",
+        "deep/ro|ster.json",
+    ]),
     word("ro|sters", "known keys"),
-    part("the ro|ster", "the known keys"),
+    word("reque|ster", "proposer, or caller").except(&["\"reque|ster\"", "`reque|ster`"]),
+    word("reque|sters", "proposers, or callers"),
+    part("the found|er", "the creator, the root user"),
+    word("found|ers", "creators, root users"),
+    word("found|ed", "created"),
+    word("found|ing", "creating"),
+    word("found|s", "creates"),
+    word("lap|se", "expire"),
+    word("lap|ses", "expires"),
+    word("lap|sed", "expired").except(&["`lap|sed`"]),
+    word("refu|sal", "error, reason"),
+    word("refu|sals", "errors, reasons"),
+    word("se|at", "position, slot"),
+    word("se|ats", "positions, slots"),
+    word("sta|nd", "be stored, appear").except(&["sta|nd for"]),
+    word("sta|nds", "is stored, appears").except(&["sta|nds for"]),
+    word("sto|od", "was stored, appeared"),
+    part("in its| place", "there, at its path"),
+    word("pla|ced", "stored, shown"),
+    word("do|or", "listener, boundary"),
+    word("do|ors", "listeners, boundaries"),
+    part("the wa|ll ", "the boundary"),
+    part("the hou|se ", "the crate"),
+    word("ro|oms", "modules"),
+    word("te|lls", "reports, shows, describes"),
+    word("te|lling", "reporting, showing, describing"),
+    word("to|ld", "reported, shown, described"),
+    word("sa|ys", "reports, states, defines").except(&["sa|ys so"]),
+    word("sa|id", "reported, stated, defined"),
+    word("as|ks", "proposes, requests, queries, prompts"),
+    word("as|ked", "proposed, requested, queried, prompted"),
+    word("as|king", "proposing, requesting, querying, prompting"),
+    part("ask| for", "propose, request, query, prompt for"),
+    word("gath|er", "collect"),
+    word("gath|ers", "collects"),
+    word("gath|ered", "collected"),
+    word("gath|ering", "collecting"),
+    word("set|tle", "commit, record"),
+    word("set|tles", "commits, records"),
+    word("set|tled", "committed, recorded"),
+    word("set|tling", "committing, recording"),
+    word("vac|ant", "empty, missing").except(&["entry::vac|ant"]),
+    word("ri|ng", "notify"),
+    word("ri|ngs", "notifies"),
+    word("ne|ws", "outbox event, change event"),
+    word("swe|ep", "cleanup"),
+    word("swe|eps", "cleanups"),
+    word("swe|eping", "removing"),
+    word("swe|pt", "removed"),
+    part("\"tu|rn.", "attempt"),
     word("who|ever", "the user, the caller, anyone who"),
     part("taken| out", "exported"),
     part("brought| in", "imported"),
@@ -67,11 +131,19 @@ fn is_data(path: &str) -> bool {
 fn contains(line: &str, term: &Term) -> bool {
     let old = term.old.replace('|', "");
     line.match_indices(&old).any(|(start, found)| {
+        let is_kept = term.kept.iter().any(|spelling| is_spelled(line, start, &old, spelling));
         let is_letter = |letter: Option<char>| letter.is_some_and(char::is_alphabetic);
         let before = line.get(..start).and_then(|text| text.chars().next_back());
         let after = line.get(start + found.len()..).and_then(|text| text.chars().next());
-        term.in_words || (!is_letter(before) && !is_letter(after))
+        !is_kept && (term.in_words || (!is_letter(before) && !is_letter(after)))
     })
+}
+
+/// Returns whether the term that begins at `start` is a part of this spelling.
+fn is_spelled(line: &str, start: usize, old: &str, spelling: &str) -> bool {
+    let spelling = spelling.replace('|', "");
+    let begins = spelling.find(old).and_then(|offset| start.checked_sub(offset));
+    begins.and_then(|begins| line.get(begins..)).is_some_and(|rest| rest.starts_with(&spelling))
 }
 
 #[test]
@@ -96,4 +168,7 @@ fn the_check_finds_terms() {
     assert!(finds("the st|ory of a key", &term) && finds("one_st|ory_here", &term));
     assert!(!finds("the history of a key", &term));
     assert!(finds("type keyfl|aw", &part("fl|aw", "error")));
+    let term = word("ro|ster", "known keys").except(&["`quorate ro|ster"]);
+    assert!(finds("a ro|ster, `quorate the ro|ster`", &term));
+    assert!(!finds("now `quorate ro|ster ls`", &term));
 }

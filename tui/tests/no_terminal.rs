@@ -15,7 +15,7 @@ fn run(words: &[&str]) -> Output {
 }
 
 #[test]
-fn refuses_cleanly_and_says_what_to_do() {
+fn reports_an_error_and_what_to_do() {
     let output = run(&[]);
     assert_eq!(output.status.code(), Some(2));
     assert!(output.stdout.is_empty());
@@ -24,11 +24,11 @@ fn refuses_cleanly_and_says_what_to_do() {
 }
 
 #[test]
-fn a_passphrase_that_nobody_can_be_asked_for_is_reported() {
+fn a_passphrase_that_cannot_be_prompted_for_is_reported() {
     let output = run(&["key", "add", "mira"]);
     let text = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{text}");
-    assert_eq!(text, "quorate: no terminal to ask for the passphrase; use --passphrase-fd N\n");
+    assert_eq!(text, "quorate: no terminal to prompt for the passphrase; use --passphrase-fd N\n");
 }
 
 #[test]

@@ -43,7 +43,7 @@ impl Budget {
     }
 
     /// Returns the budget of a submitted request. Its rows are not limited, so that it never stops half-way.
-    /// Its steps have a lower bound, so that no setting leads to the refusal of a vote that would count.
+    /// Its steps have a lower bound, so that under each setting a vote that would count is accepted.
     pub fn of_submission(limits: &Limits) -> Self {
         let steps = limits.policy_steps_per_answer.max(quorate_policy::REQUEST_STEP_LIMIT.saturating_mul(2));
         Self::new(usize::MAX, steps, Cancellation::default())

@@ -97,7 +97,7 @@ pub async fn run(arguments: DevArguments) -> Result<(), StartError> {
     let settings = ServiceSettings {
         webhooks: WebhookPolicy::dev(),
         mail: arguments.mail.clone().map(mail).transpose()?,
-        allow_organizations: true,
+        allow_registration: true,
         ..ServiceSettings::default()
     };
     let data = Data::in_folder(folder.clone(), KeySource::File(folder.join("root.key")), true);

@@ -66,7 +66,7 @@ fn service_settings(config: &Config) -> Result<ServiceSettings, StartError> {
     Ok(ServiceSettings {
         webhooks,
         mail: mail.transpose()?,
-        allow_organizations: config.organizations.founding,
+        allow_registration: config.organizations.allow_registration,
         deny_errors: config.policies.deny_errors,
         outbox: config.limits.outbox,
     })

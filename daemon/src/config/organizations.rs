@@ -6,9 +6,9 @@ use super::section::Section;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Organizations {
     /// Whether any client may create one through the API, with a passkey.
-    pub founding: bool,
+    pub allow_registration: bool,
 }
 
 pub(super) fn read(section: &mut Section<'_, '_>) -> Organizations {
-    Organizations { founding: section.flag("founding").unwrap_or_default() }
+    Organizations { allow_registration: section.flag("allow_registration").unwrap_or_default() }
 }

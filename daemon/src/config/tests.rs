@@ -214,7 +214,7 @@ fn the_sample_shows_the_defaults() {
     assert_eq!(shown.limits, defaults);
     assert_eq!(shown.log, Log::default());
     assert!(!shown.webhook.allow_http);
-    assert!(!shown.organizations.founding);
+    assert!(!shown.organizations.allow_registration);
     assert_eq!(shown.policies.deny_errors, DenyErrors::Skip);
     let sample = Config::check(SAMPLE, Path::new("")).unwrap();
     assert_eq!((sample.mail, sample.http.unwrap().trusted_proxies), (None, Vec::new()));

@@ -107,7 +107,7 @@ impl Executor {
                 self.commit(Commit::default()).await.map_err(commit_api_error)?;
                 continue;
             }
-            fail_points::reach("turn.decided");
+            fail_points::reach("attempt.decided");
             let Some(commit) = attempt.commit else {
                 if self.is_current(&world.relied(), attempt.corrupt.as_ref())? {
                     return self.persist_expiry(attempt.answer);
@@ -127,11 +127,11 @@ impl Executor {
             let pending = self.queue_commit(commit, Some(deciding))?;
             match pending.await {
                 Ok(()) => {
-                    fail_points::reach("turn.committed");
+                    fail_points::reach("attempt.committed");
                     return attempt.answer;
                 }
                 Err(CommitError::Clash) => {
-                    fail_points::reach("turn.clash");
+                    fail_points::reach("attempt.clash");
                     if let (None, Some(organization)) = (&organization_guard, first) {
                         organization_guard = Some(self.organization_locks.lock(organization).await);
                     }
@@ -157,7 +157,7 @@ impl Executor {
         credentials: &Credentials,
         body: &Bytes,
     ) -> Attempt {
-        fail_points::reach("turn.decide");
+        fail_points::reach("attempt.decide");
         let failed = Cell::new(false);
         let mut entropy = |buffer: &mut [u8]| {
             if getrandom::fill(buffer).is_err() {
@@ -179,7 +179,7 @@ impl Executor {
         commit: Commit,
         deciding: Option<Deciding>,
     ) -> Result<impl Future<Output = Result<(), CommitError>> + use<>, ApiError> {
-        fail_points::reach("turn.seal");
+        fail_points::reach("attempt.seal");
         let Commit { expect, must_not_exist, must_be_empty, mut writes, after, set, change_events } = commit;
         let versions = after.iter().map(|after| (after.id(), after.head.version));
         let register = |(id, version)| (layout::version(id), version);
@@ -189,7 +189,7 @@ impl Executor {
             log(Some(&corrupt));
             RequestError::from(corrupt).api_error()
         })?;
-        fail_points::reach("turn.sealed");
+        fail_points::reach("attempt.sealed");
         let batch = Batch {
             expect: expect.into_iter().map(register).collect(),
             must_not_exist,
@@ -198,7 +198,7 @@ impl Executor {
             writes,
         };
         let pending = self.committer.commit(batch, effects, deciding);
-        fail_points::reach("turn.queued");
+        fail_points::reach("attempt.queued");
         Ok(pending)
     }
 }

@@ -51,7 +51,7 @@ pub struct WorldSettings {
     /// Whether mail can be sent.
     pub mail: bool,
     /// Whether any client may create an organization.
-    pub allow_organizations: bool,
+    pub allow_registration: bool,
     /// Effect of deny policies whose evaluation fails.
     pub deny_errors: DenyErrors,
 }
@@ -167,7 +167,7 @@ impl World for Shared {
     }
 
     fn allows_registration(&self) -> bool {
-        self.settings.allow_organizations
+        self.settings.allow_registration
     }
 
     fn deny_errors(&self) -> DenyErrors {

@@ -24,7 +24,7 @@ pub(crate) fn shared(folder: &Path, store: Arc<dyn Store>) -> (Arc<Shared>, Iden
     let settings = WorldSettings {
         webhooks: Box::new(|_| Ok(())),
         mail: false,
-        allow_organizations: false,
+        allow_registration: false,
         deny_errors: DenyErrors::default(),
     };
     let (guard, _) = Guard::open(&folder.join("guard"), &barrier, 0).unwrap();

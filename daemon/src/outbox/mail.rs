@@ -281,7 +281,7 @@ impl Mailer {
         };
         let commit = Commit { writes: vec![write], ..Commit::default() };
         let recorded = self.executor.commit(commit).await;
-        fail_points::reach("mail.settled");
+        fail_points::reach("mail.recorded");
         recorded.map_err(|_| Stopped::Writes)?;
         self.metrics.delivery(match outcome {
             Outcome::Accepted => "delivered",

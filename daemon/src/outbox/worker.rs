@@ -267,9 +267,9 @@ impl Outbox {
         let outbox::Batch { mut writes, freed } = outcomes.finish(self.courier.records(), now())?;
         writes.extend(corrections);
         let commit = Commit { writes, ..Commit::default() };
-        fail_points::reach("outbox.settle");
+        fail_points::reach("outbox.record");
         let recorded = self.courier.executor.commit(commit).await;
-        fail_points::reach("outbox.settled");
+        fail_points::reach("outbox.recorded");
         recorded.map_err(|_| Stopped::Writes)?;
         for Ended { id, disposition, .. } in self.ended.drain(..) {
             self.busy.remove(&id.lane());

@@ -70,7 +70,7 @@ pub struct ServiceSettings {
     /// Mail settings; `None` if no mail is sent.
     pub mail: Option<MailSettings>,
     /// Whether any client may create an organization.
-    pub allow_organizations: bool,
+    pub allow_registration: bool,
     /// Effect of deny policies whose evaluation fails.
     pub deny_errors: DenyErrors,
     /// Limits of one organization's share of the outbox.
@@ -101,7 +101,7 @@ pub fn open(data: &Data, limits: Limits, settings: &ServiceSettings) -> Result<E
     let world_settings = WorldSettings {
         webhooks,
         mail: settings.mail.is_some(),
-        allow_organizations: settings.allow_organizations,
+        allow_registration: settings.allow_registration,
         deny_errors: settings.deny_errors,
     };
     let shared = Arc::new(Shared::new(barrier, guard, identity.clone(), limits, world_settings));

@@ -257,7 +257,7 @@ impl Store for Embedded {
         let mut commits = self.commits();
         self.check_usable()?;
         let db = Arc::clone(self.read().db()?);
-        fail_points::reach("store.judge");
+        fail_points::reach("store.check");
         let trailer: Vec<Change>;
         let (verdicts, (registers, mut write)) = db.call("reading a record", |db| {
             let mut judge = Judge::new(db, &mut commits.registers);

@@ -2,7 +2,7 @@
 // the root quorum.
 
 import { client, keyPair } from "./watch.mjs";
-import { account, alice, brief, newcomer, payload, recalled, refused, tell, tellLast } from "./dialogue.mjs";
+import { account, alice, brief, newcomer, payload, recalled, refused, report, reportLast } from "./dialogue.mjs";
 
 async function createSetup() {
   const [owner, backend] = [keyPair("end user"), keyPair("backend")];
@@ -69,10 +69,10 @@ export async function delegation() {
   const asRoot = brief(await backend.client.signRawPayload(payload(other, "while it is a root user")));
   const left = brief(await backend.client.updateRootQuorum({ threshold: 1, userIds: [owner.userId] }));
   const people = { owner: owner.person, backend: backend.person };
-  await tell({ organizationId, people, granted, policy: { policyId, condition, consensus }, asRoot, left });
+  await report({ organizationId, people, granted, policy: { policyId, condition, consensus }, asRoot, left });
 
   const signed = await backend.client.signRawPayload(payload(granted, "by the backend"));
-  await tell({
+  await report({
     signed: await recalled(backend.client, signed.activity.id),
     attempts: await attempts(setup, policyId),
     policy: (await owner.client.getPolicy({ policyId })).policy,
@@ -81,5 +81,5 @@ export async function delegation() {
   const byOwner = brief(await owner.client.signRawPayload(payload(other, "by the end user")));
   await owner.client.deletePolicy({ policyId });
   const after = await refused(() => backend.client.signRawPayload(payload(granted, "without a policy")));
-  tellLast({ byOwner, after });
+  reportLast({ byOwner, after });
 }

@@ -1,6 +1,6 @@
 // A user who may do everything, and a wallet that nobody may use.
 
-import { alice, bothAgree, brief, hire, payload, purse, recalled, refused, tell, tellLast } from "./dialogue.mjs";
+import { alice, bothAgree, brief, hire, payload, purse, recalled, refused, report, reportLast } from "./dialogue.mjs";
 
 export async function denial() {
   const clerk = await hire("clerk");
@@ -31,9 +31,9 @@ export async function denial() {
   };
   await bothAgree();
   const pending = brief(await alice.signRawPayload(payload(treasury.address, "by the root quorum")));
-  await tell({ ...seen, pending });
+  await report({ ...seen, pending });
   // Bob approves in the scenario.
-  tellLast({
+  reportLast({
     completed: await recalled(alice, pending.id),
     denied: await refused(() => spends(treasury, "from the treasury again")),
   });

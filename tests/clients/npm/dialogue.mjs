@@ -7,20 +7,20 @@ import { client, credentials, keyPair } from "./watch.mjs";
 const input = createInterface({ input: process.stdin });
 const lines = input[Symbol.asyncIterator]();
 
-function say(seen) {
+function print(seen) {
   process.stdout.write(`${JSON.stringify(seen)}\n`);
 }
 
 // Reports observations, and continues when the calling program has checked them and acted.
-export async function tell(seen) {
-  say(seen);
+export async function report(seen) {
+  print(seen);
   const { done } = await lines.next();
   if (done) throw new Error("the calling program has ended");
 }
 
 // Reports the last observations.
-export function tellLast(seen) {
-  say(seen);
+export function reportLast(seen) {
+  print(seen);
   input.close();
 }
 

@@ -1,7 +1,7 @@
 // Policies with a time condition. Each condition holds or fails for hundreds of years, so that no run of this scenario
 // is near a change.
 
-import { alice, bothAgree, brief, hire, payload, purse, recalled, refused, tell, tellLast } from "./dialogue.mjs";
+import { alice, bothAgree, brief, hire, payload, purse, recalled, refused, report, reportLast } from "./dialogue.mjs";
 
 // A span of seven days starts every seven days, so it always applies.
 const always = "CronSpan('0 0 * * 0', '7d', 'UTC')";
@@ -39,8 +39,8 @@ export async function gates() {
   };
   await bothAgree();
   const update = brief(await alice.updatePolicy({ policyId: policies.never, time: "" }));
-  await tell({ ...seen, update });
+  await report({ ...seen, update });
   // Bob approves in the scenario.
   const signed = await signs();
-  tellLast({ gate: (await gateOf("never")) ?? "", signed: await recalled(clerk.client, signed.activity.id) });
+  reportLast({ gate: (await gateOf("never")) ?? "", signed: await recalled(clerk.client, signed.activity.id) });
 }

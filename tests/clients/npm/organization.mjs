@@ -1,6 +1,6 @@
 // The organization, its sub-organizations, invitations and contracts, through the clients' own methods.
 
-import { client, credentials, keyPair, named, plain, refusal, result } from "./watch.mjs";
+import { client, credentials, keyPair, named, plain, failure, result } from "./watch.mjs";
 
 async function shown(raw) {
   return (await raw.getOrganization({ organizationId: credentials.organizationId })).organizationData;
@@ -52,10 +52,10 @@ export async function children({ alice }) {
   seen.found = plain(await alice.getSubOrgIds(filter));
   // This address is not verified.
   seen.verified = plain(await alice.getVerifiedSubOrgIds(filter));
-  seen.keep = await refusal(() => child.deleteSubOrganization({}));
+  seen.keep = await failure(() => child.deleteSubOrganization({}));
   seen.delete = result(await child.deleteSubOrganization({ deleteWithoutExport: true }));
   seen.left = plain(await alice.getSubOrgIds({}));
-  seen.gone = await refusal(() => child.getWhoami());
+  seen.gone = await failure(() => child.getWhoami());
   return seen;
 }
 

@@ -1,6 +1,6 @@
 // Payouts that members of a team approve together, while the team and the policy change.
 
-import { alice, bob, bothAgree, brief, first, hire, payload, purse, recalled, refused, tell, tellLast } from "./dialogue.mjs";
+import { alice, bob, bothAgree, brief, first, hire, payload, purse, recalled, refused, report, reportLast } from "./dialogue.mjs";
 
 // Creates a team that shares a tag, a user without it, a wallet, and a policy that requires this many votes
 // of the team.
@@ -29,13 +29,13 @@ const votes = async (member, { fingerprint }) => brief(await member.client.appro
 export async function payout() {
   const { members, outsider, userTagId, address, setup } = await team(["carol", "dave", "erin"], 2);
   const [carol, dave, erin] = members;
-  await tell(setup);
+  await report(setup);
 
   const pending = await pay(carol, address, "pay the supplier");
   const { fingerprint } = pending;
-  await tell({
+  await report({
     pending,
-    asked: await refused(() => pay(outsider, address, "pay mallory")),
+    denied: await refused(() => pay(outsider, address, "pay mallory")),
     approved: await refused(() => votes(outsider, pending)),
     rejected: await refused(() => outsider.client.rejectActivity({ fingerprint })),
   });
@@ -48,7 +48,7 @@ export async function payout() {
   const waits = brief(await alice.signRawPayload(payload(address, "pay the landlord")));
   const removal = await alice.updateUserTag({ userTagId, addUserIds: [], removeUserIds: [first.userId, erin.userId] });
   const removed = brief(await bob.approveActivity({ fingerprint: removal.activity.fingerprint }));
-  await tell({
+  await report({
     paid,
     waits,
     removed,
@@ -57,36 +57,36 @@ export async function payout() {
     one: await votes(dave, waits),
   });
   // Carol approves in the scenario.
-  tellLast({ paid: await recalled(alice, waits.id) });
+  reportLast({ paid: await recalled(alice, waits.id) });
 }
 
 export async function revision() {
   const { members, userTagId, policyId, address, setup } = await team(["carol", "dave", "erin"], 2);
   const [carol, dave, erin] = members;
   const pending = await pay(carol, address, "pay the supplier");
-  await tell({ ...setup, pending });
+  await report({ ...setup, pending });
 
   await alice.updatePolicy({ policyId, policyConsensus: atLeast(3, userTagId) });
-  await tell({ two: await votes(dave, pending) });
+  await report({ two: await votes(dave, pending) });
 
   await alice.deletePolicy({ policyId });
-  await tell({ late: await refused(() => votes(erin, pending)) });
+  await report({ late: await refused(() => votes(erin, pending)) });
   // Bob approves in the scenario.
-  tellLast({ paid: await recalled(alice, pending.id) });
+  reportLast({ paid: await recalled(alice, pending.id) });
 }
 
 export async function departure() {
   const { members, address, setup } = await team(["carol", "dave", "erin", "frank"], 3);
   const [carol, dave, erin] = members;
   const pending = await pay(carol, address, "pay the supplier");
-  await tell({ ...setup, pending, two: await votes(dave, pending) });
+  await report({ ...setup, pending, two: await votes(dave, pending) });
 
   await alice.deleteUsers({ userIds: [dave.userId] });
-  await tell({
+  await report({
     gone: await refused(() => votes(dave, pending)),
     erin: await votes(erin, pending),
     between: await recalled(alice, pending.id),
   });
   // Frank approves in the scenario.
-  tellLast({ paid: await recalled(alice, pending.id) });
+  reportLast({ paid: await recalled(alice, pending.id) });
 }

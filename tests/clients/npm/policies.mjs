@@ -1,6 +1,6 @@
 // Policies, their evaluations, and votes, through the clients' own methods.
 
-import { client, keyPair, named, plain, refusal, result } from "./watch.mjs";
+import { client, keyPair, named, plain, failure, result } from "./watch.mjs";
 
 const wallet = (walletName) => ({ walletName, accounts: [] });
 
@@ -39,7 +39,7 @@ export async function policies({ alice }) {
   });
   const policyIds = many.policyIds.map((id, index) => named(`policy ${index}`, id));
   seen.createMany = result(many);
-  seen.denied = await refusal(() => clerk.createWallet(wallet("denied")));
+  seen.denied = await failure(() => clerk.createWallet(wallet("denied")));
   seen.update = result(await alice.updatePolicy({ policyId, policyName: "clerk renamed", policyEffect: "EFFECT_ALLOW" }));
   const { policy } = await alice.getPolicy({ policyId });
   seen.get = plain({ ...policy, consensus: policy.consensus.replace(userId, "clerk") });

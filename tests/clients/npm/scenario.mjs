@@ -29,7 +29,7 @@ function keyPair() {
   return { publicKey: bytesToHex(p256.getPublicKey(secret, true)), privateKey: bytesToHex(secret) };
 }
 
-async function refusal(call) {
+async function failure(call) {
   try {
     return { unexpected: await call() };
   } catch (error) {
@@ -144,9 +144,9 @@ seen.fetched = {
 };
 
 const unknown = keyPair();
-seen.unknownKey = await refusal(() => client(unknown.publicKey, unknown.privateKey).getWhoami());
-seen.unknownSigner = await refusal(() => childClient.signRawPayload(payload(`0x${"00".repeat(20)}`, "text")));
+seen.unknownKey = await failure(() => client(unknown.publicKey, unknown.privateKey).getWhoami());
+seen.unknownSigner = await failure(() => childClient.signRawPayload(payload(`0x${"00".repeat(20)}`, "text")));
 const outsider = client(outsiderKey.publicKey, outsiderKey.privateKey);
-seen.denied = await refusal(() => outsider.createWallet({ walletName: "denied", accounts: [account(0, "ADDRESS_FORMAT_ETHEREUM")] }));
+seen.denied = await failure(() => outsider.createWallet({ walletName: "denied", accounts: [account(0, "ADDRESS_FORMAT_ETHEREUM")] }));
 
 process.stdout.write(JSON.stringify(seen));

@@ -1,7 +1,7 @@
 // Webhook endpoints, session profiles and IP allowlists, through the clients' own methods.
 
 import { createServer } from "node:http";
-import { named, plain, refusal, result } from "./watch.mjs";
+import { named, plain, failure, result } from "./watch.mjs";
 
 export async function endpoints({ alice }) {
   const seen = {};
@@ -50,13 +50,13 @@ export async function allowlists({ alice, bob, second: { publicKey } }) {
   seen.get = plain(await alice.getIpAllowlist({}));
   seen.setKey = result(await alice.setIpAllowlist({ publicKey, rules: [elsewhere], onEvaluationError: "DENY" }));
   seen.ofKey = plain(await alice.getIpAllowlist({ publicKey }));
-  seen.shut = await refusal(() => bob.getWhoami());
+  seen.shut = await failure(() => bob.getWhoami());
   seen.setKeyAgain = result(await alice.setIpAllowlist({ publicKey, rules: [elsewhere, here] }));
   seen.ofKeyAgain = plain(await alice.getIpAllowlist({ publicKey }));
   seen.open = plain((await bob.getWhoami()).userId);
   seen.removeKey = result(await alice.removeIpAllowlist({ publicKey }));
-  seen.goneOfKey = await refusal(() => alice.getIpAllowlist({ publicKey }));
+  seen.goneOfKey = await failure(() => alice.getIpAllowlist({ publicKey }));
   seen.remove = result(await alice.removeIpAllowlist({}));
-  seen.gone = await refusal(() => alice.getIpAllowlist({}));
+  seen.gone = await failure(() => alice.getIpAllowlist({}));
   return seen;
 }

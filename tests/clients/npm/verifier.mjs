@@ -113,7 +113,7 @@ async function trial(index, each, seen) {
 // Runs all trials, and prints the observations. Each trial returns its kinds, and may add details that are printed if
 // it fails.
 export async function verify(each) {
-  const seen = { seed, asked: total, verified: 0, failed: 0, counts: {}, failures: [] };
+  const seen = { seed, total, verified: 0, failed: 0, counts: {}, failures: [] };
   const started = performance.now();
   let next = 0;
   const worker = async () => {

@@ -34,7 +34,7 @@ export function result({ activity, ...members }) {
 }
 
 // Returns the error of a call. The client appends the details to the message.
-export async function refusal(call) {
+export async function failure(call) {
   try {
     return { unexpected: plain(await call()) };
   } catch (error) {

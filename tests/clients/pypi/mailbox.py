@@ -14,13 +14,13 @@ from aiosmtpd.controller import Controller
 class Mailbox:
     """Prints each mail, after rejecting the requested number."""
 
-    def __init__(self, refusals: int) -> None:
-        self.refusals = refusals
+    def __init__(self, failures: int) -> None:
+        self.failures = failures
 
     async def handle_DATA(self, server, session, envelope) -> str:
         message = message_from_bytes(envelope.content)
-        refused = self.refusals > 0
-        self.refusals -= 1
+        refused = self.failures > 0
+        self.failures -= 1
         seen = {
             "refused": refused,
             "from": envelope.mail_from,
@@ -30,12 +30,12 @@ class Mailbox:
             "text": message.get_payload(decode=True).decode(),
         }
         print(json.dumps(seen), flush=True)
-        return "451 come back later" if refused else "250 taken"
+        return "451 come back later" if refused else "250 OK"
 
 
 def main() -> None:
-    refusals = int(sys.argv[2]) if sys.argv[1:2] == ["refuse"] else 0
-    controller = Controller(Mailbox(refusals), hostname="127.0.0.1", port=0)
+    failures = int(sys.argv[2]) if sys.argv[1:2] == ["refuse"] else 0
+    controller = Controller(Mailbox(failures), hostname="127.0.0.1", port=0)
     # Port 0 selects a free port, which only the socket knows.
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)

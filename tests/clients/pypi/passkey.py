@@ -90,27 +90,27 @@ def submit(passkey, kind, parameters, organization=None):
     return post(f"/public/v1/submit/{operation}", body, passkey.stamp(body))
 
 
-def ask(passkey, query, organization):
+def query(passkey, name, organization):
     body = json.dumps({"organizationId": organization}).encode()
-    return post(f"/public/v1/query/{query}", body, passkey.stamp(body))
+    return post(f"/public/v1/query/{name}", body, passkey.stamp(body))
 
 
 def main():
     passkey, second = Passkey(), Passkey()
-    registered = passkey.registration("founder")
-    parameters = {"organizationName": "By passkey", "rootEmail": "founder@example.org", "rootAuthenticator": registered}
+    registered = passkey.registration("creator")
+    parameters = {"organizationName": "By passkey", "rootEmail": "creator@example.org", "rootAuthenticator": registered}
     seen = {"credentialId": websafe_encode(passkey.credential_id)}
     seen["stolen"] = submit(second, "CREATE_ORGANIZATION_V2", parameters)
-    seen["founded"] = submit(passkey, "CREATE_ORGANIZATION_V2", parameters)
-    organization = seen["founded"]["body"]["activity"]["organizationId"]
-    seen["whoami"] = ask(passkey, "whoami", organization)
-    seen["users"] = ask(passkey, "list_users", organization)
+    seen["created"] = submit(passkey, "CREATE_ORGANIZATION_V2", parameters)
+    organization = seen["created"]["body"]["activity"]["organizationId"]
+    seen["whoami"] = query(passkey, "whoami", organization)
+    seen["users"] = query(passkey, "list_users", organization)
     seen["wallet"] = submit(passkey, "CREATE_WALLET", {"walletName": "first", "accounts": []}, organization)
     user = seen["whoami"]["body"]["userId"]
     more = {"userId": user, "authenticators": [second.registration("second")]}
     seen["second"] = submit(passkey, "CREATE_AUTHENTICATORS_V2", more, organization)
-    seen["bySecond"] = ask(second, "whoami", organization)
-    seen["elsewhere"] = ask(passkey, "whoami", CREDENTIALS["organizationId"])
+    seen["bySecond"] = query(second, "whoami", organization)
+    seen["elsewhere"] = query(passkey, "whoami", CREDENTIALS["organizationId"])
     json.dump(seen, sys.stdout)
 
 

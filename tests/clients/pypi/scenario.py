@@ -45,7 +45,7 @@ def key_pair():
     return public.hex(), f"{secret.private_numbers().private_value:064x}"
 
 
-def refusal(call):
+def failure(call):
     try:
         return {"unexpected": str(call())}
     except TurnkeyError as error:
@@ -152,7 +152,7 @@ def main():
     seen["voterWhoLeft"] = {"voted": kept.votes[0].userId, "left": leaver_id}
 
     alice.update_root_quorum(UpdateRootQuorumBody(threshold=2, userIds=[FIRST["userId"], SECOND["userId"]]))
-    seen["pending"] = refusal(lambda: alice.sign_raw_payload(payload(public_key, "signed by two")))
+    seen["pending"] = failure(lambda: alice.sign_raw_payload(payload(public_key, "signed by two")))
     pending = alice.get_activity(GetActivityBody(activityId=seen["pending"]["activityId"])).activity
     approved = bob.approve_activity(ApproveActivityBody(fingerprint=pending.fingerprint)).activity
     fetched = alice.get_activity(GetActivityBody(activityId=pending.id)).activity
@@ -164,10 +164,10 @@ def main():
             "verified": verified(activity.result.signRawPayloadResult, "signed by two", public_key),
         }
 
-    seen["unknownKey"] = refusal(client(*key_pair()).get_whoami)
-    seen["unknownSigner"] = refusal(lambda: child_client.sign_raw_payload(payload("0x" + "00" * 20, "text")))
+    seen["unknownKey"] = failure(client(*key_pair()).get_whoami)
+    seen["unknownSigner"] = failure(lambda: child_client.sign_raw_payload(payload("0x" + "00" * 20, "text")))
     outsider = client(outsider_public, outsider_private)
-    seen["denied"] = refusal(lambda: outsider.create_wallet(CreateWalletBody(walletName="denied", accounts=accounts)))
+    seen["denied"] = failure(lambda: outsider.create_wallet(CreateWalletBody(walletName="denied", accounts=accounts)))
 
     json.dump(seen, sys.stdout)
 

@@ -28,7 +28,7 @@ pub(super) async fn approve(session: &Session, options: &ApproveArguments) -> Re
         let outcome = Outcome::of(review.activity.status);
         return Ok(answer(&review, Choice::Approve, outcome, "already voted", text));
     }
-    if let Some(error) = review.approve_refusal() {
+    if let Some(error) = review.approval_error() {
         return Err(blocked_failure(&review, &error));
     }
     let (organization, fingerprint) =
@@ -51,7 +51,7 @@ pub(super) async fn reject(
     if review.proposal.is_none() {
         return reject_by_fingerprint(session, &review, named, note).await;
     }
-    if let Some(error) = review.reject_refusal() {
+    if let Some(error) = review.rejection_error() {
         return Err(blocked_failure(&review, &error));
     }
     let (organization, fingerprint) =
@@ -125,7 +125,7 @@ fn check_expected(review: &Review, options: &ApproveArguments) -> Result<(), Fai
             .collect();
         return Err(differs(format!("a check failed: {}; nothing was sent", failed.join("; "))));
     }
-    if review.approve_refusal().is_none() { check_flags(review, &options.allow_flag) } else { Ok(()) }
+    if review.approval_error().is_none() { check_flags(review, &options.allow_flag) } else { Ok(()) }
 }
 
 /// Fails if a HIGH flag was not accepted by name.

@@ -26,7 +26,7 @@ fn add(folders: &Folders, context: &Context, name: &str, curve: CurveArgument) -
         CurveArgument::Secp256k1 => ApiKeyCurve::Secp256k1,
         CurveArgument::Ed25519 => ApiKeyCurve::Ed25519,
     };
-    let source = context.passphrase_fd.map_or(Source::Ask, Source::Descriptor);
+    let source = context.passphrase_fd.map_or(Source::Terminal, Source::Descriptor);
     let phrase = passphrase::read(
         source,
         &format!("New passphrase (at least {} characters): ", file::PASSPHRASE_MINIMUM),

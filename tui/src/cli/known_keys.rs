@@ -61,7 +61,7 @@ struct AcceptOptions<'a> {
     keys: &'a [UserKey],
 }
 
-/// Accepts the stated root quorum if executed changes prove it or the caller says that it was compared.
+/// Accepts the stated root quorum if executed changes prove it or the caller confirms that it was compared.
 /// Accepts the names and keys that the caller names.
 async fn accept(session: &Session, wanted: &AcceptOptions<'_>) -> Result<Answer, Failure> {
     session.daemon_status().await?;

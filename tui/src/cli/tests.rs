@@ -377,7 +377,7 @@ fn known_keys_are_compared_and_exchanged() {
         std::fs::write(&path, whole[0].to_string().replace(public, &public.to_uppercase())).unwrap();
         assert_eq!(at(&fake, "mira", &["known-keys", "import", &path_text]).await.0, Exit::Failed);
         assert_eq!(
-            at(&fake, "mira", &["known-keys", "import", "/nonexistent/roster"]).await.0,
+            at(&fake, "mira", &["known-keys", "import", "/nonexistent/known-keys"]).await.0,
             Exit::NotFound
         );
     });

@@ -1,4 +1,4 @@
-//! Asks for a passphrase on the terminal without echo, or reads one line from a file descriptor for scripts.
+//! Prompts for a passphrase on the terminal without echo, or reads one line from a file descriptor for scripts.
 //! Never reads arguments or the environment.
 
 use std::fs::File;
@@ -14,7 +14,7 @@ const LENGTH_LIMIT: u64 = 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
     /// The terminal, or the first line of standard input if that is not a terminal.
-    Ask,
+    Terminal,
     /// The first line of this open file descriptor.
     Descriptor(u32),
 }
@@ -23,7 +23,7 @@ pub(crate) enum Source {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PassphraseError {
     /// Standard input is not a terminal and is empty.
-    #[error("no terminal to ask for the passphrase; use --passphrase-fd N")]
+    #[error("no terminal to prompt for the passphrase; use --passphrase-fd N")]
     NoTerminal,
     /// The terminal or the descriptor cannot be read.
     #[error(transparent)]
@@ -36,8 +36,8 @@ pub(crate) fn read(source: Source, prompt: &str) -> Result<Zeroizing<String>, Pa
         Source::Descriptor(number) => {
             Ok(line(&mut BufReader::new(File::open(format!("/dev/fd/{number}"))?))?)
         }
-        Source::Ask if std::io::stdin().is_terminal() => Ok(ask(prompt)?),
-        Source::Ask => {
+        Source::Terminal if std::io::stdin().is_terminal() => Ok(prompt_for(prompt)?),
+        Source::Terminal => {
             let mut input = std::io::stdin().lock();
             if input.fill_buf()?.is_empty() {
                 return Err(PassphraseError::NoTerminal);
@@ -49,7 +49,7 @@ pub(crate) fn read(source: Source, prompt: &str) -> Result<Zeroizing<String>, Pa
 
 /// Returns whether a person types the passphrase, so that a new one must be typed twice.
 pub(crate) fn is_typed(source: Source) -> bool {
-    source == Source::Ask && std::io::stdin().is_terminal()
+    source == Source::Terminal && std::io::stdin().is_terminal()
 }
 
 fn line(reader: &mut impl BufRead) -> std::io::Result<Zeroizing<String>> {
@@ -61,7 +61,7 @@ fn line(reader: &mut impl BufRead) -> std::io::Result<Zeroizing<String>> {
     Ok(text)
 }
 
-fn ask(prompt: &str) -> std::io::Result<Zeroizing<String>> {
+fn prompt_for(prompt: &str) -> std::io::Result<Zeroizing<String>> {
     let terminal = File::options().read(true).write(true).open("/dev/tty")?;
     let _quiet = Quiet::start(&terminal)?;
     (&terminal).write_all(prompt.as_bytes())?;

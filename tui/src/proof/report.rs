@@ -53,8 +53,8 @@ pub(crate) fn json(review: &Review) -> Value {
         "failure": review.activity.failure,
         "result": review.activity.result,
         "blocked": review.blocked(),
-        "approveRefusal": review.approve_refusal(),
-        "rejectRefusal": review.reject_refusal(),
+        "approveRefusal": review.approval_error(),
+        "rejectRefusal": review.rejection_error(),
     })
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn plain_text(review: &Review) -> String {
         line(format!("sha256    {}", grouped(&proposal.fingerprint.hex())));
     }
     if review.blocked() && review.draft.is_none() {
-        let rejection = match review.reject_refusal() {
+        let rejection = match review.rejection_error() {
             None => "It can still be rejected.".to_owned(),
             Some(error) => format!("It cannot be rejected from this record either: {error}."),
         };

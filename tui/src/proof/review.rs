@@ -152,7 +152,7 @@ impl Review {
     }
 
     /// Returns why the viewer cannot approve, if so.
-    pub(crate) fn approve_refusal(&self) -> Option<String> {
+    pub(crate) fn approval_error(&self) -> Option<String> {
         if self.blocked() {
             return Some(
                 self.unprovable().unwrap_or_else(|| "a check failed: see the lines marked [x]".to_owned()),
@@ -182,7 +182,7 @@ impl Review {
     }
 
     /// Returns why the viewer cannot reject, if so.
-    pub(crate) fn reject_refusal(&self) -> Option<String> {
+    pub(crate) fn rejection_error(&self) -> Option<String> {
         let unsent = self.draft.as_ref().map(|_| "nothing was sent yet: Esc discards the draft".to_owned());
         unsent.or_else(|| self.closed()).or_else(|| self.vote_target().err())
     }

@@ -42,7 +42,7 @@ fn an_honest_record_passes() {
     assert_eq!(mark(&review, "K11"), Mark::Care);
     assert!(!review.blocked());
     assert_eq!((review.tally.has(), review.tally.needed, review.tally.short_by()), (2, 3, 1));
-    assert_eq!(review.approve_refusal(), None);
+    assert_eq!(review.approval_error(), None);
     assert_eq!(review.risk, Level::High);
     assert_eq!(
         review.challenge(),
@@ -377,13 +377,13 @@ fn times_must_match_and_votes_expire() {
 #[test]
 fn disabled_commands_give_a_reason() {
     let (fixture, mut record) = threshold_proposal();
-    assert!(fixture.review(&record, 1).approve_refusal().unwrap().contains("already voted"));
+    assert!(fixture.review(&record, 1).approval_error().unwrap().contains("already voted"));
     record.row.waiting.as_mut().unwrap().open_to = vec![Fixture::user(2)];
-    assert!(fixture.review(&record, 0).approve_refusal().unwrap().contains("would not count"));
-    assert_eq!(fixture.review(&record, 0).reject_refusal(), None);
+    assert!(fixture.review(&record, 0).approval_error().unwrap().contains("would not count"));
+    assert_eq!(fixture.review(&record, 0).rejection_error(), None);
     record.row.activity.status = Status::Rejected;
-    assert!(fixture.review(&record, 0).approve_refusal().unwrap().contains("rejected"));
-    assert!(fixture.review(&record, 0).reject_refusal().is_some());
+    assert!(fixture.review(&record, 0).approval_error().unwrap().contains("rejected"));
+    assert!(fixture.review(&record, 0).rejection_error().is_some());
 }
 
 #[test]
@@ -459,19 +459,19 @@ fn masked_activities_are_blocked_with_a_reason() {
     assert_eq!((mark(&review, "K1"), mark(&review, "K8")), (Mark::Failed, Mark::Failed));
     assert!(review.blocked() && review.fields.is_empty());
     let reason = "the daemon hides a card's number";
-    assert!(review.approve_refusal().unwrap().ends_with(reason));
+    assert!(review.approval_error().unwrap().ends_with(reason));
     assert!(
         review.sentence.contains(reason) && review.sentence.contains("cannot prove"),
         "{}",
         review.sentence
     );
     assert!(review.checks[0].text.contains(reason));
-    assert!(review.vote_target().is_err() && review.reject_refusal().is_some());
+    assert!(review.vote_target().is_err() && review.rejection_error().is_some());
     // A mismatch of any other type is reported without that explanation.
     record.row.activity.activity_type = "ACTIVITY_TYPE_SET_PAYMENT_METHOD_V2".to_owned();
     let review = fixture.review(&record, 0);
     assert!(review.blocked() && !review.sentence.contains(reason));
-    assert!(review.approve_refusal().unwrap().contains("a check failed"));
+    assert!(review.approval_error().unwrap().contains("a check failed"));
 }
 
 #[test]

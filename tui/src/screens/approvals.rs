@@ -101,11 +101,11 @@ impl Screen for State {
             canvas.lines(inner, &lines, 0);
             return;
         }
-        let news = match shared.inbox.announced() {
+        let announcement = match shared.inbox.announced() {
             0 => String::new(),
             count => format!("{count} new HIGH"),
         };
-        let remark = if filter_text.is_empty() { news } else { filter_text };
+        let remark = if filter_text.is_empty() { announcement } else { filter_text };
         let layout = layout(self, area, mine.len(), others.len());
         let has_list = !self.in_preview;
         if layout.mine.height > 0 {
@@ -187,14 +187,14 @@ fn layout(state: &State, area: Rect, mine: usize, others: usize) -> Layout {
         _ if state.in_preview => area.height,
         _ => 0,
     };
-    let room = area.height.saturating_sub(preview);
+    let available = area.height.saturating_sub(preview);
     let per_row = rows_each(area);
     let others = match (others, mine) {
         (0, _) => 0,
-        (_, 0) => room,
-        (others, _) => height(others, per_row).min(room / 3).max(4).min(room),
+        (_, 0) => available,
+        (others, _) => height(others, per_row).min(available / 3).max(4).min(available),
     };
-    let (mine, rest) = above(area, room.saturating_sub(others));
+    let (mine, rest) = above(area, available.saturating_sub(others));
     let (others, preview) = above(rest, others);
     Layout { mine, others, preview }
 }

@@ -129,7 +129,7 @@ impl Session {
             socket: clean(&socket.display().to_string()),
         };
         let passphrase =
-            context.passphrase_fd.map_or(passphrase::Source::Ask, passphrase::Source::Descriptor);
+            context.passphrase_fd.map_or(passphrase::Source::Terminal, passphrase::Source::Descriptor);
         Ok(Self { client: Client::new(socket), identity, key, passphrase, folders: folders.clone() })
     }
 
@@ -176,7 +176,7 @@ impl Session {
         }
     }
 
-    /// Unlocks the key. Asks for the passphrase if one is needed.
+    /// Unlocks the key. Prompts for the passphrase if one is needed.
     pub(crate) fn stamper(&self) -> Result<Stamper, Failure> {
         let KeySource::File { name, .. } = &self.key else { return self.unlock("") };
         let passphrase = passphrase::read(self.passphrase, &format!("Passphrase for key {name}: "))?;

@@ -19,8 +19,8 @@ pub(crate) fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
-    let room = columns.saturating_sub(CUT.len());
-    let mut out = fitting(text, room).to_owned();
+    let available = columns.saturating_sub(CUT.len());
+    let mut out = fitting(text, available).to_owned();
     let mark = CUT.get(..columns.min(CUT.len())).unwrap_or_default();
     let blanks = columns.saturating_sub(width(&out)).saturating_sub(mark.len());
     out.extend(std::iter::repeat_n(' ', blanks));
@@ -46,8 +46,8 @@ pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
         loop {
             // Measures no more of a long word than fits on a line.
             let ink = rest.trim_end_matches(' ');
-            let room = columns.checked_sub(width(&line));
-            if room.is_some_and(|room| fitting(ink, room).len() == ink.len()) {
+            let available = columns.checked_sub(width(&line));
+            if available.is_some_and(|available| fitting(ink, available).len() == ink.len()) {
                 line.push_str(rest);
                 break;
             }

@@ -71,8 +71,8 @@ pub(super) fn create<'a>(
     // Each created organization increments this version, so that two requests never rely on the same count.
     let version = world.version(layout::NO_PARENT)?;
     check_organization_limit(world)?;
-    let founded = organization(registrant, world, runtime)?;
-    let after = &founded.after;
+    let created = organization(registrant, world, runtime)?;
+    let after = &created.after;
     let caller = caller(after, &passkey.credential_id, stamp)?;
     let mut attempt = submission(after.clone(), caller).propose(entry, prepared, runtime)?;
     // A refused request is not recorded: there is no organization that it could belong to.
@@ -80,7 +80,7 @@ pub(super) fn create<'a>(
     if let Some(commit) = &mut attempt.commit {
         commit.expect = vec![(layout::NO_PARENT, version)];
         commit.set.push((layout::NO_PARENT, version.saturating_add(1)));
-        let after = commit.add(founded);
+        let after = commit.add(created);
         commit.after.push(after);
     }
     Ok(attempt)

@@ -4,7 +4,7 @@
 //! - `{"userId": "$user"}` is answered.
 //! - `{"userId": "$unknown"}` is refused with 404: unable to find user $unknown in organization $organization
 //!
-//! A name after `$` stands for a value of the fixture, see [`placeholders`].
+//! A name after `$` is replaced by a value of the fixture, see [`placeholders`].
 
 use std::collections::BTreeMap;
 
@@ -55,7 +55,7 @@ struct Example {
     error: Option<(u16, String)>,
 }
 
-/// Returns the values that the names in examples stand for. Longer names come first.
+/// Returns the values that replace the names in examples. Longer names come first.
 fn placeholders(fixture: &Fixture) -> Vec<(&'static str, String)> {
     let list = json!({"organizationId": fixture.id}).to_string().into_bytes();
     let answer = fixture.memory.query("list_activities", &fixture.roots[0].stamps(&list), &list, NOW);
@@ -86,11 +86,11 @@ fn examples(fixture: &Fixture) -> BTreeMap<String, Vec<Example>> {
         let line = placeholders.iter().fold(line.to_owned(), |line, (name, value)| line.replace(name, value));
         assert!(!line.contains('$'), "an unknown name in: {line}");
         let (members, outcome) = line.split_once("` is ").unwrap_or_else(|| panic!("not an example: {line}"));
-        let refusal = outcome.strip_prefix("refused with ").and_then(|rest| rest.split_once(": "));
-        assert!(refusal.is_some() || outcome == "answered.", "not an example: {line}");
+        let error = outcome.strip_prefix("refused with ").and_then(|rest| rest.split_once(": "));
+        assert!(error.is_some() || outcome == "answered.", "not an example: {line}");
         Example {
             members: serde_json::from_str(members).unwrap_or_else(|error| panic!("{members}: {error}")),
-            error: refusal.map(|(status, text)| (status.parse().expect("a status"), text.to_owned())),
+            error: error.map(|(status, text)| (status.parse().expect("a status"), text.to_owned())),
         }
     };
     let examples =

@@ -1,5 +1,5 @@
-//! Valid parameters for each activity type, and the values that they consist of. The parameters themselves stand
-//! beside the expected errors of their type.
+//! Valid parameters for each activity type, and the values that they consist of. The parameters themselves are
+//! defined together with the expected errors of their type.
 
 use quorate_common::ids::{OrganizationId, UserId};
 use serde_json::{Value, json};

@@ -264,7 +264,7 @@ fn keys() -> Vec<(&'static str, Vec<u8>)> {
         ("wallet secret", layout::secret(organization, SecretOf::Wallet(wallet))),
         ("private key secret", layout::secret(organization, SecretOf::PrivateKey(private_key))),
         ("account", layout::account(organization, wallet, 7)),
-        ("account place", layout::account_index(organization, WalletAccountId::from_bytes([0x99; 16]))),
+        ("account index", layout::account_index(organization, WalletAccountId::from_bytes([0x99; 16]))),
         (
             "account path",
             layout::account_path(&index, wallet, "CURVE_SECP256K1", "m/44'", "ADDRESS_FORMAT_ETHEREUM"),

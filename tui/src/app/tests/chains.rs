@@ -135,7 +135,7 @@ fn assert_detected(fixture: &Fixture, record: &ReviewRecord, check: &str, swap: 
     let (name, review) = (swap.name, fixture.review(record, 0));
     let found = review.checks.iter().find(|candidate| candidate.id == check);
     assert_eq!(found.map(|check| check.mark), Some(Mark::Failed), "{name} {check}: {found:?}");
-    assert!(review.blocked() && review.approve_refusal().is_some(), "{name} {check}");
+    assert!(review.blocked() && review.approval_error().is_some(), "{name} {check}");
     let (fails, decides, notice) = approving(fixture, record);
     assert!(fails && !decides && notice.contains("a check failed"), "{name} {check}: {notice}");
 }

@@ -48,7 +48,7 @@ fn edited(console: &mut TestConsole, text: &str) -> Vec<Effect> {
     update(&mut console.model, Msg::Edited(Ok(text.to_owned())))
 }
 
-/// Returns the digits that the challenge asks for.
+/// Returns the digits that the challenge shows.
 fn four(console: &TestConsole) -> String {
     match console.model.review.as_ref().map(|open| open.review.challenge()) {
         Some(crate::proof::Challenge::LastFour(digits)) => digits,

@@ -17,7 +17,7 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
     let mut description = Description::new(
         invitation.map_or_else(|| clean(id), |known| stated(&known.receiver_user_name)),
         format!(
-            "Make {who} a user with the id {} and the passkey {passkey}, as the invitation {} says. The \
+            "Make {who} a user with the id {} and the passkey {passkey}, as defined by the invitation {}. The \
              mailed secret stamps this request; its key does not become a key of the user.",
             clean(user),
             scene.invitation_named(id)

@@ -31,10 +31,10 @@ impl Piece {
 
 pub(super) fn draw(pieces: &[Piece], canvas: &mut Canvas<'_>, area: Rect) {
     let inner = canvas.framed(area, "Copy", "press a key to copy, Esc closes");
-    let room = usize::from(inner.width).saturating_sub(24);
+    let available = usize::from(inner.width).saturating_sub(24);
     let line = |piece: &Piece| {
         let text = clean(&piece.text);
-        Line::plain(format!("{}  {} {}", piece.key, pad(piece.name, 20), cut(&text, room)))
+        Line::plain(format!("{}  {} {}", piece.key, pad(piece.name, 20), cut(&text, available)))
     };
     canvas.lines(inner, &pieces.iter().map(line).collect::<Vec<_>>(), 0);
 }

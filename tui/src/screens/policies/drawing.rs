@@ -34,8 +34,8 @@ impl State {
                 Some(last) => duration(shared.now.saturating_sub(last)),
                 None => "never".to_owned(),
             });
-            let room = usize::from(inner.width).saturating_sub(18);
-            let name = pad(&clean(&policy.policy_name), room);
+            let available = usize::from(inner.width).saturating_sub(18);
+            let name = pad(&clean(&policy.policy_name), available);
             let mark = if warns { "!" } else { " " };
             let marker = if selected { ">" } else { " " };
             Line::styled(format!("{marker} {effect} {name} {:>7} {mark}", last.unwrap_or_default()), style)

@@ -134,8 +134,8 @@ fn outcome(lines: &mut Vec<Line>, simulation: &Simulation, rules: &Rules<'_>, co
     for evaluation in evaluations {
         let outcome = pad(outcome_word(evaluation.explanation.outcome), OUTCOME_COLUMNS);
         let name = pad(&quoted(&evaluation.policy_name), NAME_COLUMNS);
-        let room = columns.saturating_sub(OUTCOME_COLUMNS + NAME_COLUMNS + 2);
-        lines.push(Line::plain(format!("{outcome} {name} {}", cut(&clean(&evaluation.reason), room))));
+        let available = columns.saturating_sub(OUTCOME_COLUMNS + NAME_COLUMNS + 2);
+        lines.push(Line::plain(format!("{outcome} {name} {}", cut(&clean(&evaluation.reason), available))));
     }
 }
 

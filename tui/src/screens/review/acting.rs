@@ -105,12 +105,12 @@ impl State {
 
     /// Returns why an action is disabled, if so.
     pub(crate) fn disabled_reason(&self, shared: &Shared, wanted: Action) -> Option<String> {
-        let (verb, refusal) = match wanted {
-            APPROVE => (self.approval_verb(), self.approve_refusal()),
-            REJECT => ("reject", self.closed.clone().or_else(|| self.review.reject_refusal())),
+        let (verb, reason) = match wanted {
+            APPROVE => (self.approval_verb(), self.approval_error()),
+            REJECT => ("reject", self.closed.clone().or_else(|| self.review.rejection_error())),
             _ => return None,
         };
-        shared.decisions_disabled().or(refusal).map(|error| format!("cannot {verb}: {error}"))
+        shared.decisions_disabled().or(reason).map(|error| format!("cannot {verb}: {error}"))
     }
 
     fn begin(&mut self, choice: Choice, now: u64) -> Vec<Request> {

@@ -71,7 +71,7 @@ impl State {
             &format!(" sections seen: {} of {} | {copy}", seen.join(" "), SECTIONS.len()),
             Theme::plain(),
         );
-        let hint = match self.approve_refusal() {
+        let hint = match self.approval_error() {
             Some(error) => format!(" cannot {}: {error}", self.approval_verb()),
             None => format!(
                 " to {}, type {}{}; you then have 3 s to cancel",
@@ -111,7 +111,7 @@ fn tally_text(review: &Review) -> String {
         None if review.draft.is_some() => "a draft".to_owned(),
         None => status_word(review.activity.status).to_owned(),
         Some(WaitingRule::Policy) => format!("{}; a policy decides how many are needed", count(has, "vote")),
-        Some(WaitingRule::RootQuorum) if review.approve_refusal().is_some() => base,
+        Some(WaitingRule::RootQuorum) if review.approval_error().is_some() => base,
         Some(WaitingRule::RootQuorum) => match tally.short_by().saturating_sub(1) {
             0 => format!("{base}; yours EXECUTES it at once"),
             missing => format!("{base}; after yours {missing} more needed"),

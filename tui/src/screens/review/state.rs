@@ -93,14 +93,14 @@ impl State {
     }
 
     /// Returns why the viewer cannot start an approval, if so.
-    pub(crate) fn approve_refusal(&self) -> Option<String> {
+    pub(crate) fn approval_error(&self) -> Option<String> {
         if let Some(closed) = &self.closed {
             return Some(closed.clone());
         }
         if let Some(changed) = &self.changed {
             return Some(format!("changed since: {changed}; r reloads"));
         }
-        if let Some(error) = self.review.approve_refusal() {
+        if let Some(error) = self.review.approval_error() {
             return Some(error);
         }
         self.unseen()

@@ -70,7 +70,7 @@ pub enum BitcoinError {
     #[error("the {1} of input {0} does not fit")]
     Script(usize, &'static str),
     /// An input requests another sighash type than ALL, or than DEFAULT for Taproot.
-    #[error("input {0} asks for a sighash type that is not supported")]
+    #[error("input {0} has a sighash type that is not supported")]
     SighashType(usize),
 }
 

@@ -24,7 +24,7 @@ pub struct Permission {
     pub threshold: u64,
     /// Id of the parent permission. The network only accepts 0, the owner permission.
     pub parent_id: u64,
-    /// Allowed contract types: bit n of byte m, from the lowest bit, stands for number 8m + n. Empty for
+    /// Allowed contract types: bit n of byte m, from the lowest bit, is the type 8m + n. Empty for
     /// permissions that are not active ones.
     pub operations: Vec<u8>,
     /// Accounts whose keys may sign, with their weights.

@@ -204,7 +204,7 @@ impl ParsedPayload<'_> {
 /// Adds the flags of signing these payloads.
 pub(super) fn flags(coding: &Coding<'_>, payloads: &[ParsedPayload<'_>], description: &mut Description) {
     if coding.hash == "NO_OP" && coding.is_plain_bytes() {
-        let text = "May move funds or prove consent: a bare digest can stand for a transaction or for \
+        let text = "May move funds or prove consent: a bare digest can be the hash of a transaction or of \
             anything else.";
         description.flag(Level::High, "raw-no-hash", text);
         let last = payloads.last().map_or("", |payload| tail(payload.text));

@@ -17,7 +17,7 @@ const RECIPIENTS: [&str; 8] =
 const CALL_BYTES: usize = 4;
 /// Types that move tokens (ERC-3009).
 const TRANSFERS: [&str; 2] = ["TransferWithAuthorization", "ReceiveWithAuthorization"];
-/// Types of orders that exchange one asset for another: Seaport, and exchanges that settle signed orders.
+/// Types of orders that exchange one asset for another: Seaport, and exchanges that execute signed orders.
 const ORDERS: [&str; 4] = ["OrderComponents", "BulkOrder", "Order", "LimitOrder"];
 /// Members that hold an amount.
 const AMOUNTS: [&str; 5] = ["value", "amount", "wad", "startAmount", "endAmount"];
@@ -138,7 +138,7 @@ fn flag_permissions(data: &TypedData, leaves: &Leaves<'_>, label: &str, descript
         |members: &[Member]| ["offer", "consideration"].iter().all(|name| member(members, name).is_some());
     if ORDERS.contains(&type_name) || data.message().is_some_and(is_barter) {
         let text = format!(
-            "{label}Sells what it offers for what it asks: anyone who has the signature can fill the order."
+            "{label}Sells what it offers for the price that it states: anyone who has the signature can fill the order."
         );
         description.flag(Level::High, "order", text);
         description.danger("the word ORDER", "ORDER");
