@@ -32,9 +32,8 @@ pub fn run(arguments: &VerifyArguments) -> Result<(), StartError> {
     }
     let guarded = guard::check(&data.guard, &barrier);
     if problems.is_empty() {
-        super::print(&format!(
-            "{records} records of {organizations} organizations are complete and unchanged"
-        ))?;
+        let noun = if organizations == 1 { "organization" } else { "organizations" };
+        super::print(&format!("{records} records of {organizations} {noun} are complete and unchanged"))?;
         return Ok(guarded?);
     }
     if let Err(loss) = guarded {
