@@ -30,7 +30,7 @@ use crate::wire::Timestamp;
 
 pub use organization::{AccountPage, OrganizationDetail, OrganizationHead, OrganizationPage};
 pub use review::{
-    ActivityPage, ActivityRow, Grounds, ReviewRecord, Signer, Waiting, WaitingReason, WaitingRule,
+    ActivityPage, ActivityRow, ReviewRecord, RuleInputs, Signer, Waiting, WaitingReason, WaitingRule,
 };
 
 /// Version of this protocol. A console rejects a daemon with another version.

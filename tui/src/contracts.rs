@@ -14,9 +14,9 @@ const ETHEREUM: &str = "SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM";
 const SOLANA: &str = "SMART_CONTRACT_INTERFACE_TYPE_SOLANA";
 
 /// Contract interfaces stated by the daemon. Lookups skip interfaces that come without their text.
-pub(crate) struct Stated<'a>(Vec<&'a SmartContractInterface>);
+pub(crate) struct StatedInterfaces<'a>(Vec<&'a SmartContractInterface>);
 
-impl<'a> Stated<'a> {
+impl<'a> StatedInterfaces<'a> {
     pub(crate) fn of(interfaces: impl IntoIterator<Item = &'a SmartContractInterface>) -> Self {
         Self(interfaces.into_iter().collect())
     }
@@ -48,7 +48,7 @@ pub(crate) fn argument(line: &Line) -> String {
     if line.kind == "string" { quoted(&line.text) } else { clean(&line.text) }
 }
 
-impl Interfaces for Stated<'_> {
+impl Interfaces for StatedInterfaces<'_> {
     fn abi(&self, address: &[u8; 20]) -> Option<Arc<Abi>> {
         Abi::parse(&self.ethereum(address)?.smart_contract_interface).ok().map(Arc::new)
     }

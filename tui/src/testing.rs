@@ -4,7 +4,7 @@
 use quorate_common::activity::{Activity, Selection, Status, Vote};
 use quorate_common::bounded::Decimal;
 use quorate_common::console::{
-    ActivityRow, Grounds, OrganizationDetail, OrganizationHead, ReviewRecord, Waiting, WaitingReason,
+    ActivityRow, OrganizationDetail, OrganizationHead, ReviewRecord, RuleInputs, Waiting, WaitingReason,
     WaitingRule,
 };
 use quorate_common::fingerprint::Fingerprint;
@@ -284,7 +284,7 @@ impl Fixture {
         let mut record = ReviewRecord {
             row: ActivityRow { activity, waiting: None },
             organization: self.organization(),
-            grounds: Some(Grounds::default()),
+            rule_inputs: Some(RuleInputs::default()),
         };
         self.recount(&mut record);
         record

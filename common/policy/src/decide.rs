@@ -240,9 +240,9 @@ fn is_reachable(policy: &PolicyProgram, electorate: &Electorate<'_>, budget: &mu
     program.is_some_and(|program| reach::reachable(program, electorate, budget))
 }
 
-/// The outcomes of all policies for a request.
+/// The outcomes of all policies for one subject of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ruling {
+pub struct SubjectOutcomes {
     /// Outcome of each policy, in the order of the policies.
     pub outcomes: Vec<PolicyOutcome>,
     /// Whether the policies exceeded [`DECISION_STEP_LIMIT`]. Then no policy permits anything.
@@ -253,13 +253,13 @@ pub struct Ruling {
 ///
 /// If the steps run out, explicit denials found before that are kept, and every other outcome becomes
 /// [`PolicyOutcome::Error`].
-pub fn consult<'p>(
+pub fn evaluate_policies<'p>(
     policies: impl IntoIterator<Item = &'p PolicyProgram>,
     facts: &'p dyn Facts,
     electorate: &'p Electorate<'_>,
     deny_errors: DenyErrors,
     budget: &mut Budget,
-) -> Ruling {
+) -> SubjectOutcomes {
     let request = Request { facts, electorate, approvals: electorate.voters(&[]) };
     let (mut outcomes, is_exhausted) = budget.within(DECISION_STEP_LIMIT, |budget| {
         let mut outcome = |policy: &'p PolicyProgram| {
@@ -274,23 +274,23 @@ pub fn consult<'p>(
             *outcome = PolicyOutcome::Error;
         }
     }
-    Ruling { outcomes, is_exhausted }
+    SubjectOutcomes { outcomes, is_exhausted }
 }
 
-impl Ruling {
+impl SubjectOutcomes {
     /// Returns the verdict of the organization; see [`verdict`].
-    pub fn verdict(&self, standing: Standing) -> PolicyOutcome {
+    pub fn verdict(&self, context: VerdictContext) -> PolicyOutcome {
         // Users may change their own credentials without a policy, but a policy that was not evaluated could
         // deny it.
-        let is_self_service = standing.is_self_service && !self.is_exhausted;
-        verdict(Standing { is_self_service, ..standing }, self.outcomes.iter().copied())
+        let is_self_service = context.is_self_service && !self.is_exhausted;
+        verdict(VerdictContext { is_self_service, ..context }, self.outcomes.iter().copied())
     }
 }
 
-/// The state of a request apart from the policies.
+/// What decides on a request besides the policies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "four independent facts, not states of one machine")]
-pub struct Standing {
+pub struct VerdictContext {
     /// Whether the approving root users reach the threshold of the root quorum.
     pub root_quorum_is_met: bool,
     /// Whether only the root quorum decides on requests of this type.
@@ -306,19 +306,16 @@ pub struct Standing {
 ///
 /// A met root quorum overrides everything, including explicit denials. A root user's request therefore waits
 /// for the quorum even while a policy denies it; no policy can permit it then.
-pub fn verdict(standing: Standing, outcomes: impl IntoIterator<Item = PolicyOutcome>) -> PolicyOutcome {
-    let waits_for_root = if standing.proposer_is_root {
-        PolicyOutcome::RequiresConsensus
-    } else {
-        PolicyOutcome::DenyImplicit
-    };
-    if standing.root_quorum_is_met {
+pub fn verdict(context: VerdictContext, outcomes: impl IntoIterator<Item = PolicyOutcome>) -> PolicyOutcome {
+    let waits_for_root =
+        if context.proposer_is_root { PolicyOutcome::RequiresConsensus } else { PolicyOutcome::DenyImplicit };
+    if context.root_quorum_is_met {
         return PolicyOutcome::Allow;
     }
-    if standing.root_quorum_only {
+    if context.root_quorum_only {
         return waits_for_root;
     }
-    let mut allowed = standing.is_self_service;
+    let mut allowed = context.is_self_service;
     let mut denied = false;
     let mut waits = false;
     for outcome in outcomes {
@@ -327,7 +324,7 @@ pub fn verdict(standing: Standing, outcomes: impl IntoIterator<Item = PolicyOutc
         waits |= outcome == PolicyOutcome::RequiresConsensus;
     }
     match (denied, allowed, waits) {
-        (true, _, _) if standing.proposer_is_root => PolicyOutcome::RequiresConsensus,
+        (true, _, _) if context.proposer_is_root => PolicyOutcome::RequiresConsensus,
         (true, _, _) => PolicyOutcome::DenyExplicit,
         (false, true, _) => PolicyOutcome::Allow,
         (false, false, true) => PolicyOutcome::RequiresConsensus,

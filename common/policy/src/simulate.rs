@@ -7,8 +7,8 @@ use serde::Serialize;
 use crate::budget::Budget;
 use crate::contribution::contributors;
 use crate::decide::{
-    Approver, DenyErrors, Electorate, PolicyOutcome, PolicyProgram, Proposer, Ruling, Standing, consult,
-    strictest,
+    Approver, DenyErrors, Electorate, PolicyOutcome, PolicyProgram, Proposer, SubjectOutcomes,
+    VerdictContext, evaluate_policies, strictest,
 };
 use crate::explain::{Explanation, explain};
 use crate::program::Program;
@@ -125,15 +125,16 @@ impl OrganizationRules {
         if simulated.gate == Gate::RootUser && !self.is_root(simulated.proposer) {
             return PolicyOutcome::DenyImplicit;
         }
-        let standing = self.standing(simulated);
-        if standing.root_quorum_is_met || standing.root_quorum_only {
-            return Ruling::default().verdict(standing);
+        let context = self.context(simulated);
+        if context.root_quorum_is_met || context.root_quorum_only {
+            return SubjectOutcomes::default().verdict(context);
         }
         let electorate = self.electorate(simulated);
         let mut budget = Budget::new(REQUEST_STEP_LIMIT);
-        let rulings =
-            simulated.all_subjects().map(|subject| self.ruling(simulated, subject, &electorate, &mut budget));
-        strictest(rulings.map(|ruling| ruling.verdict(standing)))
+        let by_subject = simulated
+            .all_subjects()
+            .map(|subject| self.evaluate_subject(simulated, subject, &electorate, &mut budget));
+        strictest(by_subject.map(|subject_outcomes| subject_outcomes.verdict(context)))
     }
 
     fn is_root(&self, id: &str) -> bool {
@@ -147,8 +148,8 @@ impl OrganizationRules {
         users.len()
     }
 
-    fn standing(&self, simulated: &SimulatedRequest<'_>) -> Standing {
-        Standing {
+    fn context(&self, simulated: &SimulatedRequest<'_>) -> VerdictContext {
+        VerdictContext {
             root_quorum_is_met: self.approving(simulated) >= self.threshold,
             root_quorum_only: simulated.gate == Gate::RootQuorum,
             proposer_is_root: self.is_root(simulated.proposer),
@@ -163,16 +164,16 @@ impl OrganizationRules {
         Electorate::new(proposer, simulated.approvals.to_vec(), || self.users.clone())
     }
 
-    fn ruling(
+    fn evaluate_subject(
         &self,
         simulated: &SimulatedRequest<'_>,
         subject: &Subject,
         electorate: &Electorate<'_>,
         budget: &mut Budget,
-    ) -> Ruling {
+    ) -> SubjectOutcomes {
         let facts = RequestFacts::new(simulated.request, subject);
         let programs = self.policies.iter().map(|policy| &policy.program);
-        consult(programs, &facts, electorate, self.deny_errors, budget)
+        evaluate_policies(programs, &facts, electorate, self.deny_errors, budget)
     }
 
     /// Simulates the decision about a request.
@@ -185,16 +186,16 @@ impl OrganizationRules {
                 open_to: Vec::new(),
             };
         }
-        let (standing, approving) = (self.standing(simulated), self.approving(simulated));
+        let (context, approving) = (self.context(simulated), self.approving(simulated));
         let electorate = self.electorate(simulated);
-        let is_bypassed = standing.root_quorum_is_met || standing.root_quorum_only;
-        let (rulings, policies) = if is_bypassed {
-            (vec![Ruling::default()], Vec::new())
+        let is_bypassed = context.root_quorum_is_met || context.root_quorum_only;
+        let (by_subject, policies) = if is_bypassed {
+            (vec![SubjectOutcomes::default()], Vec::new())
         } else {
             self.consulted(simulated, &electorate)
         };
-        let verdict = strictest(rulings.iter().map(|ruling| ruling.verdict(standing)));
-        let because = self.because(verdict, standing, approving, &rulings, &policies);
+        let verdict = strictest(by_subject.iter().map(|subject_outcomes| subject_outcomes.verdict(context)));
+        let because = self.because(verdict, context, approving, &by_subject, &policies);
         let open_to = match verdict {
             PolicyOutcome::RequiresConsensus => self.open_to(&electorate, &policies),
             _ => Vec::new(),
@@ -202,42 +203,42 @@ impl OrganizationRules {
         Simulation { verdict, because, policies, open_to }
     }
 
-    /// Consults the policies and returns a ruling for each subject and a report for each policy and subject.
+    /// Evaluates the policies. Returns the outcomes for each subject and a report for each policy and subject.
     fn consulted(
         &self,
         simulated: &SimulatedRequest<'_>,
         electorate: &Electorate<'_>,
-    ) -> (Vec<Ruling>, Vec<PolicyReport>) {
-        let mut rulings = Vec::new();
+    ) -> (Vec<SubjectOutcomes>, Vec<PolicyReport>) {
+        let mut by_subject = Vec::new();
         let mut reports = Vec::new();
         let mut budget = Budget::new(REQUEST_STEP_LIMIT);
         for subject in simulated.all_subjects() {
             let facts = RequestFacts::new(simulated.request, subject);
-            let ruling = self.ruling(simulated, subject, electorate, &mut budget);
-            for (policy, outcome) in self.policies.iter().zip(&ruling.outcomes) {
-                let (explanation, reason) = if ruling.is_exhausted {
+            let subject_outcomes = self.evaluate_subject(simulated, subject, electorate, &mut budget);
+            for (policy, outcome) in self.policies.iter().zip(&subject_outcomes.outcomes) {
+                let (explanation, reason) = if subject_outcomes.is_exhausted {
                     // Finding the reasons would take as many steps again.
                     (Explanation { outcome: *outcome, parts: Vec::new() }, EXHAUSTED.to_owned())
                 } else {
                     let explanation = explain(&policy.program, &facts, electorate);
                     let reason = explanation.reason();
-                    // The outcome of the ruling applies: it takes `deny_errors` into account.
+                    // The outcome of the policies applies: it takes `deny_errors` into account.
                     (Explanation { outcome: *outcome, ..explanation }, reason)
                 };
                 let (policy_id, policy_name) = (policy.id.clone(), policy.name.clone());
                 reports.push(PolicyReport { policy_id, policy_name, explanation, reason });
             }
-            rulings.push(ruling);
+            by_subject.push(subject_outcomes);
         }
-        (rulings, reports)
+        (by_subject, reports)
     }
 
     fn because(
         &self,
         verdict: PolicyOutcome,
-        standing: Standing,
+        context: VerdictContext,
         approving: usize,
-        rulings: &[Ruling],
+        by_subject: &[SubjectOutcomes],
         policies: &[PolicyReport],
     ) -> String {
         let named = |outcome| {
@@ -251,13 +252,13 @@ impl OrganizationRules {
         let quorum = format!("{approving} of {} root approvals so far", self.threshold);
         let denied = named(PolicyOutcome::DenyExplicit);
         match verdict {
-            PolicyOutcome::Allow if standing.root_quorum_is_met => "the root quorum approved it".to_owned(),
+            PolicyOutcome::Allow if context.root_quorum_is_met => "the root quorum approved it".to_owned(),
             PolicyOutcome::Allow if named(PolicyOutcome::Allow).is_empty() => {
                 "users may change their own credentials".to_owned()
             }
             PolicyOutcome::Allow => format!("allowed by {}", named(PolicyOutcome::Allow)),
             PolicyOutcome::DenyExplicit => format!("denied by {denied}"),
-            PolicyOutcome::RequiresConsensus if standing.root_quorum_only => {
+            PolicyOutcome::RequiresConsensus if context.root_quorum_only => {
                 format!("only the root quorum can approve it; {quorum}")
             }
             PolicyOutcome::RequiresConsensus if !denied.is_empty() => {
@@ -269,7 +270,9 @@ impl OrganizationRules {
             PolicyOutcome::RequiresConsensus => {
                 format!("no policy allows it; {quorum}")
             }
-            _ if rulings.iter().any(|ruling| ruling.is_exhausted) => EXHAUSTED.to_owned(),
+            _ if by_subject.iter().any(|subject_outcomes| subject_outcomes.is_exhausted) => {
+                EXHAUSTED.to_owned()
+            }
             _ => "no policy allows it".to_owned(),
         }
     }

@@ -109,14 +109,14 @@ pub struct ReviewRecord {
     /// Current state of the organization that the activity acts on. Its `version` identifies the state.
     pub organization: OrganizationDetail,
     /// Further inputs of the rule that the activity waits for; absent if it does not wait.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub grounds: Option<Grounds>,
+    #[serde(rename = "grounds", default, skip_serializing_if = "Option::is_none")]
+    pub rule_inputs: Option<RuleInputs>,
 }
 
 /// Inputs of the rules, in addition to the organization and the activity.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Grounds {
+pub struct RuleInputs {
     /// Objects that the names in the request refer to. Names that refer to nothing are left out.
     pub signers: BTreeMap<String, Signer>,
     /// Whether a deny policy whose evaluation fails denies the request.

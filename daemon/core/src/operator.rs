@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use quorate_chain::transaction::{TransactionType, Unsigned};
 use quorate_common::console::{
-    AccountPage, Grounds, OrganizationDetail, OrganizationHead, OrganizationPage, PAGE_LIMIT,
-    ParkedDeliveries, ParkedPage, Signer,
+    AccountPage, OrganizationDetail, OrganizationHead, OrganizationPage, PAGE_LIMIT, ParkedDeliveries,
+    ParkedPage, RuleInputs, Signer,
 };
 use quorate_common::ids::{OrganizationId, UserId, WalletAccountId, WalletId};
 use quorate_common::wire::{self, Timestamp};
@@ -204,12 +204,12 @@ fn contracts(activity_type: &str, parameters: &RawValue) -> Vec<String> {
 }
 
 /// Returns the signers, contracts and settings that the policies of a waiting activity depend on.
-fn grounds(
+fn rule_inputs(
     world: &dyn World,
     record: &ActivityRecord,
     pending: &Pending<'_>,
     now: Millis,
-) -> Result<Grounds, RequestError> {
+) -> Result<RuleInputs, RequestError> {
     let activity_type = pending.entry().activity_type;
     let names = policy::parameters(pending.intent()).map(|parameters| {
         let called = contracts(activity_type, parameters);
@@ -223,7 +223,7 @@ fn grounds(
             Err(_) => {}
         }
     }
-    Ok(Grounds { signers, strict_deny_errors: world.deny_errors() == DenyErrors::Deny })
+    Ok(RuleInputs { signers, strict_deny_errors: world.deny_errors() == DenyErrors::Deny })
 }
 
 fn load_organization(world: &dyn World, id: OrganizationId) -> Result<Arc<Organization>, RequestError> {

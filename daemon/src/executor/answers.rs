@@ -15,7 +15,7 @@ use quorate_core::pipeline::Attempt;
 use quorate_core::queries::{self, Admitted, Entry};
 use quorate_core::world::World;
 
-use super::relied::{Relied, Relying};
+use super::tracking::{Dependencies, TrackingWorld};
 use super::{ATTEMPTS, Executor, log, unavailable};
 use crate::clock::now;
 use crate::readers::{Account, NotRun};
@@ -34,8 +34,8 @@ impl Executor {
         let cancellation = Cancellation::default();
         let _cancel = CancelOnDrop(cancellation.clone());
         for _ in 0..ATTEMPTS {
-            let (attempt, relied) = self.attempt(entry, credentials, body, &cancellation).await;
-            if self.is_current(&relied, attempt.corrupt.as_ref())? {
+            let (attempt, dependencies) = self.attempt(entry, credentials, body, &cancellation).await;
+            if self.is_current(&dependencies, attempt.corrupt.as_ref())? {
                 return self.persist_expiry(attempt.answer);
             }
         }
@@ -50,19 +50,19 @@ impl Executor {
         credentials: &Credentials,
         body: &Bytes,
         cancellation: &Cancellation,
-    ) -> (Attempt, Relied) {
-        let (admitted, relied) = self.admit(entry, credentials, body, cancellation).await;
+    ) -> (Attempt, Dependencies) {
+        let (admitted, dependencies) = self.admit(entry, credentials, body, cancellation).await;
         let admitted = match admitted {
             Ok(admitted) => admitted,
-            Err(error) => return (Attempt::error(&error), relied),
+            Err(error) => return (Attempt::error(&error), dependencies),
         };
         let account = Account { tenant: admitted.tenant(), organization: admitted.organization() };
         let shared = Arc::clone(&self.shared);
         let budget = Budget::of_query(&shared.limits, cancellation.clone());
         let answer = move || {
-            let world = Relying::on(&shared, budget);
+            let world = TrackingWorld::on(&shared, budget);
             let attempt = admitted.answer(&world);
-            (attempt, [relied, world.relied()].concat())
+            (attempt, [dependencies, world.dependencies()].concat())
         };
         match entry.cost {
             Cost::Small => answer(),
@@ -77,15 +77,15 @@ impl Executor {
         credentials: &Credentials,
         body: &Bytes,
         cancellation: &Cancellation,
-    ) -> (Result<Admitted, RequestError>, Relied) {
+    ) -> (Result<Admitted, RequestError>, Dependencies) {
         let mut loaded = Vec::new();
         loop {
             let missing = {
                 let budget = Budget::of_query(&self.shared.limits, cancellation.clone());
-                let world = Relying::on_cached(&self.shared, budget, &loaded);
+                let world = TrackingWorld::on_cached(&self.shared, budget, &loaded);
                 let admitted = queries::admit(&world, now(), entry, credentials, body);
                 match world.missing() {
-                    None => return (admitted, world.relied()),
+                    None => return (admitted, world.dependencies()),
                     Some(missing) => missing,
                 }
             };
@@ -116,13 +116,13 @@ impl Executor {
     ) -> Result<T, ApiError> {
         for _ in 0..ATTEMPTS {
             let budget = Budget::of_query(&self.shared.limits, cancellation.clone());
-            let world = Relying::on(&self.shared, budget);
+            let world = TrackingWorld::on(&self.shared, budget);
             let answer = answer(&world);
             let corrupt = match &answer {
                 Err(RequestError::Corrupt(corrupt)) => Some(corrupt),
                 _ => None,
             };
-            if self.is_current(&world.relied(), corrupt)? {
+            if self.is_current(&world.dependencies(), corrupt)? {
                 return answer.map_err(|error| error.api_error());
             }
         }
@@ -142,14 +142,14 @@ impl Executor {
     /// anymore.
     pub(super) fn is_current(
         &self,
-        relied: &[(OrganizationId, u64)],
+        dependencies: &[(OrganizationId, u64)],
         corrupt: Option<&Corrupt>,
     ) -> Result<bool, ApiError> {
         if let Some(Corrupt::Outdated(id, version)) = corrupt {
             self.shared.snapshots.evict_outdated(*id, *version);
             return Ok(false);
         }
-        if !self.confirm(relied)? {
+        if !self.confirm(dependencies)? {
             return Ok(false);
         }
         log(corrupt);
@@ -161,8 +161,9 @@ impl Executor {
 
     /// Returns whether the organizations that an answer relied on still have the versions that it used. If
     /// not, they are read from the store next time.
-    fn confirm(&self, relied: &[(OrganizationId, u64)]) -> Result<bool, ApiError> {
-        let registers: Vec<_> = relied.iter().map(|(id, version)| (layout::version(*id), *version)).collect();
+    fn confirm(&self, dependencies: &[(OrganizationId, u64)]) -> Result<bool, ApiError> {
+        let registers: Vec<_> =
+            dependencies.iter().map(|(id, version)| (layout::version(*id), *version)).collect();
         let current = self.shared.barrier.store().confirm(&registers);
         let current = current.map_err(|error| {
             let corrupt = Corrupt::from(&error);
@@ -170,7 +171,7 @@ impl Executor {
             RequestError::from(corrupt).api_error()
         })?;
         if !current {
-            for (id, _) in relied {
+            for (id, _) in dependencies {
                 self.shared.snapshots.evict(*id);
             }
         }
@@ -179,7 +180,7 @@ impl Executor {
 }
 
 /// Returns the answer to a query that was not run.
-fn not_run(why: NotRun) -> (Attempt, Relied) {
+fn not_run(why: NotRun) -> (Attempt, Dependencies) {
     let attempt = match why {
         NotRun::Panicked => Attempt::error(&Corrupt::Invariant("a reader thread panicked").into()),
         NotRun::Crowded => {
@@ -188,5 +189,5 @@ fn not_run(why: NotRun) -> (Attempt, Relied) {
             Attempt { answer: Err(error), commit: None, corrupt: None }
         }
     };
-    (attempt, Relied::new())
+    (attempt, Dependencies::new())
 }

@@ -15,7 +15,7 @@ use super::store_state::{Condition, Figures, Gauge, StoreState};
 use crate::clock::now;
 use crate::fail_points;
 use crate::guard::GuardError;
-use crate::store::{Batch, StoreError, Verdict};
+use crate::store::{Batch, BatchOutcome, StoreError};
 
 /// Interval of attempts to write again after a failure.
 const RETRY: Duration = Duration::from_millis(250);
@@ -264,7 +264,7 @@ fn commit(shared: &Shared, group: Vec<Waiting>, gauge: &Gauge) {
     fail_points::reach("commit.publish");
     let mut replies = Vec::with_capacity(rest.len());
     for ((effects, reply), verdict) in rest.into_iter().zip(verdicts) {
-        if verdict == Verdict::Clash {
+        if verdict == BatchOutcome::Clash {
             replies.push((reply, Err(CommitError::Clash)));
             continue;
         }
@@ -278,7 +278,7 @@ fn commit(shared: &Shared, group: Vec<Waiting>, gauge: &Gauge) {
 }
 
 /// Writes a group with its mark to the store, and advances the guard file.
-fn store(shared: &Shared, batches: Vec<Batch>, gauge: &Gauge) -> Result<Vec<Verdict>, CommitError> {
+fn store(shared: &Shared, batches: Vec<Batch>, gauge: &Gauge) -> Result<Vec<BatchOutcome>, CommitError> {
     let time = now();
     let failed = |error: GuardError| {
         gauge.enter_failed(shared, &error);
@@ -293,7 +293,8 @@ fn store(shared: &Shared, batches: Vec<Batch>, gauge: &Gauge) -> Result<Vec<Verd
         }
         error => failed(error.into()),
     })?;
-    let changed = |(batch, verdict): (&Batch, &Verdict)| *verdict == Verdict::Done && !batch.is_empty();
+    let changed =
+        |(batch, verdict): (&Batch, &BatchOutcome)| *verdict == BatchOutcome::Done && !batch.is_empty();
     if group.batches.iter().zip(&verdicts).any(changed) {
         // If this fails, the group is durable, but its loss would not be detected, so it is not acknowledged.
         shared.guard.advance(&shared.barrier, time).map_err(failed)?;

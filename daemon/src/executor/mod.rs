@@ -7,12 +7,12 @@ mod effects;
 pub mod group;
 mod key_cache;
 mod organization_locks;
-mod relied;
 mod shared;
 mod snapshots;
 mod store_state;
 #[cfg(test)]
 pub(crate) mod testing;
+mod tracking;
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -34,9 +34,9 @@ use committer::Deciding;
 pub use committer::{CommitError, Committer};
 use effects::Effects;
 use organization_locks::OrganizationLocks;
-use relied::Relying;
 pub use shared::{Shared, WebhookCheck, WorldSettings};
 pub use store_state::{Condition, Figures, StoreState};
+use tracking::TrackingWorld;
 
 /// Maximum number of attempts at a request before the caller must retry.
 const ATTEMPTS: u32 = 32;
@@ -91,7 +91,7 @@ impl Executor {
         for _ in 0..ATTEMPTS {
             let deciding = self.committer.deciding();
             let budget = Budget::of_submission(&self.shared.limits);
-            let world = Relying::on_cached(&self.shared, budget, &loaded);
+            let world = TrackingWorld::on_cached(&self.shared, budget, &loaded);
             let attempt = Self::decide(&world, operation, credentials, body);
             if let Some(missing) = world.missing() {
                 drop(deciding);
@@ -109,7 +109,7 @@ impl Executor {
             }
             fail_points::reach("attempt.decided");
             let Some(commit) = attempt.commit else {
-                if self.is_current(&world.relied(), attempt.corrupt.as_ref())? {
+                if self.is_current(&world.dependencies(), attempt.corrupt.as_ref())? {
                     return self.persist_expiry(attempt.answer);
                 }
                 continue;
@@ -152,7 +152,7 @@ impl Executor {
     }
 
     fn decide(
-        world: &Relying<'_>,
+        world: &TrackingWorld<'_>,
         operation: &'static Operation,
         credentials: &Credentials,
         body: &Bytes,

@@ -16,20 +16,20 @@ use quorate_core::world::{Keyring, Library, Page, QuorumKey, Records, World};
 use super::Shared;
 
 /// Organizations and the versions that were seen; version zero means that the organization does not exist.
-pub(super) type Relied = Vec<(OrganizationId, u64)>;
+pub(super) type Dependencies = Vec<(OrganizationId, u64)>;
 
 /// A [`World`] that records what an answer relies on.
-pub(super) struct Relying<'a> {
+pub(super) struct TrackingWorld<'a> {
     shared: &'a Shared,
     budget: Budget,
-    seen: RefCell<Relied>,
+    seen: RefCell<Dependencies>,
     /// If set, only cached snapshots and these are returned.
     loaded: Option<&'a [OrganizationId]>,
     /// A snapshot that was requested and is not cached.
     missing: Cell<Option<OrganizationId>>,
 }
 
-impl<'a> Relying<'a> {
+impl<'a> TrackingWorld<'a> {
     /// Creates the world of a new attempt.
     pub(super) fn on(shared: &'a Shared, budget: Budget) -> Self {
         Self { shared, budget, seen: RefCell::default(), loaded: None, missing: Cell::new(None) }
@@ -41,7 +41,7 @@ impl<'a> Relying<'a> {
     }
 
     /// Returns the organizations that were seen.
-    pub(super) fn relied(&self) -> Relied {
+    pub(super) fn dependencies(&self) -> Dependencies {
         self.seen.take()
     }
 
@@ -52,7 +52,7 @@ impl<'a> Relying<'a> {
     }
 }
 
-impl Records for Relying<'_> {
+impl Records for TrackingWorld<'_> {
     fn read(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Corrupt> {
         self.budget.take_rows(1)?;
         self.shared.barrier.read(key)
@@ -73,7 +73,7 @@ impl Records for Relying<'_> {
     }
 }
 
-impl World for Relying<'_> {
+impl World for TrackingWorld<'_> {
     fn organization(&self, id: OrganizationId) -> Result<Option<Arc<Organization>>, Corrupt> {
         let may_load = self.loaded.is_none_or(|loaded| loaded.contains(&id));
         if !may_load && !self.shared.snapshots.has(id) {

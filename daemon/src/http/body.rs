@@ -17,8 +17,8 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
+use super::connection_state::RequestGuard;
 use super::limits::{BODY_BYTES, RequestLimits, SMALL_BODY_BYTES};
-use super::live::RequestGuard;
 use super::shares::{Share, Shares};
 use crate::source::Client;
 

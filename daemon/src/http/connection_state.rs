@@ -18,8 +18,8 @@ use crate::telemetry::Metrics;
 /// Value of a time that is not set.
 const NOT_RUNNING: u64 = 0;
 
-/// State of one connection. All times are in milliseconds since the start of the register.
-pub(super) struct Live {
+/// State of one connection. All times are in milliseconds since the start of the registry.
+pub(super) struct ConnectionState {
     start: Instant,
     address: Option<IpAddr>,
     /// Requests that are being received or answered, until the answer is passed to hyper.
@@ -35,7 +35,7 @@ pub(super) struct Live {
     ended: CancellationToken,
 }
 
-impl Live {
+impl ConnectionState {
     fn now(&self) -> u64 {
         // Never zero, which means that a time is not set.
         u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX).saturating_add(1)
@@ -77,7 +77,7 @@ impl Live {
     pub(super) fn request(self: &Arc<Self>) -> RequestGuard {
         self.busy.fetch_add(1, Ordering::Relaxed);
         self.receiving.fetch_add(1, Ordering::Relaxed);
-        RequestGuard { live: Arc::clone(self), receiving: true, answering: false }
+        RequestGuard { state: Arc::clone(self), receiving: true, answering: false }
     }
 
     /// Completes when the connection must be dropped.
@@ -109,7 +109,7 @@ impl Live {
 
 /// A request of a connection, from its head until its answer is written.
 pub(super) struct RequestGuard {
-    live: Arc<Live>,
+    state: Arc<ConnectionState>,
     receiving: bool,
     answering: bool,
 }
@@ -118,7 +118,7 @@ impl RequestGuard {
     /// Records that the request is complete and is being processed.
     pub(super) fn received(&mut self) {
         if std::mem::take(&mut self.receiving) {
-            self.live.receiving.fetch_sub(1, Ordering::Relaxed);
+            self.state.receiving.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
@@ -126,9 +126,9 @@ impl RequestGuard {
     pub(super) fn answering(&mut self) {
         self.received();
         if !std::mem::replace(&mut self.answering, true)
-            && self.live.answers.fetch_add(1, Ordering::Relaxed) == 0
+            && self.state.answers.fetch_add(1, Ordering::Relaxed) == 0
         {
-            self.live.begin(&self.live.answer_since);
+            self.state.begin(&self.state.answer_since);
         }
     }
 }
@@ -136,20 +136,20 @@ impl RequestGuard {
 impl Drop for RequestGuard {
     fn drop(&mut self) {
         self.received();
-        let live = &self.live;
+        let state = &self.state;
         if self.answering {
             // A completed answer is progress: the deadline of the others starts again.
-            let others = live.answers.fetch_sub(1, Ordering::Relaxed) > 1;
-            live.answer_since.store(if others { live.now() } else { NOT_RUNNING }, Ordering::Relaxed);
+            let others = state.answers.fetch_sub(1, Ordering::Relaxed) > 1;
+            state.answer_since.store(if others { state.now() } else { NOT_RUNNING }, Ordering::Relaxed);
         }
-        if live.busy.fetch_sub(1, Ordering::Relaxed) == 1 {
-            live.idle_since.store(live.now(), Ordering::Relaxed);
+        if state.busy.fetch_sub(1, Ordering::Relaxed) == 1 {
+            state.idle_since.store(state.now(), Ordering::Relaxed);
         }
     }
 }
 
 /// The open connections of one listener.
-pub(super) struct Register {
+pub(super) struct Registry {
     start: Instant,
     limit: usize,
     metrics: Metrics,
@@ -159,10 +159,10 @@ pub(super) struct Register {
 #[derive(Default)]
 struct Connections {
     next: u64,
-    open: HashMap<u64, Arc<Live>>,
+    open: HashMap<u64, Arc<ConnectionState>>,
 }
 
-impl Register {
+impl Registry {
     pub(super) fn new(limit: usize, metrics: Metrics) -> Arc<Self> {
         Arc::new(Self { start: Instant::now(), limit, metrics, connections: Mutex::default() })
     }
@@ -182,7 +182,7 @@ impl Register {
         }
         let id = connections.next;
         connections.next += 1;
-        let live = Arc::new(Live {
+        let state = Arc::new(ConnectionState {
             start: self.start,
             address,
             busy: AtomicU32::new(0),
@@ -195,11 +195,11 @@ impl Register {
             ended: CancellationToken::new(),
         });
         // A connection that sends nothing counts as one with an incomplete head.
-        live.head_begun();
-        live.begin(&live.idle_since);
-        connections.open.insert(id, Arc::clone(&live));
+        state.head_begun();
+        state.begin(&state.idle_since);
+        connections.open.insert(id, Arc::clone(&state));
         self.metrics.connection_opened();
-        Some(Entry { register: Arc::clone(self), id, live })
+        Some(Entry { registry: Arc::clone(self), id, state })
     }
 
     /// Closes a connection, for example when file descriptors run out.
@@ -209,17 +209,17 @@ impl Register {
 
     /// Closes all connections whose deadlines have passed.
     pub(super) fn close_overdue(&self, limits: &Limits) {
-        for live in self.lock().open.values() {
-            if live.is_overdue(limits) {
-                live.ended.cancel();
+        for state in self.lock().open.values() {
+            if state.is_overdue(limits) {
+                state.ended.cancel();
             }
         }
     }
 
     /// Closes all connections.
     pub(super) fn end_all(&self) {
-        for live in self.lock().open.values() {
-            live.ended.cancel();
+        for state in self.lock().open.values() {
+            state.ended.cancel();
         }
     }
 }
@@ -230,37 +230,37 @@ impl Connections {
     /// and older ones before newer ones.
     fn evict(&mut self) -> bool {
         let mut held: HashMap<Option<IpAddr>, u32> = HashMap::new();
-        for live in self.open.values() {
-            *held.entry(live.address).or_default() += 1;
+        for state in self.open.values() {
+            *held.entry(state.address).or_default() += 1;
         }
         let victim = self
             .open
             .iter()
-            .filter(|(_, live)| live.waits_for_client())
-            .min_by_key(|(_, live)| {
-                let share = held.get(&live.address).copied().unwrap_or_default();
-                (std::cmp::Reverse(share), !live.is_idle(), live.idle_since.load(Ordering::Relaxed))
+            .filter(|(_, state)| state.waits_for_client())
+            .min_by_key(|(_, state)| {
+                let share = held.get(&state.address).copied().unwrap_or_default();
+                (std::cmp::Reverse(share), !state.is_idle(), state.idle_since.load(Ordering::Relaxed))
             })
             .map(|(id, _)| *id);
-        let Some(live) = victim.and_then(|id| self.open.remove(&id)) else {
+        let Some(state) = victim.and_then(|id| self.open.remove(&id)) else {
             return false;
         };
-        live.ended.cancel();
+        state.ended.cancel();
         true
     }
 }
 
 /// Registration of a connection; dropping it removes the connection.
 pub(super) struct Entry {
-    register: Arc<Register>,
+    registry: Arc<Registry>,
     id: u64,
-    pub(super) live: Arc<Live>,
+    pub(super) state: Arc<ConnectionState>,
 }
 
 impl Drop for Entry {
     fn drop(&mut self) {
-        self.register.lock().open.remove(&self.id);
-        self.register.metrics.connection_closed();
+        self.registry.lock().open.remove(&self.id);
+        self.registry.metrics.connection_closed();
     }
 }
 
@@ -277,62 +277,62 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_full_listener_closes_the_oldest_idle_connection_of_the_largest_client() {
-        let register = Register::new(3, Metrics::new());
-        let modest = register.enter(Some(address(1))).unwrap();
+        let registry = Registry::new(3, Metrics::new());
+        let modest = registry.enter(Some(address(1))).unwrap();
         tokio::time::advance(Duration::from_secs(1)).await;
-        let greedy = register.enter(Some(address(2))).unwrap();
+        let greedy = registry.enter(Some(address(2))).unwrap();
         tokio::time::advance(Duration::from_secs(1)).await;
-        let greedy_later = register.enter(Some(address(2))).unwrap();
+        let greedy_later = registry.enter(Some(address(2))).unwrap();
         let busy = received(&greedy);
-        let newest = register.enter(Some(address(3))).unwrap();
-        let is_ended = |entry: &Entry| entry.live.ended.is_cancelled();
+        let newest = registry.enter(Some(address(3))).unwrap();
+        let is_ended = |entry: &Entry| entry.state.ended.is_cancelled();
         assert!(is_ended(&greedy_later), "it is idle, and its address has two connections");
         assert!(!is_ended(&greedy) && !is_ended(&modest) && !is_ended(&newest));
         drop(busy);
         let (_first, _second) = (received(&modest), received(&newest));
         let _third = received(&greedy);
-        assert!(register.enter(Some(address(4))).is_none(), "all are busy");
+        assert!(registry.enter(Some(address(4))).is_none(), "all are busy");
         drop(greedy);
-        assert!(register.enter(Some(address(4))).is_some());
+        assert!(registry.enter(Some(address(4))).is_some());
     }
 
     fn received(entry: &Entry) -> RequestGuard {
-        let mut busy = entry.live.request();
+        let mut busy = entry.state.request();
         busy.received();
         busy
     }
 
     #[tokio::test(start_paused = true)]
     async fn incomplete_bodies_do_not_keep_others_out() {
-        let register = Register::new(3, Metrics::new());
-        let enter = |last| register.enter(Some(address(last))).unwrap();
+        let registry = Registry::new(3, Metrics::new());
+        let enter = |last| registry.enter(Some(address(last))).unwrap();
         let first = enter(1);
         tokio::time::advance(Duration::from_secs(1)).await;
         let entries = [first, enter(1), enter(2)];
-        let (_first, mut second) = (entries[0].live.request(), entries[1].live.request());
+        let (_first, mut second) = (entries[0].state.request(), entries[1].state.request());
         tokio::time::advance(Duration::from_secs(1)).await;
         let newest = enter(3);
-        let is_ended = |entry: &Entry| entry.live.ended.is_cancelled();
+        let is_ended = |entry: &Entry| entry.state.ended.is_cancelled();
         assert!(is_ended(&entries[0]), "it sends a body, and its address has two connections");
         second.received();
         let next = enter(4);
         assert!(is_ended(&entries[2]), "it is idle");
         let _answered = (received(&newest), received(&next));
-        assert!(register.enter(Some(address(5))).is_none(), "all requests are being processed");
+        assert!(registry.enter(Some(address(5))).is_none(), "all requests are being processed");
     }
 
     #[tokio::test(start_paused = true)]
     async fn each_deadline_closes_a_connection() {
         let limits = Limits::default();
-        let register = Register::new(10, Metrics::new());
-        let silent = register.enter(None).unwrap();
-        let idle = register.enter(None).unwrap();
-        idle.live.head_complete();
-        let blocked = register.enter(None).unwrap();
-        let _request = blocked.live.request();
-        blocked.live.write_blocked();
-        let working = register.enter(None).unwrap();
-        let _other_request = working.live.request();
+        let registry = Registry::new(10, Metrics::new());
+        let silent = registry.enter(None).unwrap();
+        let idle = registry.enter(None).unwrap();
+        idle.state.head_complete();
+        let blocked = registry.enter(None).unwrap();
+        let _request = blocked.state.request();
+        blocked.state.write_blocked();
+        let working = registry.enter(None).unwrap();
+        let _other_request = working.state.request();
         let entries = [&silent, &idle, &blocked, &working];
         for (seconds, expected) in [
             (9, [false, false, false, false]),
@@ -340,27 +340,27 @@ mod tests {
             (31, [true, false, true, false]),
             (76, [true, true, true, false]),
         ] {
-            tokio::time::advance(Duration::from_secs(seconds).saturating_sub(register.start.elapsed())).await;
-            register.close_overdue(&limits);
-            assert_eq!(entries.map(|entry| entry.live.ended.is_cancelled()), expected, "after {seconds} s");
+            tokio::time::advance(Duration::from_secs(seconds).saturating_sub(registry.start.elapsed())).await;
+            registry.close_overdue(&limits);
+            assert_eq!(entries.map(|entry| entry.state.ended.is_cancelled()), expected, "after {seconds} s");
         }
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_completed_answer_extends_the_deadline_of_the_others() {
         let limits = Limits::default();
-        let register = Register::new(10, Metrics::new());
-        let entry = register.enter(None).unwrap();
-        let (mut first, mut second) = (entry.live.request(), entry.live.request());
+        let registry = Registry::new(10, Metrics::new());
+        let entry = registry.enter(None).unwrap();
+        let (mut first, mut second) = (entry.state.request(), entry.state.request());
         first.answering();
         second.answering();
         tokio::time::advance(Duration::from_secs(25)).await;
         drop(first);
         tokio::time::advance(Duration::from_secs(25)).await;
-        register.close_overdue(&limits);
-        assert!(!entry.live.ended.is_cancelled());
+        registry.close_overdue(&limits);
+        assert!(!entry.state.ended.is_cancelled());
         tokio::time::advance(Duration::from_secs(10)).await;
-        register.close_overdue(&limits);
-        assert!(entry.live.ended.is_cancelled());
+        registry.close_overdue(&limits);
+        assert!(entry.state.ended.is_cancelled());
     }
 }

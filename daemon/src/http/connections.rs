@@ -14,10 +14,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::Server;
+use super::connection_state::{Entry, Registry};
 use super::exchange::{Context, exchange};
-use super::gate::Gate;
+use super::head_filter::HeadFilter;
 use super::limits::{HEAD_BYTES, HTTP2_WINDOW_BYTES, Limits, SMALL_BODY_BYTES, STREAMS};
-use super::live::{Entry, Register};
 use super::rate::Rate;
 use crate::listener::{Listener, Service};
 
@@ -39,7 +39,7 @@ pub(crate) struct Admission(Entry);
 /// The connections of one listener.
 pub(crate) struct Connections<S> {
     server: Server<S>,
-    register: Arc<Register>,
+    registry: Arc<Registry>,
     builder: Arc<Builder<TokioExecutor>>,
     rate: Option<Arc<Rate>>,
     epoch: Instant,
@@ -56,7 +56,7 @@ impl<S: Service> Connections<S> {
         stop: CancellationToken,
     ) -> Self {
         Self {
-            register: Register::new(limits.connections, server.0.metrics.clone()),
+            registry: Registry::new(limits.connections, server.0.metrics.clone()),
             builder: Arc::new(builder(versions)),
             rate: limits.requests_per_second.map(|limit| Arc::new(Rate::new(limit))),
             epoch: Instant::now(),
@@ -69,7 +69,7 @@ impl<S: Service> Connections<S> {
 
     /// Registers a new connection. Returns `None` if it must be closed at once.
     pub(crate) fn admit(&self, address: Option<IpAddr>) -> Option<Admission> {
-        self.register.enter(address).map(Admission)
+        self.registry.enter(address).map(Admission)
     }
 
     /// Opens the connections that a listener accepts until the stop signal, then waits for the accepted requests.
@@ -103,12 +103,12 @@ impl<S: Service> Connections<S> {
 
     /// Drops the connections whose deadlines have passed.
     fn close_overdue(&self) {
-        self.register.close_overdue(&self.limits);
+        self.registry.close_overdue(&self.limits);
     }
 
     /// Drops an idle connection, because file descriptors have run out.
     fn make_room(&self) {
-        self.register.evict();
+        self.registry.evict();
     }
 
     /// Serves a connection in a task of its own. `opening` completes its handshake, if it has one.
@@ -124,7 +124,7 @@ impl<S: Service> Connections<S> {
             shared: Arc::clone(&self.server.0),
             rate: self.rate.clone(),
             epoch: self.epoch,
-            live: Arc::clone(&admission.0.live),
+            state: Arc::clone(&admission.0.state),
             listener,
             body_deadline: self.limits.body,
             wait: self.limits.wait,
@@ -132,9 +132,9 @@ impl<S: Service> Connections<S> {
         });
         let builder = Arc::clone(&self.builder);
         self.tasks.spawn(async move {
-            let live = Arc::clone(&context.live);
+            let state = Arc::clone(&context.state);
             tokio::select! {
-                () = live.ended() => {}
+                () = state.ended() => {}
                 () = serve_connection(opening, &builder, context) => {}
             }
             drop(admission);
@@ -155,7 +155,7 @@ impl<S: Service> Connections<S> {
             }
         }
         tracing::warn!(open = self.tasks.len(), "dropping connections that did not finish in time");
-        self.register.end_all();
+        self.registry.end_all();
         self.tasks.wait().await;
     }
 }
@@ -173,7 +173,7 @@ async fn serve_connection<S: Service, Io>(
         io = opening => io,
     };
     let Some(io) = io else { return };
-    let io = TokioIo::new(Gate::new(io, Arc::clone(&context.live)));
+    let io = TokioIo::new(HeadFilter::new(io, Arc::clone(&context.state)));
     let service = service_fn(move |request| exchange(Arc::clone(&context), request));
     let connection = builder.serve_connection(io, service);
     tokio::pin!(connection);
@@ -195,7 +195,7 @@ async fn serve_connection<S: Service, Io>(
 
 fn builder(versions: Versions) -> Builder<TokioExecutor> {
     let mut builder = Builder::new(TokioExecutor::new());
-    // The register enforces the deadlines; those of hyper would count idle time as well.
+    // The registry enforces the deadlines; those of hyper would count idle time as well.
     builder.http1().timer(TokioTimer::new()).header_read_timeout(None).max_buf_size(SMALL_BODY_BYTES);
     builder
         .http2()

@@ -4,7 +4,7 @@ use http::StatusCode;
 use quorate_common::api_error::{ApiError, Code};
 
 use super::body::BodyError;
-use super::gate::{REJECTED_AHEAD, REJECTED_LARGE};
+use super::head_filter::{REJECTED_AHEAD, REJECTED_LARGE};
 use crate::listener::Answer;
 
 pub(super) fn error(target: &str) -> Answer {

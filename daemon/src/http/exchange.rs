@@ -22,13 +22,13 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::body::{AnswerBody, Bodies, ReceivedBody};
+use super::connection_state::{ConnectionState, RequestGuard};
 use super::errors::{
     ALL_ANSWERS, ALL_BUSY, CLIENT_ANSWERS, CLIENT_BUSY, CLIENT_WAITS, LimitReached, body_error, error,
     limit_error, malformed, too_many,
 };
-use super::gate::REJECTED_METHOD;
+use super::head_filter::REJECTED_METHOD;
 use super::limits::SMALL_BODY_BYTES;
-use super::live::{Live, RequestGuard};
 use super::rate::Rate;
 use super::request::{credentials, target};
 use super::shares::{Share, Shares};
@@ -73,7 +73,7 @@ pub(super) struct Context<S> {
     pub(super) rate: Option<Arc<Rate>>,
     /// Start of the clock that rate limits use.
     pub(super) epoch: Instant,
-    pub(super) live: Arc<Live>,
+    pub(super) state: Arc<ConnectionState>,
     pub(super) listener: Listener,
     pub(super) body_deadline: Duration,
     pub(super) wait: Duration,
@@ -86,11 +86,11 @@ pub(super) async fn exchange<S: Service>(
     request: Request<RequestBody>,
 ) -> Result<Response<AnswerBody>, Infallible> {
     let started = Instant::now();
-    let mut busy = context.live.request();
+    let mut busy = context.state.request();
     let one_at_a_time = request.version() <= Version::HTTP_11;
     let is_chunked = request.headers().contains_key(TRANSFER_ENCODING);
     let (answer, is_last) = match serve(&context, request, &mut busy, started).await {
-        // The gate does not parse chunks, so no further request may follow them.
+        // The head filter does not parse chunks, so no further request may follow them.
         Ok(answer) => (answer, is_chunked),
         Err(answer) => (answer, true),
     };

@@ -1,5 +1,5 @@
 //! A filter in the byte stream of a connection. Heads of HTTP/1 requests pass only complete and checked. It
-//! also records the times that the deadlines of [`super::live`] need.
+//! also records the times that the deadlines of [`super::connection_state`] need.
 //!
 //! A rejected head is replaced by one that [`super::exchange`] answers with an error, so hyper writes all
 //! answers, including these. Bodies pass without a copy. HTTP/2 passes unchanged.
@@ -13,9 +13,9 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
 
+use super::connection_state::ConnectionState;
 use super::head::{self, Framing, Scan};
 use super::limits::{HEAD_BYTES, PIPELINE_DEPTH};
-use super::live::Live;
 
 /// Method of the head that replaces a rejected one. A client that sends it is rejected as well.
 pub(super) const REJECTED_METHOD: &str = "REFUSED";
@@ -36,9 +36,9 @@ const LINGER: Duration = Duration::from_secs(1);
 const LINGER_BYTES: usize = 8 * 1024 * 1024;
 
 /// A connection with its filter.
-pub(super) struct Gate<Io> {
+pub(super) struct HeadFilter<Io> {
     io: Io,
-    live: Arc<Live>,
+    state: Arc<ConnectionState>,
     buffer: Buffer,
     pass: Pass,
     scanned: usize,
@@ -59,11 +59,11 @@ enum Pass {
     Shut,
 }
 
-impl<Io> Gate<Io> {
-    pub(super) fn new(io: Io, live: Arc<Live>) -> Self {
+impl<Io> HeadFilter<Io> {
+    pub(super) fn new(io: Io, state: Arc<ConnectionState>) -> Self {
         Self {
             io,
-            live,
+            state,
             buffer: Buffer::default(),
             pass: Pass::Bytes(0),
             scanned: 0,
@@ -74,7 +74,7 @@ impl<Io> Gate<Io> {
     }
 }
 
-impl<Io: AsyncRead + Unpin> Gate<Io> {
+impl<Io: AsyncRead + Unpin> HeadFilter<Io> {
     /// Waits for a complete head and checks it; `pass` is then set. Returns `false` at the end of the stream.
     fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
         if self.buffer.bytes().is_empty() {
@@ -85,7 +85,7 @@ impl<Io: AsyncRead + Unpin> Gate<Io> {
             match head::scan(self.buffer.bytes(), self.scanned) {
                 Scan::End(end) => {
                     self.scanned = 0;
-                    self.live.head_complete();
+                    self.state.head_complete();
                     self.check(end);
                     return Poll::Ready(Ok(true));
                 }
@@ -100,7 +100,7 @@ impl<Io: AsyncRead + Unpin> Gate<Io> {
                 Scan::Incomplete(from) => self.scanned = from,
             }
             if !self.buffer.bytes().is_empty() {
-                self.live.head_begun();
+                self.state.head_begun();
             }
             if ready!(self.buffer.poll_fill(&mut self.io, cx))? == 0 {
                 return Poll::Ready(Ok(false));
@@ -133,7 +133,7 @@ impl<Io: AsyncRead + Unpin> Gate<Io> {
     fn reject(&mut self, target: &str) {
         let head =
             format!("{REJECTED_METHOD} {target} HTTP/1.1\r\nhost: refused\r\nconnection: close\r\n\r\n");
-        self.live.head_complete();
+        self.state.head_complete();
         self.buffer.replace(head.as_bytes());
         self.pass = Pass::Shut;
     }
@@ -161,46 +161,46 @@ impl<Io: AsyncRead + Unpin> Gate<Io> {
     }
 }
 
-impl<Io: AsyncRead + Unpin> AsyncRead for Gate<Io> {
+impl<Io: AsyncRead + Unpin> AsyncRead for HeadFilter<Io> {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let gate = self.get_mut();
-        if let Pass::Bytes(0) = gate.pass
-            && !ready!(gate.poll_head(cx))?
+        let filter = self.get_mut();
+        if let Pass::Bytes(0) = filter.pass
+            && !ready!(filter.poll_head(cx))?
         {
             return Poll::Ready(Ok(()));
         }
-        let allowed = match gate.pass {
+        let allowed = match filter.pass {
             Pass::Bytes(left) => usize::try_from(left).unwrap_or(usize::MAX),
             // Nothing follows a rejected head, not even an end of the stream, which would cancel its answer.
-            Pass::Shut if gate.buffer.bytes().is_empty() => return Poll::Pending,
+            Pass::Shut if filter.buffer.bytes().is_empty() => return Poll::Pending,
             Pass::Shut | Pass::Chunks | Pass::Http2 => usize::MAX,
         };
-        let passed = if !gate.buffer.bytes().is_empty() {
-            gate.buffer.drain_into(out, allowed)
+        let passed = if !filter.buffer.bytes().is_empty() {
+            filter.buffer.drain_into(out, allowed)
         } else if allowed >= out.remaining() {
             let before = out.filled().len();
-            ready!(Pin::new(&mut gate.io).poll_read(cx, out))?;
+            ready!(Pin::new(&mut filter.io).poll_read(cx, out))?;
             out.filled().len().saturating_sub(before)
         } else {
             let mut part = ReadBuf::new(out.initialize_unfilled_to(allowed));
-            ready!(Pin::new(&mut gate.io).poll_read(cx, &mut part))?;
+            ready!(Pin::new(&mut filter.io).poll_read(cx, &mut part))?;
             let passed = part.filled().len();
             out.advance(passed);
             passed
         };
-        if let Pass::Bytes(left) = &mut gate.pass {
+        if let Pass::Bytes(left) = &mut filter.pass {
             *left = left.saturating_sub(passed as u64);
         }
         Poll::Ready(Ok(()))
     }
 }
 
-impl<Io: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Gate<Io> {
+impl<Io: AsyncRead + AsyncWrite + Unpin> AsyncWrite for HeadFilter<Io> {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let gate = self.get_mut();
-        let outcome = Pin::new(&mut gate.io).poll_write(cx, bytes);
+        let filter = self.get_mut();
+        let outcome = Pin::new(&mut filter.io).poll_write(cx, bytes);
         if outcome.is_pending() {
-            gate.live.write_blocked();
+            filter.state.write_blocked();
         }
         outcome
     }
@@ -210,10 +210,10 @@ impl<Io: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Gate<Io> {
         cx: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let gate = self.get_mut();
-        let outcome = Pin::new(&mut gate.io).poll_write_vectored(cx, slices);
+        let filter = self.get_mut();
+        let outcome = Pin::new(&mut filter.io).poll_write_vectored(cx, slices);
         if outcome.is_pending() {
-            gate.live.write_blocked();
+            filter.state.write_blocked();
         }
         outcome
     }
@@ -223,22 +223,22 @@ impl<Io: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Gate<Io> {
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let gate = self.get_mut();
-        let outcome = Pin::new(&mut gate.io).poll_flush(cx);
+        let filter = self.get_mut();
+        let outcome = Pin::new(&mut filter.io).poll_flush(cx);
         if outcome.is_pending() {
-            gate.live.write_blocked();
+            filter.state.write_blocked();
         } else {
-            gate.live.write_done();
+            filter.state.write_done();
         }
         outcome
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let gate = self.get_mut();
-        if gate.linger.is_none() {
-            ready!(Pin::new(&mut gate.io).poll_shutdown(cx))?;
+        let filter = self.get_mut();
+        if filter.linger.is_none() {
+            ready!(Pin::new(&mut filter.io).poll_shutdown(cx))?;
         }
-        if gate.is_cut_short() { gate.poll_linger(cx).map(Ok) } else { Poll::Ready(Ok(())) }
+        if filter.is_cut_short() { filter.poll_linger(cx).map(Ok) } else { Poll::Ready(Ok(())) }
     }
 }
 

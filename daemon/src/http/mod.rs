@@ -4,13 +4,13 @@
 //! [`Service`]. It never parses a stamp or a body and never accesses the store.
 
 mod body;
+mod connection_state;
 mod connections;
 mod errors;
 mod exchange;
-mod gate;
 mod head;
+mod head_filter;
 pub mod limits;
-mod live;
 mod rate;
 mod request;
 mod shares;

@@ -32,7 +32,7 @@ const LONG: u32 = 256 * 1024;
 
 /// Makes single deliveries. Cheap to clone.
 #[derive(Clone)]
-pub(super) struct Courier {
+pub(super) struct DeliveryClient {
     pub(super) executor: Arc<Executor>,
     identity: Identity,
     dialler: Arc<Dialler>,
@@ -63,8 +63,8 @@ pub(super) enum Disposition {
     Parked(ParkedFor),
 }
 
-impl Courier {
-    /// Creates a courier that commits through an executor.
+impl DeliveryClient {
+    /// Creates a client that commits through an executor.
     pub(super) fn new(
         executor: Arc<Executor>,
         identity: Identity,
@@ -95,8 +95,8 @@ impl Courier {
             Err(why) => return Attempt::Made(Outcome::NotAllowed(why), Duration::ZERO),
         };
         let prepared = if id.size > LONG {
-            let courier = self.clone();
-            let prepared = tokio::task::spawn_blocking(move || courier.prepare(&id)).await;
+            let client = self.clone();
+            let prepared = tokio::task::spawn_blocking(move || client.prepare(&id)).await;
             prepared.unwrap_or(Err(Corrupt::Invariant("preparing a delivery panicked")))
         } else {
             self.prepare(&id)
@@ -141,7 +141,7 @@ impl Courier {
     }
 
     /// Returns the effect of an attempt on the receiver and on the delivery.
-    pub(super) fn judge(
+    pub(super) fn disposition(
         &self,
         id: &DeliveryId,
         delivery: Delivery,

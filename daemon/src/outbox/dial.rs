@@ -103,7 +103,7 @@ impl Dialler {
             Ok(Err(outcome)) => return outcome,
             Err(_) => return Outcome::Silent("no answer in time"),
         };
-        let outcome = judge(answer.status);
+        let outcome = outcome_of(answer.status);
         // Read the body, so that a well-behaved receiver can send it completely. Its contents are ignored.
         let _ = timeout(ANSWER_TIME, drop_body(answer.body)).await;
         outcome
@@ -241,7 +241,7 @@ async fn drop_body((mut body, connection): (Incoming, Connection)) {
 }
 
 /// Returns the outcome of a status. Server errors are temporary; all other errors are permanent.
-fn judge(status: StatusCode) -> Outcome {
+fn outcome_of(status: StatusCode) -> Outcome {
     match status.as_u16() {
         code @ 200..300 => Outcome::Delivered(code),
         code @ 500..600 => Outcome::Failed(code),

@@ -22,7 +22,7 @@ use quorate_core::pipeline::Commit;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use super::attempt::{Attempt, Courier, Disposition};
+use super::attempt::{Attempt, DeliveryClient, Disposition};
 use super::limits::OutboxLimits;
 use super::pause::{Pause, Stopped};
 use super::receiver::ReceiverPolicy;
@@ -43,7 +43,7 @@ const NAME: &str = "webhooks";
 
 /// Delivers waiting webhooks.
 pub struct Outbox {
-    courier: Courier,
+    client: DeliveryClient,
     limits: OutboxLimits,
     shares: Shares,
     /// Tasks of running deliveries.
@@ -95,7 +95,7 @@ impl Outbox {
         metrics: Metrics,
     ) -> Self {
         Self {
-            courier: Courier::new(executor, identity, policy, metrics),
+            client: DeliveryClient::new(executor, identity, policy, metrics),
             shares: Shares::new(limits.deliveries),
             limits,
             running: JoinSet::new(),
@@ -112,7 +112,7 @@ impl Outbox {
 
     /// Delivers until `stop`. Running deliveries are attempted again after the next start.
     pub async fn run(mut self, stop: CancellationToken) {
-        let executor = Arc::clone(&self.courier.executor);
+        let executor = Arc::clone(&self.client.executor);
         tokio::select! {
             () = stop.cancelled() => return,
             () = self.convert() => {}
@@ -142,7 +142,7 @@ impl Outbox {
         if self.pause.is_active(now()) {
             return Ok(());
         }
-        if !self.courier.executor.accepts_writes() {
+        if !self.client.executor.accepts_writes() {
             return Err(Stopped::Writes);
         }
         self.record(Vec::new()).await?;
@@ -165,16 +165,16 @@ impl Outbox {
 
     /// Counts the deliveries that were queued since the last call and wakes their destinations.
     fn process_arrivals(&mut self) -> Result<(), Corrupt> {
-        for (organization, arrived) in self.courier.executor.world().deliveries.take() {
+        for (organization, arrived) in self.client.executor.world().deliveries.take() {
             if let Some(waiting) = self.waiting.get_mut(&organization) {
                 arrived.caused.into_iter().for_each(|(cause, usage)| waiting.add(cause, usage));
             } else {
-                let caused = outbox::usage(self.courier.records(), organization)?;
+                let caused = outbox::usage(self.client.records(), organization)?;
                 self.waiting.insert(organization, Waiting::new(caused));
             }
             self.over.insert(organization);
             for destination in arrived.destinations {
-                self.shares.wake(destination, || self.courier.tenant(organization));
+                self.shares.wake(destination, || self.client.tenant(organization));
             }
         }
         Ok(())
@@ -188,12 +188,12 @@ impl Outbox {
             Scan::Resting(_) => return Ok(()),
         };
         for _ in 0..SCAN_STEP {
-            let Some(found) = outbox::next_destination(self.courier.records(), after.as_ref())? else {
+            let Some(found) = outbox::next_destination(self.client.records(), after.as_ref())? else {
                 self.scan = Scan::Resting(now().saturating_add(REST.as_secs().saturating_mul(1000)));
                 return Ok(());
             };
             if !self.shares.is_awake(&found) {
-                self.shares.wake(found, || self.courier.tenant(found.organization));
+                self.shares.wake(found, || self.client.tenant(found.organization));
             }
             after = Some(found);
         }
@@ -208,7 +208,7 @@ impl Outbox {
             let Some(destination) = self.shares.select() else { return Ok(()) };
             fail_points::reach("outbox.read");
             let busy = &self.busy;
-            let look = outbox::look(self.courier.records(), &destination, now(), |lane| busy.contains(lane));
+            let look = outbox::look(self.client.records(), &destination, now(), |lane| busy.contains(lane));
             let look = look.inspect_err(|_| self.shares.rest(destination, now()))?;
             if let Some((id, delivery)) = look.due {
                 self.start_one(id, delivery);
@@ -229,7 +229,7 @@ impl Outbox {
     fn start_one(&mut self, id: DeliveryId, delivery: Delivery) {
         let Some(slot) = self.shares.start(id.destination, id.size) else { return };
         self.busy.insert(id.lane());
-        let task = self.running.spawn(self.courier.clone().deliver(id, delivery.url.clone()));
+        let task = self.running.spawn(self.client.clone().deliver(id, delivery.url.clone()));
         self.under_way.insert(task.id(), Running { id, delivery, slot });
     }
 
@@ -241,7 +241,7 @@ impl Outbox {
         };
         let Some(Running { id, delivery, slot }) = self.under_way.remove(&task) else { return };
         let due = delivery.due;
-        let (behavior, disposition) = self.courier.judge(&id, delivery, attempt);
+        let (behavior, disposition) = self.client.disposition(&id, delivery, attempt);
         if self.shares.end(&slot, behavior, now()) {
             let Destination { organization, endpoint } = id.destination;
             let endpoint = endpoint.map(|endpoint| endpoint.to_string());
@@ -264,17 +264,17 @@ impl Outbox {
                 (Disposition::Gone | Disposition::Postponed(_), due) => outcomes.end(*id, *due),
             }
         }
-        let outbox::Batch { mut writes, freed } = outcomes.finish(self.courier.records(), now())?;
+        let outbox::Batch { mut writes, freed } = outcomes.finish(self.client.records(), now())?;
         writes.extend(corrections);
         let commit = Commit { writes, ..Commit::default() };
         fail_points::reach("outbox.record");
-        let recorded = self.courier.executor.commit(commit).await;
+        let recorded = self.client.executor.commit(commit).await;
         fail_points::reach("outbox.recorded");
         recorded.map_err(|_| Stopped::Writes)?;
         for Ended { id, disposition, .. } in self.ended.drain(..) {
             self.busy.remove(&id.lane());
             if let Disposition::Parked(why) = disposition {
-                self.courier.metrics.delivery(match why {
+                self.client.metrics.delivery(match why {
                     ParkedFor::Limit => "parked",
                     ParkedFor::Unreadable => "unreadable",
                 });

@@ -4,7 +4,7 @@
 use quorate_core::world::Order::{self, Ascending, Descending};
 use quorate_core::world::Page;
 
-use super::Verdict::{self, Clash, Done};
+use super::BatchOutcome::{self, Clash, Done};
 use super::{Batch, Change, Changed, Group, LONGEST_VALUE, Store, StoreError, Trailer};
 
 type Open<'a> = &'a dyn Fn() -> Box<dyn Store>;
@@ -27,7 +27,7 @@ fn remove(key: &[u8]) -> Batch {
     Batch { writes: vec![Change::remove(key)], ..Batch::default() }
 }
 
-fn commit(store: &dyn Store, batches: Vec<Batch>) -> Vec<Verdict> {
+fn commit(store: &dyn Store, batches: Vec<Batch>) -> Vec<BatchOutcome> {
     store.commit(&Group { batches, trailer: None }).unwrap()
 }
 

@@ -7,7 +7,7 @@
 mod commits;
 mod database;
 mod files;
-mod judge;
+mod group;
 mod merge;
 mod panics;
 mod range;
@@ -23,11 +23,11 @@ use quorate_core::world::{Order as Direction, Page};
 use self::commits::Commits;
 use self::database::{Database, FailureNotifier};
 use self::files::{create, drop_page_cache, has_blobs, open, open_from_log, open_patiently};
-use self::judge::Judge;
+use self::group::GroupBuilder;
 use self::panics::guarded;
 use self::range::bounds;
 use self::space::Space;
-use super::{Change, FailureCallback, Group, Register, Row, Store, StoreError, Verdict, durable};
+use super::{BatchOutcome, Change, FailureCallback, Group, Register, Row, Store, StoreError, durable};
 use crate::fail_points;
 
 /// A sled database in a directory.
@@ -253,17 +253,17 @@ impl Store for Embedded {
         self.value(key)?.map_or(Ok(0), |bytes| number(&bytes))
     }
 
-    fn commit(&self, group: &Group<'_>) -> Result<Vec<Verdict>, StoreError> {
+    fn commit(&self, group: &Group<'_>) -> Result<Vec<BatchOutcome>, StoreError> {
         let mut commits = self.commits();
         self.check_usable()?;
         let db = Arc::clone(self.read().db()?);
         fail_points::reach("store.check");
         let trailer: Vec<Change>;
         let (verdicts, (registers, mut write)) = db.call("reading a record", |db| {
-            let mut judge = Judge::new(db, &mut commits.registers);
+            let mut builder = GroupBuilder::new(db, &mut commits.registers);
             let verdicts =
-                group.batches.iter().map(|batch| judge.judge(batch)).collect::<sled::Result<Vec<_>>>()?;
-            Ok((verdicts, judge.end()))
+                group.batches.iter().map(|batch| builder.add(batch)).collect::<sled::Result<Vec<_>>>()?;
+            Ok((verdicts, builder.finish()))
         })?;
         if write.is_empty() {
             return Ok(verdicts);
@@ -328,13 +328,13 @@ impl Store for Embedded {
         Ok(())
     }
 
-    fn confirm(&self, relied: &[Register]) -> Result<bool, StoreError> {
+    fn confirm(&self, expected: &[Register]) -> Result<bool, StoreError> {
         // Reads return durable values, which are current until the group that replaces them is durable. Only
         // for the keys changed by a failed group, it is unknown which value is durable.
         let state = self.read();
         state.db()?;
         let failed = self.has_failed(&state);
-        let uncertain = failed && relied.iter().any(|(key, _)| state.before.contains_key(key.as_slice()));
+        let uncertain = failed && expected.iter().any(|(key, _)| state.before.contains_key(key.as_slice()));
         if uncertain { Err(StoreError::Unavailable) } else { Ok(true) }
     }
 }

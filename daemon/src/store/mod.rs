@@ -157,7 +157,7 @@ impl Group<'_> {
 
 /// Outcome of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum BatchOutcome {
     /// The batch is durable.
     Done,
     /// A condition did not hold, and nothing was changed.
@@ -196,14 +196,14 @@ pub trait Store: Send + Sync {
     /// See the trait documentation.
     fn register(&self, key: &[u8]) -> Result<u64, StoreError>;
 
-    /// Commits a group. When this returns, all batches that are [`Verdict::Done`] survive a crash and a power
+    /// Commits a group. When this returns, all batches that are [`BatchOutcome::Done`] survive a crash and a power
     /// cut.
     ///
     /// # Errors
     /// Returns [`StoreError::Full`] if nothing of the group was committed. After any other error, it is
     /// unknown which batches are on disk. Reads then return the state before the group, and commits fail,
     /// until [`Store::recover`] succeeds.
-    fn commit(&self, group: &Group<'_>) -> Result<Vec<Verdict>, StoreError>;
+    fn commit(&self, group: &Group<'_>) -> Result<Vec<BatchOutcome>, StoreError>;
 
     /// Returns whether a small group would be accepted now.
     ///
@@ -226,5 +226,5 @@ pub trait Store: Send + Sync {
     ///
     /// # Errors
     /// See the trait documentation.
-    fn confirm(&self, relied: &[Register]) -> Result<bool, StoreError>;
+    fn confirm(&self, expected: &[Register]) -> Result<bool, StoreError>;
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use quorate_core::world::Page;
 
 use super::embedded::Embedded;
-use super::{FailureCallback, Group, Register, Row, Store, StoreError, Verdict};
+use super::{BatchOutcome, FailureCallback, Group, Register, Row, Store, StoreError};
 
 /// An embedded store that counts reads and fails on demand.
 pub(crate) struct FaultyStore {
@@ -89,7 +89,7 @@ impl Store for FaultyStore {
         self.store.register(key)
     }
 
-    fn commit(&self, group: &Group<'_>) -> Result<Vec<Verdict>, StoreError> {
+    fn commit(&self, group: &Group<'_>) -> Result<Vec<BatchOutcome>, StoreError> {
         self.available()?;
         self.writable()?;
         self.store.commit(group)
@@ -112,8 +112,8 @@ impl Store for FaultyStore {
         Ok(())
     }
 
-    fn confirm(&self, relied: &[Register]) -> Result<bool, StoreError> {
+    fn confirm(&self, expected: &[Register]) -> Result<bool, StoreError> {
         self.available()?;
-        self.store.confirm(relied)
+        self.store.confirm(expected)
     }
 }

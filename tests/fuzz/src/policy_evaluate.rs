@@ -1,7 +1,7 @@
 //! Evaluates any policy over any request and any voters. An expression that does not parse counts as absent;
 //! parsing has its own target.
 
-use quorate_policy::decide::{self, Effect, Evaluation, PolicyOutcome, PolicyProgram, Standing};
+use quorate_policy::decide::{self, Effect, Evaluation, PolicyOutcome, PolicyProgram, VerdictContext};
 use quorate_policy::{
     EvaluationError, EvaluationReason, ExpressionKind, Facts, Program, contributes, explain,
 };
@@ -69,7 +69,7 @@ fn check_outcome(policy: &PolicyProgram, evaluation: &Evaluation) {
     );
     assert_eq!(*outcome == PolicyOutcome::Allow, applies && policy.effect == Effect::Allow);
     assert_eq!(*outcome == PolicyOutcome::DenyExplicit, applies && policy.effect == Effect::Deny);
-    let verdict = decide::verdict(Standing::default(), [*outcome]);
+    let verdict = decide::verdict(VerdictContext::default(), [*outcome]);
     assert_eq!(
         verdict == PolicyOutcome::Allow,
         *outcome == PolicyOutcome::Allow,

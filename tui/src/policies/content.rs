@@ -11,7 +11,7 @@ use quorate_policy::Value;
 use quorate_policy::request::{ObjectReference, kind_of, reference_of};
 use serde_json::Value as Json;
 
-use crate::contracts::Stated;
+use crate::contracts::StatedInterfaces;
 
 /// Resolved names of a request: addresses, keys and contracts.
 pub(crate) type ResolvedNames = BTreeMap<String, quorate_common::console::Signer>;
@@ -45,7 +45,8 @@ pub(super) fn of(
             let transaction = read.map_err(|error| error.to_string())?;
             let (key, format) = signer()?;
             let signable = transaction.for_signer(&Signer { key: &key, format });
-            let interfaces = Stated::of(resolved.values().filter_map(|found| found.contract.as_ref()));
+            let interfaces =
+                StatedInterfaces::of(resolved.values().filter_map(|found| found.contract.as_ref()));
             let (root, value) = signable.map_err(|error| error.to_string())?.facts(&interfaces);
             Ok(vec![(root.to_owned(), value)])
         }

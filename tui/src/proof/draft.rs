@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use quorate_common::activity::{Activity, Selection, Status, Vote};
-use quorate_common::console::{ActivityRow, Grounds, OrganizationDetail};
+use quorate_common::console::{ActivityRow, OrganizationDetail, RuleInputs};
 use quorate_common::ids::{ActivityId, UserId, VoteId};
 use quorate_common::wire::Timestamp;
 use quorate_policy::decide::PolicyOutcome;
@@ -62,7 +62,10 @@ impl Review {
         let record = Record {
             row: ActivityRow { activity: unsent_activity(&ballot, request, context, user), waiting: None },
             organization: Arc::clone(organization),
-            grounds: Some(Grounds { strict_deny_errors: context.strict_deny_errors, ..Grounds::default() }),
+            rule_inputs: Some(RuleInputs {
+                strict_deny_errors: context.strict_deny_errors,
+                ..RuleInputs::default()
+            }),
         };
         let evidence = Evidence {
             record: &record,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quorate_common::console::{ActivityRow, Grounds, OrganizationDetail, ReviewRecord};
+use quorate_common::console::{ActivityRow, OrganizationDetail, ReviewRecord, RuleInputs};
 use quorate_common::ids::{OrganizationId, UserId};
 
 use super::siblings::Siblings;
@@ -24,20 +24,20 @@ pub(crate) struct Record {
     pub(crate) row: ActivityRow,
     pub(crate) organization: Arc<OrganizationDetail>,
     /// What the daemon states about the decision; absent for a row of a list.
-    pub(crate) grounds: Option<Grounds>,
+    pub(crate) rule_inputs: Option<RuleInputs>,
 }
 
 impl Record {
     /// Returns the record of a row of a list.
     pub(crate) fn of_row(row: ActivityRow, organization: &Arc<OrganizationDetail>) -> Self {
-        Self { row, organization: Arc::clone(organization), grounds: None }
+        Self { row, organization: Arc::clone(organization), rule_inputs: None }
     }
 }
 
 impl From<ReviewRecord> for Record {
     fn from(record: ReviewRecord) -> Self {
-        let ReviewRecord { row, organization, grounds } = record;
-        Self { row, organization: Arc::new(organization), grounds }
+        let ReviewRecord { row, organization, rule_inputs } = record;
+        Self { row, organization: Arc::new(organization), rule_inputs }
     }
 }
 

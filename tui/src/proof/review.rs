@@ -281,7 +281,7 @@ fn proposer(proposal: Option<&Proposal>, scene: &Scene<'_>) -> String {
 /// Returns the organization with the interface texts that the record contains.
 fn with_texts(record: &Record) -> Arc<OrganizationDetail> {
     let mut organization = Arc::clone(&record.organization);
-    let named = record.grounds.iter().flat_map(|grounds| grounds.signers.values());
+    let named = record.rule_inputs.iter().flat_map(|rule_inputs| rule_inputs.signers.values());
     for contract in named.filter_map(|found| found.contract.as_ref()) {
         let mut interfaces = Arc::make_mut(&mut organization).smart_contract_interfaces.iter_mut();
         let id = contract.smart_contract_interface_id;

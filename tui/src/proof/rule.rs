@@ -35,7 +35,7 @@ pub(super) fn evaluate(
     proposal: &Proposal,
     votes: &[VoteProof],
 ) -> Option<Result<Evaluation, String>> {
-    evidence.record.grounds.as_ref()?;
+    evidence.record.rule_inputs.as_ref()?;
     let votes = votes.iter().filter(|vote| vote.counts());
     let keys: Vec<_> = votes.map(|vote| (vote.user, vote.public_key.as_str())).collect();
     Some(evaluate_approvals(evidence, proposal, &keys))
@@ -51,14 +51,14 @@ pub(super) fn evaluate_approvals(
     proposal: &Proposal,
     keys: &[(UserId, &str)],
 ) -> Result<Evaluation, String> {
-    let grounds = evidence.record.grounds.clone().unwrap_or_default();
+    let rule_inputs = evidence.record.rule_inputs.clone().unwrap_or_default();
     let organization = &evidence.record.organization;
-    let rules = Rules::of(organization, grounds.strict_deny_errors, evidence.now);
+    let rules = Rules::of(organization, rule_inputs.strict_deny_errors, evidence.now);
     if let Some((policy, error)) = rules.unreadable.first() {
         return Err(format!("policy {}: {error}", quoted(&policy.policy_name)));
     }
     let body: Body = serde_json::from_str(&proposal.message).map_err(|error| error.to_string())?;
-    let parsed = body.parsed(organization, &grounds.signers)?;
+    let parsed = body.parsed(organization, &rule_inputs.signers)?;
     let approvals = keys.iter().filter_map(|(user, key)| rules.approval(&user.to_string(), Some(key)));
     let approvals: Vec<_> = approvals.collect();
     let simulation = parsed.simulate(&rules.parsed, &proposal.proposer.to_string(), &approvals, evidence.now);

@@ -344,7 +344,7 @@ fn the_rule_is_evaluated_here() {
     k8(Mark::Care, "cannot be evaluated here: policy \"wallets by two\": ", &|record| {
         record.organization.policies[0].condition = "activity.moon == 1".to_owned();
     });
-    k8(Mark::Stated, "is stated by the daemon", &|record| record.grounds = None);
+    k8(Mark::Stated, "is stated by the daemon", &|record| record.rule_inputs = None);
 }
 
 #[test]

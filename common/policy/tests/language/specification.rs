@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use quorate_policy::decide::{
-    self, Approver, Credential, Effect, Electorate, PolicyOutcome, PolicyProgram, Proposer, Standing,
+    self, Approver, Credential, Effect, Electorate, PolicyOutcome, PolicyProgram, Proposer, VerdictContext,
 };
 use quorate_policy::selectors::{self, Operator, Selector};
 use quorate_policy::{EvaluationError, ExpressionKind, Integer, Program, Timestamp, Value};
@@ -106,14 +106,14 @@ impl Walk {
                 self.with_request(row, |facts, electorate| decide::outcome(&policy, facts, electorate));
             same("outcome", &row["outcome"], &short(found))
         } else if has("outcomes") {
-            let found = decide::verdict(standing(&row["standing"]), outcomes(&row["outcomes"]));
+            let found = decide::verdict(context(&row["standing"]), outcomes(&row["outcomes"]));
             same("verdict", &row["verdict"], &short(found))
         } else if has("policies") {
             let policies: Vec<_> =
                 names(&row["policies"], ";").map(|name| self.policies[name].clone()).collect();
             let found = self.with_request(row, |facts, electorate| {
                 let outcomes = policies.iter().map(|policy| decide::outcome(policy, facts, electorate));
-                decide::verdict(standing(&row["standing"]), outcomes)
+                decide::verdict(context(&row["standing"]), outcomes)
             });
             same("verdict", &row["verdict"], &short(found))
         } else if has("payload verdicts") {
@@ -209,18 +209,18 @@ pub(super) fn policy(row: &Row) -> PolicyProgram {
     PolicyProgram::parse(effect, condition.as_deref(), consensus.as_deref(), time.as_deref()).unwrap()
 }
 
-fn standing(cell: &str) -> Standing {
-    let mut standing = Standing::default();
+fn context(cell: &str) -> VerdictContext {
+    let mut context = VerdictContext::default();
     for word in names(cell, ",") {
         match word {
-            "root" => standing.proposer_is_root = true,
-            "met" => standing.root_quorum_is_met = true,
-            "root only" => standing.root_quorum_only = true,
-            "own" => standing.is_self_service = true,
+            "root" => context.proposer_is_root = true,
+            "met" => context.root_quorum_is_met = true,
+            "root only" => context.root_quorum_only = true,
+            "own" => context.is_self_service = true,
             other => panic!("standing {other}"),
         }
     }
-    standing
+    context
 }
 
 fn outcomes(cell: &str) -> Vec<PolicyOutcome> {

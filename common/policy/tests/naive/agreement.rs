@@ -1,6 +1,8 @@
 //! Compares the crate with the naive evaluator on a million conditions and policies.
 
-use quorate_policy::decide::{self, Effect, Electorate, Evaluation, PolicyOutcome, PolicyProgram, Standing};
+use quorate_policy::decide::{
+    self, Effect, Electorate, Evaluation, PolicyOutcome, PolicyProgram, VerdictContext,
+};
 use quorate_policy::{EvaluationError, ExpressionKind, Program, Value};
 
 use crate::dice::Dice;
@@ -165,15 +167,15 @@ impl Case {
 }
 
 fn compare_verdicts(seed: u64, outcomes: &[PolicyOutcome], dice: &mut Dice) {
-    let standing = Standing {
+    let context = VerdictContext {
         root_quorum_is_met: dice.chance(10),
         root_quorum_only: dice.chance(10),
         proposer_is_root: dice.chance(20),
         is_self_service: dice.chance(10),
     };
-    let expected = policy::verdict(standing, outcomes);
-    let found = decide::verdict(standing, outcomes.iter().copied());
-    assert_eq!(expected, found, "seed {seed}: {standing:?}, {outcomes:?}");
+    let expected = policy::verdict(context, outcomes);
+    let found = decide::verdict(context, outcomes.iter().copied());
+    assert_eq!(expected, found, "seed {seed}: {context:?}, {outcomes:?}");
 }
 
 /// The number of results of each kind.

@@ -1,6 +1,6 @@
 //! The outcome of a policy and the verdict of an organization, step by step as in the specification.
 
-use quorate_policy::decide::{Effect, PolicyOutcome, Standing};
+use quorate_policy::decide::{Effect, PolicyOutcome, VerdictContext};
 
 use crate::evaluator::evaluate;
 use crate::fact::{Fact, Failed};
@@ -64,23 +64,20 @@ impl Policy {
 }
 
 /// Returns the verdict of the organization from the outcomes of its policies.
-pub(crate) fn verdict(standing: Standing, outcomes: &[PolicyOutcome]) -> PolicyOutcome {
+pub(crate) fn verdict(context: VerdictContext, outcomes: &[PolicyOutcome]) -> PolicyOutcome {
     let has = |wanted: PolicyOutcome| outcomes.contains(&wanted);
-    if standing.root_quorum_is_met {
+    if context.root_quorum_is_met {
         return PolicyOutcome::Allow;
     }
-    let waits_for_roots = if standing.proposer_is_root {
-        PolicyOutcome::RequiresConsensus
-    } else {
-        PolicyOutcome::DenyImplicit
-    };
-    if standing.root_quorum_only {
+    let waits_for_roots =
+        if context.proposer_is_root { PolicyOutcome::RequiresConsensus } else { PolicyOutcome::DenyImplicit };
+    if context.root_quorum_only {
         return waits_for_roots;
     }
     if has(PolicyOutcome::DenyExplicit) {
-        return if standing.proposer_is_root { waits_for_roots } else { PolicyOutcome::DenyExplicit };
+        return if context.proposer_is_root { waits_for_roots } else { PolicyOutcome::DenyExplicit };
     }
-    if has(PolicyOutcome::Allow) || standing.is_self_service {
+    if has(PolicyOutcome::Allow) || context.is_self_service {
         return PolicyOutcome::Allow;
     }
     if has(PolicyOutcome::RequiresConsensus) { PolicyOutcome::RequiresConsensus } else { waits_for_roots }

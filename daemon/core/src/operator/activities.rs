@@ -7,7 +7,7 @@ use quorate_common::console::{
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{ActivityId, OrganizationId};
 
-use super::{detail, grounds, load_organization};
+use super::{detail, load_organization, rule_inputs};
 use crate::answer;
 use crate::consensus;
 use crate::error::{Denied, Intent, Missing, RequestError};
@@ -127,8 +127,8 @@ pub fn review(
     let record = find(world, &snapshot, reference, now)?;
     let pending = pending(world, &record, &snapshot, now)?;
     let row = row(&record, &snapshot, pending.as_ref())?;
-    let grounds = pending.map(|pending| grounds(world, &record, &pending, now)).transpose()?;
-    Ok(ReviewRecord { row, organization: detail(&snapshot), grounds })
+    let rule_inputs = pending.map(|pending| rule_inputs(world, &record, &pending, now)).transpose()?;
+    Ok(ReviewRecord { row, organization: detail(&snapshot), rule_inputs })
 }
 
 /// Finds an activity of an organization by its id or its fingerprint.

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use quorate_common::catalog::{Action, Gate, Resource};
 use quorate_common::ids::UserId;
 use quorate_policy::decide::{
-    DenyErrors, Electorate, PolicyOutcome, PolicyProgram, Ruling, Standing, consult, strictest,
+    DenyErrors, Electorate, PolicyOutcome, PolicyProgram, SubjectOutcomes, VerdictContext, evaluate_policies,
+    strictest,
 };
 use quorate_policy::request::{Request, RequestFacts, Subject};
 use quorate_policy::{Budget, Program, REQUEST_STEP_LIMIT, Timestamp, contributors};
@@ -99,15 +100,16 @@ pub fn decide_within(input: &DecisionInput<'_>, budget: &mut Budget) -> Decided 
         }
         Gate::Policy | Gate::RootQuorum | Gate::OwnCredential | Gate::Vote | Gate::RootUser => {}
     }
-    let standing = standing(input);
+    let context = context(input);
     // If the root quorum alone decides, policies are not evaluated.
-    let skips_policies = standing.root_quorum_is_met || standing.root_quorum_only;
-    let rulings = if skips_policies { vec![Ruling::default()] } else { rulings(input, budget) };
-    let outcome = strictest(rulings.iter().map(|ruling| ruling.verdict(standing)));
-    let evaluations = evaluations(input.organization, &rulings);
+    let skips_policies = context.root_quorum_is_met || context.root_quorum_only;
+    let by_subject =
+        if skips_policies { vec![SubjectOutcomes::default()] } else { by_subject(input, budget) };
+    let outcome = strictest(by_subject.iter().map(|subject_outcomes| subject_outcomes.verdict(context)));
+    let evaluations = evaluations(input.organization, &by_subject);
     let decision = match outcome {
         PolicyOutcome::Allow => Decision::Allow(Granted { _private: () }),
-        PolicyOutcome::RequiresConsensus => Decision::Wait(rule(standing, &evaluations)),
+        PolicyOutcome::RequiresConsensus => Decision::Wait(rule(context, &evaluations)),
         PolicyOutcome::DenyExplicit => Decision::Deny(Denied::Explicit(evaluations.clone())),
         PolicyOutcome::DenyImplicit | PolicyOutcome::Error | PolicyOutcome::TimeInactive => {
             Decision::Deny(Denied::Policies(evaluations.clone()))
@@ -117,13 +119,13 @@ pub fn decide_within(input: &DecisionInput<'_>, budget: &mut Budget) -> Decided 
 }
 
 /// Returns the facts about an activity that do not depend on policies.
-fn standing(input: &DecisionInput<'_>) -> Standing {
+fn context(input: &DecisionInput<'_>) -> VerdictContext {
     let organization = input.organization;
     let roots =
         consensus::users(input.approvals).into_iter().filter(|user| organization.is_root(*user)).count();
     let threshold = usize::try_from(organization.head.quorum.threshold).unwrap_or(usize::MAX);
     let is_own = input.facts.own_credentials_of == Some(input.proposer);
-    Standing {
+    VerdictContext {
         root_quorum_is_met: roots >= threshold,
         root_quorum_only: input.gate == Gate::RootQuorum,
         proposer_is_root: organization.is_root(input.proposer),
@@ -133,9 +135,9 @@ fn standing(input: &DecisionInput<'_>) -> Standing {
 
 /// Returns the rule that an activity waits for. Only the root quorum can override a denial; otherwise a
 /// policy that lacks votes comes before the root quorum.
-fn rule(standing: Standing, evaluations: &[Evaluation]) -> Rule {
+fn rule(context: VerdictContext, evaluations: &[Evaluation]) -> Rule {
     let has = |wanted| evaluations.iter().any(|evaluation| evaluation.outcome == wanted);
-    if standing.root_quorum_only {
+    if context.root_quorum_only {
         Rule::RootQuorumOnly
     } else if has(PolicyOutcome::DenyExplicit) {
         Rule::Denied
@@ -147,10 +149,10 @@ fn rule(standing: Standing, evaluations: &[Evaluation]) -> Rule {
 }
 
 /// Evaluates all policies for each subject.
-fn rulings(input: &DecisionInput<'_>, budget: &mut Budget) -> Vec<Ruling> {
+fn by_subject(input: &DecisionInput<'_>, budget: &mut Budget) -> Vec<SubjectOutcomes> {
     let organization = input.organization;
     if organization.policies().next().is_none() {
-        return vec![Ruling::default()];
+        return vec![SubjectOutcomes::default()];
     }
     let electorate = electorate(input);
     let request = Request {
@@ -161,12 +163,12 @@ fn rulings(input: &DecisionInput<'_>, budget: &mut Budget) -> Vec<Ruling> {
     };
     let none = [Subject::default()];
     let subjects = if input.facts.subjects.is_empty() { none.as_slice() } else { &input.facts.subjects };
-    let ruling = |subject| {
+    let subject_outcomes = |subject| {
         let facts = RequestFacts::new(request, subject);
         let programs = organization.policies().map(|parsed| &parsed.program);
-        consult(programs, &facts, &electorate, input.deny_errors, budget)
+        evaluate_policies(programs, &facts, &electorate, input.deny_errors, budget)
     };
-    subjects.iter().map(ruling).collect()
+    subjects.iter().map(subject_outcomes).collect()
 }
 
 /// Returns the parameters in an `intent`, which is an object with one member.
@@ -186,10 +188,10 @@ fn electorate<'a>(input: &DecisionInput<'a>) -> Electorate<'a> {
 }
 
 /// Returns the outcome of each policy, subject by subject.
-fn evaluations(organization: &Organization, rulings: &[Ruling]) -> Vec<Evaluation> {
-    let outcomes = rulings.iter().flat_map(|ruling| {
+fn evaluations(organization: &Organization, by_subject: &[SubjectOutcomes]) -> Vec<Evaluation> {
+    let outcomes = by_subject.iter().flat_map(|subject_outcomes| {
         let policies = organization.policies().map(|parsed| parsed.policy.id);
-        policies.zip(ruling.outcomes.iter().copied())
+        policies.zip(subject_outcomes.outcomes.iter().copied())
     });
     outcomes.map(|(policy, outcome)| Evaluation { policy, outcome }).collect()
 }
@@ -206,7 +208,7 @@ pub fn voters(
     // If the root quorum is already met, policies were not evaluated; the users they count may still complete
     // it.
     let evaluated = match evaluations {
-        [] if input.gate != Gate::RootQuorum => self::evaluations(organization, &rulings(input, budget)),
+        [] if input.gate != Gate::RootQuorum => self::evaluations(organization, &by_subject(input, budget)),
         known => known.to_vec(),
     };
     // Only the root quorum can override a denial.

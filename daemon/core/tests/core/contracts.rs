@@ -83,7 +83,7 @@ fn console_receives_the_interface_of_the_called_contract() {
         .expect("the activity waits");
     let id = waits["activity"]["id"].as_str().expect("an id");
     let record = operator::review(&fixture.memory, fixture.id, id, NOW).expect("the record exists");
-    let signers = record.grounds.expect("the activity waits").signers;
+    let signers = record.rule_inputs.expect("the activity waits").signers;
     assert_eq!(signers.keys().map(String::as_str).collect::<Vec<_>>(), [TOKEN, fixture.wallet.1.as_str()]);
     let contract = signers[TOKEN].contract.as_ref().expect("the contract has an interface");
     assert_eq!(

@@ -34,7 +34,7 @@ impl Outbox {
             tracing::info!(converted, "webhook deliveries of an earlier version were converted");
         }
         if unreadable > 0 {
-            (0..unreadable).for_each(|_| self.courier.metrics.delivery("unreadable"));
+            (0..unreadable).for_each(|_| self.client.metrics.delivery("unreadable"));
             tracing::error!(
                 unreadable,
                 "webhook deliveries of an earlier version cannot be read; they are skipped"
@@ -43,10 +43,10 @@ impl Outbox {
     }
 
     async fn convert_some(&self, after: Option<&[u8]>) -> Result<outbox::Conversion, Stopped> {
-        let mut step = outbox::convert(self.courier.records(), after)?;
+        let mut step = outbox::convert(self.client.records(), after)?;
         if !step.writes.is_empty() {
             let commit = Commit { writes: std::mem::take(&mut step.writes), ..Commit::default() };
-            self.courier.executor.commit(commit).await.map_err(|_| Stopped::Writes)?;
+            self.client.executor.commit(commit).await.map_err(|_| Stopped::Writes)?;
         }
         Ok(step)
     }

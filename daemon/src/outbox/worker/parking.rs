@@ -65,7 +65,7 @@ impl Outbox {
                 // A body is stored once for all endpoints.
                 let bytes = if states.insert(id.votes) { id.size.into() } else { 0 };
                 left.subtract(cause, Usage { deliveries: 1, bytes });
-                let due = outbox::due(self.courier.records(), &id)?;
+                let due = outbox::due(self.client.records(), &id)?;
                 self.ended.push(Ended { id, due, disposition: Disposition::Parked(ParkedFor::Limit) });
             }
         }
@@ -78,7 +78,7 @@ impl Outbox {
         organization: OrganizationId,
         cause: OrganizationId,
     ) -> Result<Peekable<IntoIter<DeliveryId>>, Corrupt> {
-        let mut ids = outbox::oldest(self.courier.records(), organization, cause, PARKED)?;
+        let mut ids = outbox::oldest(self.client.records(), organization, cause, PARKED)?;
         ids.retain(|id| !self.busy.contains(&id.lane()));
         Ok(ids.into_iter().peekable())
     }

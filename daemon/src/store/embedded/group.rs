@@ -6,35 +6,35 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 
-use super::super::{Batch, Change, Changed, LONGEST_VALUE, StoreError, Verdict};
+use super::super::{Batch, BatchOutcome, Change, Changed, LONGEST_VALUE, StoreError};
 use crate::cache::TwoGenerations;
 
-/// The state that the next batch of a group sees.
-pub(super) struct Judge<'db, 'a> {
+/// Builds a group: the state that its next batch sees, and what it writes.
+pub(super) struct GroupBuilder<'db, 'a> {
     db: &'db sled::Db,
     known: &'db mut TwoGenerations<Vec<u8>, u64>,
     registers: HashMap<&'a [u8], u64>,
     write: Write<'a>,
 }
 
-impl<'db, 'a> Judge<'db, 'a> {
+impl<'db, 'a> GroupBuilder<'db, 'a> {
     pub(super) fn new(db: &'db sled::Db, known: &'db mut TwoGenerations<Vec<u8>, u64>) -> Self {
         Self { db, known, registers: HashMap::new(), write: Write::default() }
     }
 
-    /// Checks the next batch. If its conditions hold, the following batches see its changes.
-    pub(super) fn judge(&mut self, batch: &'a Batch) -> sled::Result<Verdict> {
+    /// Adds the next batch if its conditions hold. The following batches then see its changes.
+    pub(super) fn add(&mut self, batch: &'a Batch) -> sled::Result<BatchOutcome> {
         if !self.holds(batch)? {
-            return Ok(Verdict::Clash);
+            return Ok(BatchOutcome::Clash);
         }
         self.registers.extend(batch.set.iter().map(|(key, value)| (key.as_slice(), *value)));
         self.write.add_batch(self.db, batch)?;
-        Ok(Verdict::Done)
+        Ok(BatchOutcome::Done)
     }
 
     /// Returns the registers that were read or set, with their values after the group, and what the group
     /// writes.
-    pub(super) fn end(self) -> (Vec<(Vec<u8>, u64)>, Write<'a>) {
+    pub(super) fn finish(self) -> (Vec<(Vec<u8>, u64)>, Write<'a>) {
         (self.registers.into_iter().map(|(key, value)| (key.to_vec(), value)).collect(), self.write)
     }
 

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use quorated::executor::group::{self, Receiver, Sender, queue};
-use quorated::store::{Batch, Group, Store, Verdict};
+use quorated::store::{Batch, BatchOutcome, Group, Store};
 use tokio::sync::oneshot;
 
 pub(crate) struct Waiting {
     batch: Batch,
-    reply: oneshot::Sender<Verdict>,
+    reply: oneshot::Sender<BatchOutcome>,
 }
 
 /// Sends batches to the committer thread.
@@ -31,7 +31,7 @@ impl Committer {
         &self,
         batch: Batch,
         deciding: group::Deciding<Waiting>,
-    ) -> impl Future<Output = Verdict> + use<> {
+    ) -> impl Future<Output = BatchOutcome> + use<> {
         let (reply, answer) = oneshot::channel();
         self.0.send(Waiting { batch, reply }, Some(deciding));
         async move { answer.await.expect("the committer answers") }

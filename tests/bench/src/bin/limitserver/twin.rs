@@ -13,7 +13,7 @@ use quorate_core::model::record::Record;
 use quorate_core::model::{ActivityRecord, VoteRecord, layout};
 use quorate_core::seal::{NONCE, SealKey};
 use quorated::store::embedded::Embedded;
-use quorated::store::{Batch, Change, Group, Store, Verdict};
+use quorated::store::{Batch, BatchOutcome, Change, Group, Store};
 
 use crate::commit::Committer;
 use crate::request::{Answer, Caller, Invalid, Organizations, Shown, ShownVote, Signed, Time, decode};
@@ -53,8 +53,8 @@ impl Twin {
         let (batch, answer) = self.decide(stamp, body)?;
         let durable = self.committer.commit(batch, deciding);
         match durable.await {
-            Verdict::Done => Ok(answer),
-            Verdict::Clash => Err("known body"),
+            BatchOutcome::Done => Ok(answer),
+            BatchOutcome::Clash => Err("known body"),
         }
     }
 

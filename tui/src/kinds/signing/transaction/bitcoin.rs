@@ -173,7 +173,7 @@ fn add_fee(transaction: &Bitcoin, away: &[&Output], holder: Option<&Holder>, des
     };
     description.fact("fee", bitcoins(fee));
     let format_amount = |satoshis| u64::try_from(satoshis).map(bitcoins).unwrap_or_default();
-    super::fee::judge(fee.into(), USUAL_FEE.into(), total(away).into(), format_amount, description);
+    super::fee::flag_high_fee(fee.into(), USUAL_FEE.into(), total(away).into(), format_amount, description);
     let unproven = transaction.unproven(holder);
     if unproven > 0 {
         let text = format!(

@@ -10,7 +10,7 @@ use quorate_policy::Integer;
 
 use super::fee;
 use super::token::{self, TokenCall};
-use crate::contracts::{Stated, argument};
+use crate::contracts::{StatedInterfaces, argument};
 use crate::kinds::prelude::*;
 use crate::kinds::signing::authorization;
 use crate::kinds::signing::key::Key;
@@ -41,7 +41,7 @@ struct InterfaceCall {
 
 impl InterfaceCall {
     fn of(transaction: &Ethereum, scene: &Scene<'_>) -> Option<Self> {
-        let stated = Stated::of(&scene.organization.smart_contract_interfaces);
+        let stated = StatedInterfaces::of(&scene.organization.smart_contract_interfaces);
         let interface = quoted(&stated.ethereum(&transaction.to()?)?.label);
         Some(Self { call: transaction.call(&stated)?, interface })
     }
@@ -162,7 +162,7 @@ fn add_cost(transaction: &Ethereum, is_to_itself: bool, description: &mut Descri
         }
         (false, _) => u128::MAX,
     };
-    fee::judge(cost, USUAL_FEE, sent, format_amount, description);
+    fee::flag_high_fee(cost, USUAL_FEE, sent, format_amount, description);
     if tip.is_some_and(|tip| tip > most) {
         description.flag(
             Level::Med,

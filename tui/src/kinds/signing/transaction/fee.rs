@@ -9,7 +9,7 @@ const HIGH_TIMES: u128 = 20;
 
 /// Flags a fee above `usual`, unless it is a small part of the amount `sent` to others and not extremely
 /// high. All amounts are in the smallest unit of the chain's own coin; `format_amount` formats them.
-pub(super) fn judge(
+pub(super) fn flag_high_fee(
     fee: u128,
     usual: u128,
     sent: u128,

@@ -7,12 +7,12 @@ use quorate_chain::transaction::solana::{Act, Instruction, LOOKED_UP, ProgramInt
 
 use super::description::{ActDescription, Alarm, named};
 use super::programs::{describe_system, describe_token};
-use crate::contracts::{Stated, argument};
+use crate::contracts::{StatedInterfaces, argument};
 use crate::kinds::prelude::*;
 
 /// The interfaces that the daemon states, and those of the called programs, as parsed here.
 pub(super) struct Known<'a> {
-    pub(super) stated: Stated<'a>,
+    pub(super) stated: StatedInterfaces<'a>,
     pub(super) programs: ProgramInterfaces,
 }
 

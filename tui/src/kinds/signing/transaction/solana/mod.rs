@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use self::act::{Known, describe as describe_act};
 use self::description::{ActDescription, Alarm};
 use super::fee;
-use crate::contracts::Stated;
+use crate::contracts::StatedInterfaces;
 use crate::kinds::prelude::*;
 use crate::kinds::signing::key::Key;
 use crate::kinds::signing::recipient::Recipients;
@@ -32,7 +32,7 @@ const SPELLED_ACTS: usize = 3;
 
 pub(super) fn describe(transaction: &Solana, signer: &str, key: &Key<'_>, scene: &Scene<'_>) -> Description {
     let recipients = Recipients::new(Chain::Solana, key, scene);
-    let stated = Stated::of(&scene.organization.smart_contract_interfaces);
+    let stated = StatedInterfaces::of(&scene.organization.smart_contract_interfaces);
     let known = Known { programs: transaction.interfaces(&stated), stated };
     let instructions = transaction.instructions().enumerate();
     let acts: Vec<(usize, ActDescription<'_>)> = instructions
@@ -147,7 +147,13 @@ fn add_other_facts(transaction: &Solana, description: &mut Description) {
         Act::System(System::Transfer { from, to, lamports }) if from != to => Some(u128::from(lamports)),
         _ => None,
     });
-    fee::judge(cost, USUAL_FEE, sent.sum(), |lamports| format!("{} SOL", decimal(lamports, 9)), description);
+    fee::flag_high_fee(
+        cost,
+        USUAL_FEE,
+        sent.sum(),
+        |lamports| format!("{} SOL", decimal(lamports, 9)),
+        description,
+    );
     if let Some(payer) = transaction.account_keys().first() {
         description.fact("fee payer", payer.clone());
     }

@@ -50,7 +50,7 @@ pub(super) fn describe(transaction: &Tron, signer: &str, key: &Key<'_>, scene: &
     description.fact("fee", cost(transaction));
     if let TronContract::Trigger { call_value, .. } = transaction.contract() {
         let format_amount = |sun| format!("{} TRX", u64::try_from(sun).map(trx).unwrap_or_default());
-        fee::judge(
+        fee::flag_high_fee(
             transaction.fee_limit().into(),
             USUAL_FEE.into(),
             (*call_value).into(),
