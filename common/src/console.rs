@@ -19,7 +19,6 @@
 //! | `GET /console/v1/outbox/parked?after=CURSOR&limit=N` | [`ParkedPage`] |
 //! | `GET /console/v1/events?after=TOKEN` | server-sent events, each `data` an [`Event`], each `id` its token |
 
-mod organization;
 mod review;
 
 use serde::{Deserialize, Serialize};
@@ -28,7 +27,7 @@ use crate::activity::Status;
 use crate::ids::{ActivityId, EndpointId, OrganizationId};
 use crate::wire::Timestamp;
 
-pub use organization::{AccountPage, OrganizationDetail, OrganizationHead, OrganizationPage};
+pub use crate::wire::{AccountPage, OrganizationDetail, OrganizationHead, OrganizationPage};
 pub use review::{
     ActivityPage, ActivityRow, ReviewRecord, RuleInputs, Signer, Waiting, WaitingReason, WaitingRule,
 };

@@ -1,5 +1,5 @@
-//! Stored objects as queries and votes return them. Member names and types are exactly those that clients
-//! read.
+//! Stored objects as queries, votes and the console's routes return them. Member names and types are exactly
+//! those that clients read.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,11 +7,13 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{ActivityId, EvaluationId, OrganizationId, PolicyId, TagId, UserId, VoteId};
 
 mod key;
+mod organization;
 mod secret;
 mod settings;
 mod user;
 
 pub use key::{Address, PrivateKey, Wallet, WalletAccount};
+pub use organization::*;
 pub use secret::{Secret, StaticProperty};
 pub use settings::{
     Feature, IpAllowlist, IpAllowlistRule, PaymentMethod, SmartContractInterface,

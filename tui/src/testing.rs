@@ -57,19 +57,19 @@ impl Fixture {
     /// Returns the organization as the daemon shows it.
     pub(crate) fn organization(&self) -> OrganizationDetail {
         let day = Timestamp::from_millis(NOW - 30 * 86_400_000);
-        OrganizationDetail {
-            head: OrganizationHead {
-                organization_id: Self::id(),
-                organization_name: "acme-treasury".to_owned(),
-                parent_organization_id: None,
-                version: 7,
-                root_quorum: Quorum {
-                    threshold: self.threshold,
-                    user_ids: (0..self.people).map(Self::user).collect(),
-                },
-                created_at: day.clone(),
-                updated_at: day.clone(),
+        let head = OrganizationHead {
+            organization_id: Self::id(),
+            organization_name: "acme-treasury".to_owned(),
+            parent_organization_id: None,
+            version: 7,
+            root_quorum: Quorum {
+                threshold: self.threshold,
+                user_ids: (0..self.people).map(Self::user).collect(),
             },
+            created_at: day.clone(),
+            updated_at: day.clone(),
+        };
+        OrganizationDetail {
             users: (0..self.people).map(|index| Self::user_record(index, &day)).collect(),
             wallets: vec![Wallet {
                 wallet_id: WalletId::from_bytes([0x51; 16]),
@@ -98,16 +98,7 @@ impl Fixture {
                 created_at: day.clone(),
                 updated_at: day,
             }],
-            policies: Vec::new(),
-            features: Vec::new(),
-            invitations: Vec::new(),
-            webhook_endpoints: Vec::new(),
-            secrets: Vec::new(),
-            session_profiles: Vec::new(),
-            smart_contract_interfaces: Vec::new(),
-            ip_allowlists: Vec::new(),
-            payment_method: None,
-            billing_tier: None,
+            ..OrganizationDetail::of(head)
         }
     }
 

@@ -2,6 +2,7 @@
 //! same functions that the console uses.
 
 use quorate_common::catalog::Gate as KindGate;
+use quorate_common::console::OrganizationDetail;
 use quorate_common::ids::OrganizationId;
 use quorate_policy::Names;
 use quorate_policy::decide::DenyErrors;
@@ -30,7 +31,11 @@ pub fn findings(world: &dyn World, id: OrganizationId, now: Millis) -> Result<Ve
         Some(ActivityType { name: entry.activity_type.to_owned(), action, resource })
     });
     let types: Vec<ActivityType> = matched.collect();
-    Ok(lint::lint(&rules(&organization, world.deny_errors(), now), &types, &ObjectNames(&organization)))
+    Ok(lint::lint(
+        &rules(&organization, world.deny_errors(), now),
+        &types,
+        &ObjectNames(operator::detail(&organization)),
+    ))
 }
 
 /// Returns the current outcome of each policy for an activity, and which part of the policy decides.
@@ -99,28 +104,10 @@ fn rules(organization: &Organization, deny_errors: DenyErrors, now: Millis) -> O
 }
 
 /// The names of the objects of an organization, by their ids.
-struct ObjectNames<'a>(&'a Organization);
+struct ObjectNames(OrganizationDetail);
 
-impl Names for ObjectNames<'_> {
+impl Names for ObjectNames {
     fn name(&self, id: &str) -> Option<String> {
-        let Self(organization) = self;
-        let is = |known: &dyn ToString| known.to_string() == id;
-        let user = organization.users().find(|one| is(&one.id)).map(|one| one.name.to_string());
-        let tag = || organization.tags().find(|one| is(&one.id)).map(|one| one.name.to_string());
-        let wallet = || organization.wallets().find(|one| is(&one.id)).map(|one| one.name.to_string());
-        let key = || organization.private_keys().find(|one| is(&one.id)).map(|one| one.name.to_string());
-        let endpoint =
-            || organization.webhook_endpoints.iter().find(|one| is(&one.id)).map(|one| one.name.to_string());
-        let profile =
-            || organization.session_profiles.iter().find(|one| is(&one.id)).map(|one| one.name.to_string());
-        let credential = || {
-            organization.users().find_map(|user| {
-                let key = user.api_keys.iter().find(|one| is(&one.id)).map(|one| one.name.to_string());
-                key.or_else(|| {
-                    user.authenticators.iter().find(|one| is(&one.id)).map(|one| one.name.to_string())
-                })
-            })
-        };
-        user.or_else(tag).or_else(wallet).or_else(key).or_else(endpoint).or_else(profile).or_else(credential)
+        self.0.name_of(id).map(str::to_owned)
     }
 }

@@ -189,7 +189,7 @@ fn invited(
         stamp.scheme.curve() == Some(ApiKeyCurve::P256) && one.public_key == stamp.public_key
     };
     let unknown = || unknown_key(&organization, &stamp);
-    let id = organization.invitations.iter().find(has_key).ok_or_else(unknown)?.id;
+    let id = organization.records.invitations.iter().find(has_key).ok_or_else(unknown)?.id;
     let key = StampKey::parse(ApiKeyCurve::P256, &stamp.public_key).map_err(|_| unknown())?;
     if !key.verify(stamp.scheme, body, &stamp.signature) {
         return Err(Authn::Signature.into());

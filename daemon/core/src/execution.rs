@@ -126,7 +126,7 @@ impl NewWallet {
     pub fn changes(self) -> Vec<Change> {
         let id = self.wallet.id;
         let mut changes =
-            vec![Change::PutWallet(self.wallet), Change::AddSecret(SecretOf::Wallet(id), self.secret)];
+            vec![Change::put(self.wallet), Change::AddSecret(SecretOf::Wallet(id), self.secret)];
         changes.extend(self.accounts.into_iter().map(Change::AddAccount));
         changes
     }

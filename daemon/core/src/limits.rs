@@ -1,22 +1,22 @@
 //! Limits on the number of objects, and on the work that one request may cause.
 
+pub use crate::model::import_target::IMPORT_TARGET_LIFE_MILLIS;
+pub use crate::model::invitation::INVITATION_LIFE_MILLIS;
+pub use crate::model::{IMPORT_TARGETS, SECRET_TARGETS};
+
+use crate::model::RecordLimits;
+
 /// The limits of an installation. The defaults are those that clients of this API expect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// Top-level organizations, beyond which the API creates no more.
     pub organizations: usize,
-    /// Wallets of an organization.
-    pub wallets: usize,
-    /// Private keys of an organization.
-    pub private_keys: usize,
-    /// Secrets of an organization.
-    pub secrets: usize,
+    /// Records of an organization, by their class.
+    pub records: RecordLimits,
     /// Users of an organization.
     pub users: usize,
     /// Policies of an organization.
     pub policies: usize,
-    /// Tags of an organization.
-    pub tags: usize,
     /// Tags of a sub-organization.
     pub child_tags: usize,
     /// Authenticators of a user.
@@ -27,14 +27,6 @@ pub struct Limits {
     pub expiring_api_keys: usize,
     /// OAuth providers of a user.
     pub oauth_providers: usize,
-    /// Invitations of an organization, including accepted and revoked ones, of which the oldest are replaced.
-    pub invitations: usize,
-    /// Webhook endpoints of an organization.
-    pub webhook_endpoints: usize,
-    /// Session profiles of an organization.
-    pub session_profiles: usize,
-    /// Smart contract interfaces of an organization.
-    pub smart_contract_interfaces: usize,
     /// Activities of an organization that may wait for votes at once.
     pub waiting_activities: usize,
     /// Denied attempts of a credential that are kept as activities; older ones are removed.
@@ -59,21 +51,14 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             organizations: 1000,
-            wallets: 100,
-            private_keys: 1000,
-            secrets: 1000,
+            records: RecordLimits::default(),
             users: 100,
             policies: 100,
-            tags: 100,
             child_tags: 10,
             authenticators: 10,
             long_lived_api_keys: 10,
             expiring_api_keys: 10,
             oauth_providers: 10,
-            invitations: 100,
-            webhook_endpoints: 10,
-            session_profiles: 100,
-            smart_contract_interfaces: 100,
             waiting_activities: 1000,
             denied_activities: 100,
             denials_per_hour: 10_000,
@@ -93,14 +78,6 @@ pub const MIN_POLICY_STEPS: u32 = quorate_policy::DECISION_STEP_LIMIT;
 pub const INTERFACE_BYTES: usize = 8 * 1024 * 1024;
 /// Address blocks of an IP allowlist, for each address family.
 pub const IP_RULES: usize = 10;
-/// Lifetime of an invitation in milliseconds: seven days.
-pub const INVITATION_LIFE_MILLIS: u64 = 7 * 24 * 60 * 60 * 1000;
-/// Lifetime of an import key in milliseconds: 24 hours.
-pub const IMPORT_TARGET_LIFE_MILLIS: u64 = 24 * 60 * 60 * 1000;
-/// Import keys that a user may have at once for wallets, and as many for private keys.
-pub const IMPORT_TARGETS: usize = 5;
-/// Import keys that a user may have at once for secrets, and secrets that one request may import.
-pub const SECRET_TARGETS: usize = 50;
 /// Maximum length of the value of a secret, in bytes.
 pub const SECRET_BYTES: usize = 64 * 1024;
 /// Static properties of a secret.

@@ -22,10 +22,7 @@ use serde_json::value::RawValue;
 use crate::error::{Intent, Missing, RequestError};
 use crate::model::layout::{self, outbox::Destination};
 use crate::model::organization::Head;
-use crate::model::{
-    ActivityRecord, InterfaceText, Invitation, Millis, Organization, PaymentMethod, PrivateKey, Secret,
-    SessionProfile, Tag, User, Wallet, WalletAccount,
-};
+use crate::model::{ActivityRecord, Millis, Organization, PaymentMethod, PrivateKey, User, WalletAccount};
 use crate::outbox;
 use crate::pipeline::Pending;
 use crate::policy::{self, DenyErrors};
@@ -180,7 +177,7 @@ fn contract(
     organization: &Organization,
     address: &str,
 ) -> Result<Option<wire::SmartContractInterface>, RequestError> {
-    let mut interfaces = organization.smart_contract_interfaces.iter();
+    let mut interfaces = organization.records.smart_contract_interfaces.iter();
     let Some(found) = interfaces.find(|one| one.is_at(address)) else { return Ok(None) };
     let text = records::interface_text(world.records(), organization.id(), found.id)?;
     Ok(text.map(|text| found.wire(organization.id(), text)))
@@ -251,33 +248,21 @@ fn ip_allowlists(organization: &Organization) -> Vec<wire::IpAllowlist> {
     own.chain(keys).collect()
 }
 
-fn detail(organization: &Organization) -> OrganizationDetail {
-    let id = organization.id();
+/// Returns an organization with everything that is bounded in number.
+pub(crate) fn detail(organization: &Organization) -> OrganizationDetail {
     let mut users: Vec<_> = organization.users().collect();
     users.sort_by_key(|user| (user.created, user.id));
-    let mut wallets: Vec<_> = organization.wallets().collect();
-    wallets.sort_by_key(|wallet| (wallet.created, wallet.id));
-    let mut keys: Vec<_> = organization.private_keys().collect();
-    keys.sort_by_key(|key| (key.created, key.id));
-    OrganizationDetail {
-        head: head(&organization.head),
+    let mut detail = OrganizationDetail {
         users: users.into_iter().map(User::wire).collect(),
-        wallets: wallets.into_iter().map(Wallet::wire).collect(),
-        private_keys: keys.into_iter().map(PrivateKey::wire).collect(),
-        tags: organization.tags().map(Tag::wire).collect(),
         policies: organization.policies().map(|parsed| parsed.policy.wire()).collect(),
         features: organization.features(),
-        invitations: organization.invitations.iter().map(Invitation::wire).collect(),
-        webhook_endpoints: organization.webhook_endpoints.iter().map(|one| one.wire(id)).collect(),
-        secrets: organization.secrets.iter().map(Secret::wire).collect(),
-        session_profiles: organization.session_profiles.iter().map(SessionProfile::wire).collect(),
-        smart_contract_interfaces: organization
-            .smart_contract_interfaces
-            .iter()
-            .map(|one| one.wire(id, InterfaceText::default()))
-            .collect(),
         ip_allowlists: ip_allowlists(organization),
         payment_method: organization.head.payment_method.as_ref().map(PaymentMethod::wire),
         billing_tier: organization.head.billing_tier.clone(),
-    }
+        ..OrganizationDetail::of(head(&organization.head))
+    };
+    organization.records.show(organization.id(), &mut detail);
+    detail.wallets.sort_by_key(|wallet| (wallet.created_at.millis(), wallet.wallet_id));
+    detail.private_keys.sort_by_key(|key| (key.created_at.millis(), key.private_key_id));
+    detail
 }

@@ -16,9 +16,8 @@ use crate::model::organization::Head;
 use crate::model::record::Record;
 use crate::model::write::Write;
 use crate::model::{
-    CollectionItem, InterfaceText, Invitation, Organization, Policy, PrivateKey, RecordDigest, Secret,
-    SessionProfile, SmartContractInterface, SnapshotRecord, Tag, User, Wallet, WalletAccount,
-    WebhookEndpoint,
+    InterfaceText, Organization, Policy, PrivateKey, RECORDS, RecordDigest, SnapshotRecord, User,
+    WalletAccount,
 };
 use crate::world::{Page, Records};
 
@@ -71,9 +70,7 @@ pub(crate) fn unverified(records: &dyn Records, id: OrganizationId) -> Result<Op
     let mut organization = Organization::empty(head);
     each_row(records, &layout::entities(id), |key, bytes| {
         organization.contents.put(key, RecordDigest::of(bytes));
-        let (_, put) =
-            PUT.iter().find(|(class, _)| class.is_of(key)).ok_or(Corrupt::Record("organization"))?;
-        put(&mut organization, bytes)
+        put(&mut organization, key, bytes)
     })?;
     read_waiting(records, &mut organization)?;
     Ok(Some(organization))
@@ -118,29 +115,17 @@ pub fn seal_contents(records: &dyn Records, id: OrganizationId) -> Result<Vec<Wr
     Ok(writes)
 }
 
-type Put = fn(&mut Organization, &[u8]) -> Result<(), Corrupt>;
-
-const PUT: [(Class, Put); 10] = [
-    (Class::User, |organization, bytes| {
+/// Adds a stored record to its organization.
+fn put(organization: &mut Organization, key: &[u8], bytes: &[u8]) -> Result<(), Corrupt> {
+    if Class::USER.is_of(key) {
         organization.put_user(User::decode(bytes)?);
-        Ok(())
-    }),
-    (Class::Policy, |organization, bytes| organization.put_policy(Policy::decode(bytes)?)),
-    put::<Wallet>(),
-    put::<PrivateKey>(),
-    put::<Tag>(),
-    put::<Invitation>(),
-    put::<WebhookEndpoint>(),
-    put::<Secret>(),
-    put::<SessionProfile>(),
-    put::<SmartContractInterface>(),
-];
-
-const fn put<T: CollectionItem>() -> (Class, Put) {
-    (T::CLASS, |organization, bytes| {
-        T::collection_mut(organization).put(T::decode(bytes)?);
-        Ok(())
-    })
+    } else if Class::POLICY.is_of(key) {
+        organization.put_policy(Policy::decode(bytes)?)?;
+    } else {
+        let class = RECORDS.iter().find(|one| one.class.is_of(key)).ok_or(Corrupt::Record("organization"))?;
+        (class.decode)(bytes)?.put_into(&mut organization.records);
+    }
+    Ok(())
 }
 
 /// Reads the text of a smart contract interface. Returns `None` if it was deleted since the snapshot was

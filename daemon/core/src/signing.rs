@@ -71,7 +71,7 @@ impl Oldest {
     }
 
     fn consider(&mut self, view: &View<'_>, name: &str, record_key: Key) -> Result<(), RequestError> {
-        if Class::PrivateKey.is_of(&record_key) {
+        if Class::PRIVATE_KEY.is_of(&record_key) {
             let known = view.organization.private_keys();
             let found =
                 known.filter(|key| records::private_key_record(view.organization.id(), key) == record_key);

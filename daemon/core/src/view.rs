@@ -20,7 +20,7 @@ use crate::error::{Conflict, Corrupt, Intent, Limit, Missing, RequestError};
 use crate::interfaces::Interface;
 use crate::limits::Limits;
 use crate::model::{
-    CollectionItem, Millis, Organization, Policy, PrivateKey, SmartContractInterface, Tag, TagKind, User,
+    Millis, Organization, Policy, PrivateKey, SmartContractInterface, SnapshotRecord, Tag, TagKind, User,
     Wallet, WalletAccount, layout,
 };
 use crate::origins;
@@ -208,8 +208,8 @@ impl<'a> View<'a> {
     ///
     /// # Errors
     /// [`Missing::Record`] if no such record exists.
-    pub fn collection_item<T: CollectionItem>(&self, id: T::Id) -> Result<&'a T, RequestError> {
-        T::collection(self.organization).get(id).ok_or_else(|| missing(T::NOUN, id))
+    pub fn collection_item<T: SnapshotRecord>(&self, id: T::Id) -> Result<&'a T, RequestError> {
+        T::collection(&self.organization.records).get(id).ok_or_else(|| missing(T::NOUN, id))
     }
 
     /// Returns the policy with this id.
@@ -286,7 +286,10 @@ impl<'a> View<'a> {
     /// # Errors
     /// [`Conflict::Name`] if one has it.
     pub fn secret_name_is_free(&self, name: &Label) -> Result<(), RequestError> {
-        check_free(self.organization.secrets.iter().any(|one| one.name.as_ref() == Some(name)), "secret")
+        check_free(
+            self.organization.records.secrets.iter().any(|one| one.name.as_ref() == Some(name)),
+            "secret",
+        )
     }
 
     /// Checks that no private key has this name.

@@ -45,7 +45,7 @@ fn receivers(organization: &Organization) -> Vec<Receiver> {
     let feature = organization.feature(FeatureName::Webhook).flatten();
     let feature = feature.map(|url| (None, url.to_owned()));
     let endpoints =
-        organization.webhook_endpoints.iter().filter(|endpoint| endpoint.receives_activity_updates());
+        organization.records.webhook_endpoints.iter().filter(|endpoint| endpoint.receives_activity_updates());
     let endpoints = endpoints.map(|endpoint| (Some(endpoint.id), endpoint.url.clone()));
     feature.into_iter().chain(endpoints).collect()
 }

@@ -1,6 +1,7 @@
 //! Section `[limits]`: limits on request rates, memory and the number of resources.
 
 use quorate_core::limits::{Limits as Resources, MIN_POLICY_STEPS};
+use quorate_core::model::RecordLimits;
 
 use super::section::Section;
 use crate::http::limits::{BODY_BYTES, HTTP_CONNECTIONS, Limits as ListenerLimits, RequestLimits};
@@ -69,22 +70,15 @@ pub(super) fn read(section: &mut Section<'_, '_>) -> Limits {
     let mut count = |key, default| section.number(key, 1..=MOST).map_or(default, size);
     let usual = default.resources;
     let resources = Resources {
+        records: RecordLimits::read(&mut count),
         organizations: count("organizations", usual.organizations),
-        wallets: count("wallets", usual.wallets),
-        private_keys: count("private_keys", usual.private_keys),
-        secrets: count("secrets", usual.secrets),
         users: count("users", usual.users),
         policies: count("policies", usual.policies),
-        tags: count("tags", usual.tags),
         child_tags: count("child_tags", usual.child_tags),
         authenticators: count("authenticators", usual.authenticators),
         long_lived_api_keys: count("long_lived_api_keys", usual.long_lived_api_keys),
         expiring_api_keys: count("expiring_api_keys", usual.expiring_api_keys),
         oauth_providers: count("oauth_providers", usual.oauth_providers),
-        invitations: count("invitations", usual.invitations),
-        webhook_endpoints: count("webhook_endpoints", usual.webhook_endpoints),
-        session_profiles: count("session_profiles", usual.session_profiles),
-        smart_contract_interfaces: count("smart_contract_interfaces", usual.smart_contract_interfaces),
         waiting_activities: count("waiting_activities", usual.waiting_activities),
         denied_activities: count("denied_activities", usual.denied_activities),
         denials_per_hour: count("denials_per_hour", usual.denials_per_hour),

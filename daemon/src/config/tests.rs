@@ -27,7 +27,7 @@ fn the_minimal_configuration_has_the_documented_defaults() {
     assert_eq!(config.webhook, ReceiverPolicy::default());
     assert_eq!((config.log.format, config.log.level), (LogFormat::Text, LevelFilter::INFO));
     assert_eq!(config.limits.requests_per_second, None);
-    assert_eq!(config.limits.resources.private_keys, 1000);
+    assert_eq!(config.limits.resources.records.private_keys, 1000);
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn reads_a_full_configuration() {
     assert_eq!(config.key, KeySource::PassphrasePrompt);
     assert_eq!(config.webhook.allow_networks.len(), 2);
     assert_eq!(config.limits.requests_per_second, Some(60));
-    assert_eq!(config.limits.resources.wallets, 32);
+    assert_eq!(config.limits.resources.records.wallets, 32);
 }
 
 #[test]

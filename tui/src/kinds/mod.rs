@@ -1,11 +1,12 @@
-//! Describes what each kind of activity does, from the bytes that the proposer signed. There is one
-//! folder per noun and one file per kind. To add a kind, add its file, and two lines to the `mod.rs` of its noun.
-//! Nothing in this module reads the daemon's rendering, a clock, a file or the network.
+//! Describes what each kind of activity does, from the bytes that the proposer signed, and how the records of
+//! an organization are shown. There is one folder per noun and one file per kind; a noun of one kind may be one
+//! file. To add a kind, add its file, and two lines to the `mod.rs` of its noun. Nothing in this module reads the daemon's rendering, a clock, a file or the network.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use quorate_common::catalog::KindEntry;
+use quorate_common::console::OrganizationDetail;
 use quorate_policy::request::kind_of;
 use serde_json::Value;
 
@@ -24,6 +25,7 @@ mod reader;
 mod scene;
 mod schema;
 mod secrets;
+mod section;
 mod session_profiles;
 mod shared;
 mod signing;
@@ -38,6 +40,7 @@ pub(crate) use description::{Change, Danger, Description, Field, Flag, Level};
 pub(crate) use reader::{Reader, Undecodable};
 pub(crate) use scene::{Scene, count, stated};
 pub(crate) use schema::leaves;
+pub(crate) use section::{Item, Row, Section, Shown};
 
 /// The kinds of all nouns.
 const KINDS: [&[Kind]; 16] = [
@@ -57,6 +60,36 @@ const KINDS: [&[Kind]; 16] = [
     votes::KINDS,
     wallets::KINDS,
     webhook_endpoints::KINDS,
+];
+
+/// The sections of an organization, in the order of the tabs.
+pub(crate) const SECTIONS: [Section; 11] = [
+    users::SECTION,
+    wallets::SECTION,
+    private_keys::SECTION,
+    organizations::quorum::SECTION,
+    policies::SECTION,
+    tags::SECTION,
+    invitations::SECTION,
+    webhook_endpoints::SECTION,
+    session_profiles::SECTION,
+    smart_contract_interfaces::SECTION,
+    organizations::settings::SECTION,
+];
+
+/// The functions that return the lines of `quorate org get`, in their order.
+pub(crate) const LINES: [fn(&OrganizationDetail) -> Vec<Row>; 11] = [
+    users::lines,
+    invitations::lines,
+    wallets::lines,
+    private_keys::lines,
+    secrets::lines,
+    policies::lines,
+    tags::lines,
+    webhook_endpoints::lines,
+    session_profiles::lines,
+    smart_contract_interfaces::lines,
+    organizations::settings::lines,
 ];
 
 static BY_OPERATION: LazyLock<HashMap<&str, &Kind>> =

@@ -81,7 +81,7 @@ fn policy((name, effect, byte): (&str, &str, u8)) -> Policy {
     }
 }
 
-fn check(name: &str, rows: &[(&str, Value)]) {
+pub(super) fn check(name: &str, rows: &[(&str, Value)]) {
     check_in(&sample_organization(), name, rows);
 }
 

@@ -158,7 +158,7 @@ fn is_expired(key: &wire::ApiKey, now: u64) -> bool {
 /// Names as the daemon states them.
 impl Names for Rules<'_> {
     fn name(&self, id: &str) -> Option<String> {
-        name(self.organization, id)
+        self.organization.name_of(id).map(str::to_owned)
     }
 }
 
@@ -167,7 +167,7 @@ pub(crate) struct Named<'a>(pub(crate) &'a OrganizationDetail);
 
 impl Names for Named<'_> {
     fn name(&self, id: &str) -> Option<String> {
-        name(self.0, id)
+        self.0.name_of(id).map(str::to_owned)
     }
 }
 
@@ -178,26 +178,4 @@ pub(crate) fn difference(before: Option<&Program>, after: Option<&Program>) -> V
     let removed = before.iter().filter(|part| !after.contains(part)).map(|part| format!("- {part}"));
     let added = after.iter().filter(|part| !before.contains(part)).map(|part| format!("+ {part}"));
     removed.chain(added).collect()
-}
-
-/// Returns the name of the object with this id in an organization.
-fn name(organization: &OrganizationDetail, id: &str) -> Option<String> {
-    let is = |known: &dyn ToString| known.to_string() == id;
-    let users = organization.users.iter().filter(|one| is(&one.user_id)).map(|one| &one.user_name);
-    let tags = organization.tags.iter().filter(|one| is(&one.tag_id)).map(|one| &one.tag_name);
-    let wallets = organization.wallets.iter().filter(|one| is(&one.wallet_id)).map(|one| &one.wallet_name);
-    let keys = organization.private_keys.iter().filter(|one| is(&one.private_key_id));
-    let keys = keys.map(|one| &one.private_key_name);
-    let endpoints =
-        organization.webhook_endpoints.iter().filter(|one| is(&one.endpoint_id)).map(|one| &one.name);
-    let profiles = organization.session_profiles.iter().filter(|one| is(&one.session_profile_id));
-    let profiles = profiles.map(|one| &one.session_profile_name);
-    let credentials = organization.users.iter().flat_map(|user| {
-        let keys = user.api_keys.iter().filter(|one| is(&one.api_key_id)).map(|one| &one.api_key_name);
-        let passkeys = user.authenticators.iter().filter(|one| is(&one.authenticator_id));
-        keys.chain(passkeys.map(|one| &one.authenticator_name))
-    });
-    let mut named =
-        users.chain(tags).chain(wallets).chain(keys).chain(endpoints).chain(profiles).chain(credentials);
-    named.next().cloned()
 }

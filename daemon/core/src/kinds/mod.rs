@@ -1,5 +1,5 @@
-//! The table of activity kinds: one folder per noun, one file per kind. To add a kind, add its file, and two
-//! lines to the `mod.rs` of its noun.
+//! The table of activity kinds: one folder per noun, one file per kind; a noun of one kind may be one file. To
+//! add a kind, add its file, and two lines to the `mod.rs` of its noun.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;

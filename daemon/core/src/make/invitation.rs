@@ -28,13 +28,13 @@ pub struct New {
 /// Evicts the oldest invitations that can no longer be accepted until `more` new ones fit the limit.
 pub fn make_room(more: usize, context: &mut Execution<'_>) {
     let view = context.view();
-    let present = &view.organization.invitations;
-    let limit = view.limits().invitations;
+    let present = &view.organization.records.invitations;
+    let limit = view.limits().records.invitations;
     let surplus = present.len().saturating_add(more).saturating_sub(limit);
     let mut ended: Vec<_> = present.iter().filter(|one| !one.waits(context.now())).collect();
     ended.sort_by_key(|one| (one.updated, one.id));
     for one in ended.into_iter().take(surplus) {
-        context.change(Change::RemoveInvitation(one.id));
+        context.change(Change::remove::<Invitation>(one.id));
     }
 }
 
@@ -61,7 +61,7 @@ pub fn invite(new: New, context: &mut Execution<'_>) -> Result<InvitationId, Req
     };
     let mail = mail(&invitation, &secret, context);
     context.send(mail);
-    context.change(Change::PutInvitation(invitation));
+    context.change(Change::put(invitation));
     Ok(id)
 }
 
@@ -99,22 +99,18 @@ fn mail(invitation: &Invitation, secret: &SecretKey, context: &Execution<'_>) ->
 pub fn revoke_sent_by(senders: &[UserId], context: &mut Execution<'_>) {
     let (now, view) = (context.now(), context.view());
     let is_affected = |one: &&Invitation| one.waits(now) && senders.contains(&one.sender);
-    for one in view.organization.invitations.iter().filter(is_affected) {
-        context.change(Change::PutInvitation(one.with_status(InvitationStatus::Revoked, now)));
+    for one in view.organization.records.invitations.iter().filter(is_affected) {
+        context.change(Change::put(one.with_status(InvitationStatus::Revoked, now)));
     }
 }
 
 /// Removes these tags from the open invitations.
 pub fn untag(tags: &[TagId], context: &mut Execution<'_>) {
     let (now, view) = (context.now(), context.view());
-    for one in view.organization.invitations.iter().filter(|one| one.waits(now)) {
+    for one in view.organization.records.invitations.iter().filter(|one| one.waits(now)) {
         if one.tags.iter().any(|tag| tags.contains(tag)) {
             let remaining = one.tags.iter().copied().filter(|tag| !tags.contains(tag)).collect();
-            context.change(Change::PutInvitation(Invitation {
-                tags: remaining,
-                updated: now,
-                ..one.clone()
-            }));
+            context.change(Change::put(Invitation { tags: remaining, updated: now, ..one.clone() }));
         }
     }
 }

@@ -76,7 +76,7 @@ impl Tagged for PrivateKey {
     }
 
     fn with_tags(self, tags: Vec<TagId>, now: Millis) -> Change {
-        Change::PutPrivateKey(Self { tags, updated: now, ..self })
+        Change::put(Self { tags, updated: now, ..self })
     }
 }
 
@@ -95,7 +95,7 @@ pub fn check_new<T: Tagged>(
     let limits = view.limits();
     let (limit, key) = match view.organization.head.parent {
         Some(_) => (limits.child_tags, "child_tags"),
-        None => (limits.tags, "tags"),
+        None => (limits.records.tags, "tags"),
     };
     check_limit(view.organization.tags().count(), 1, limit, "tags", key)
 }
@@ -111,7 +111,7 @@ pub fn create<T: Tagged>(
 ) -> Result<TagId, RequestError> {
     let now = context.now();
     let id = TagId::random(context.random());
-    context.change(Change::PutTag(Tag { id, name, kind: T::KIND, created: now, updated: now }));
+    context.change(Change::put(Tag { id, name, kind: T::KIND, created: now, updated: now }));
     members.iter().try_for_each(|member| add_tag::<T>(id, *member, context))?;
     Ok(id)
 }
@@ -156,7 +156,7 @@ pub fn update<T: Tagged>(
 ) -> Result<(), RequestError> {
     if let Some(name) = update.name {
         let tag = context.tag(update.tag, T::KIND)?.clone();
-        context.change(Change::PutTag(Tag { name: name.clone(), updated: context.now(), ..tag }));
+        context.change(Change::put(Tag { name: name.clone(), updated: context.now(), ..tag }));
     }
     update.add.0.iter().try_for_each(|member| add_tag::<T>(update.tag, *member, context))?;
     for member in update.remove.0 {
@@ -187,7 +187,7 @@ pub fn delete<T: Tagged>(tags: &[TagId], context: &mut Execution<'_>) -> Vec<T::
         remove_tags(tags, member, context);
     }
     for tag in tags {
-        context.change(Change::RemoveTag(*tag));
+        context.change(Change::remove::<Tag>(*tag));
     }
     ids
 }

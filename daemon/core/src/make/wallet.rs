@@ -69,7 +69,7 @@ pub fn check_new(
     check_accounts(accounts)?;
     names_are_free(accounts, view)?;
     view.wallet_name_is_free(name)?;
-    check_limit(view.organization.wallets().count(), 1, view.limits().wallets, "wallets", "wallets")
+    check_limit(view.organization.wallets().count(), 1, view.limits().records.wallets, "wallets", "wallets")
 }
 
 /// Generates a wallet with its secret and accounts.

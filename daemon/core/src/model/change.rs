@@ -8,16 +8,15 @@ pub use entries::account_removal;
 
 use quorate_common::bounded::Label;
 use quorate_common::ids::{
-    ActivityId, EndpointId, InvitationId, PolicyId, PrivateKeyId, SecretId, SmartContractInterfaceId, TagId,
-    UserId, WalletId,
+    ActivityId, PolicyId, PrivateKeyId, SecretId, SmartContractInterfaceId, UserId, WalletId,
 };
 
 use super::contents::RecordDigest;
 use super::layout::{Key, SecretOf};
 use super::organization::{Head, RootQuorum};
 use super::{
-    FeatureName, ImportTarget, InterfaceText, Invitation, IpAllowlist, PaymentMethod, Policy, PrivateKey,
-    Secret, SessionProfile, SmartContractInterface, Tag, User, Wallet, WalletAccount, WebhookEndpoint,
+    AnyRecord, FeatureName, ImportTarget, InterfaceText, IpAllowlist, PaymentMethod, Policy, PrivateKey,
+    RecordId, Secret, SmartContractInterface, SnapshotRecord, User, WalletAccount,
 };
 use crate::secret::SecretBytes;
 
@@ -27,8 +26,10 @@ pub enum Change {
     PutUser(User),
     /// Removes a user.
     RemoveUser(UserId),
-    /// Adds or replaces a wallet.
-    PutWallet(Wallet),
+    /// Adds or replaces a record. The public key and the addresses of a private key must be unchanged.
+    Put(Box<dyn AnyRecord>),
+    /// Removes a record that has nothing beside it in the store.
+    Remove(RecordId),
     /// Removes a wallet and its secret. Its accounts, whose number is not limited, are removed in the
     /// background.
     RemoveWallet(WalletId),
@@ -36,18 +37,12 @@ pub enum Change {
     AddAccount(WalletAccount),
     /// Adds a private key.
     AddPrivateKey(PrivateKey),
-    /// Replaces a private key. Its public key and addresses must be unchanged.
-    PutPrivateKey(PrivateKey),
     /// Removes a private key and its secret.
     RemovePrivateKey(PrivateKeyId),
     /// Renames an account, given as it was before.
     RenameAccount(WalletAccount, Label),
     /// Removes an account.
     RemoveAccount(WalletAccount),
-    /// Adds or replaces a tag.
-    PutTag(Tag),
-    /// Removes a tag.
-    RemoveTag(TagId),
     /// Adds or replaces a policy.
     PutPolicy(Policy),
     /// Removes a policy.
@@ -68,20 +63,10 @@ pub enum Change {
     SetFeature(FeatureName, Option<String>),
     /// Turns a feature off.
     RemoveFeature(FeatureName),
-    /// Adds or replaces an invitation.
-    PutInvitation(Invitation),
-    /// Removes an invitation.
-    RemoveInvitation(InvitationId),
-    /// Adds or replaces a webhook endpoint.
-    PutWebhookEndpoint(WebhookEndpoint),
-    /// Removes a webhook endpoint.
-    RemoveWebhookEndpoint(EndpointId),
     /// Adds an imported secret and its value.
     ImportSecret(Secret, SecretBytes),
     /// Removes an imported secret and its value.
     RemoveSecret(SecretId),
-    /// Adds a session profile.
-    AddSessionProfile(SessionProfile),
     /// Adds a smart contract interface and its text.
     AddSmartContractInterface(SmartContractInterface, InterfaceText),
     /// Removes a smart contract interface and its text.
@@ -100,6 +85,18 @@ pub enum Change {
     /// Deletes the organization with everything in it. Accounts, whose number is not limited, are removed in
     /// the background; the records of activities are kept.
     Delete,
+}
+
+impl Change {
+    /// Adds or replaces a record.
+    pub fn put(record: impl SnapshotRecord) -> Self {
+        Self::Put(Box::new(record))
+    }
+
+    /// Removes a record that has nothing beside it in the store.
+    pub fn remove<T: SnapshotRecord>(id: T::Id) -> Self {
+        Self::Remove(RecordId::of::<T>(id))
+    }
 }
 
 /// An organization to create.

@@ -1,15 +1,20 @@
-//! Collections of a snapshot: records of one kind by their ids.
+//! Collections of a snapshot: records of one class by their ids. What treats the records of all classes alike
+//! uses [`AnyRecord`], [`RecordId`] and [`RecordClass`].
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quorate_common::ids::OrganizationId;
+use serde::{Serialize, Serializer};
 
-use super::layout::{Class, Key};
+use super::Collections;
+use super::layout::{self, Class, Key};
 use super::record::Record;
+use crate::error::Corrupt;
 
-/// A record of a snapshot that has an id, so that a [`Collection`] can keep it.
-pub trait SnapshotRecord: Record {
+/// A record of a snapshot that has an id, so that a [`Collection`] can keep it. The table in
+/// `daemon/core/src/model/mod.rs` implements it.
+pub trait SnapshotRecord: Record + Send + Sync + 'static {
     /// Type of its id.
     type Id: Copy + Ord + std::fmt::Display;
 
@@ -18,11 +23,109 @@ pub trait SnapshotRecord: Record {
 
     /// Returns the id of the record.
     fn id(&self) -> Self::Id;
+    /// Creates an id from its bytes.
+    fn id_from(bytes: [u8; 16]) -> Self::Id;
+    /// Returns the bytes of an id.
+    fn id_bytes(id: Self::Id) -> [u8; 16];
+    /// Returns the collection that contains these records.
+    fn collection(records: &Collections) -> &Collection<Self>;
+    /// Returns the same collection, mutably.
+    fn collection_mut(records: &mut Collections) -> &mut Collection<Self>;
+
     /// Returns the key in the store of the record with this id.
-    fn key(organization: OrganizationId, id: Self::Id) -> Key;
+    fn key(organization: OrganizationId, id: Self::Id) -> Key {
+        layout::entity(organization, Self::CLASS, &Self::id_bytes(id))
+    }
 }
 
-/// Records of one kind. Clones share the records.
+/// A record of a snapshot of any class.
+pub trait AnyRecord: Send + Sync {
+    /// Returns the id of the record.
+    fn record_id(&self) -> RecordId;
+    /// Encodes the record.
+    ///
+    /// # Errors
+    /// If the record cannot be serialized.
+    fn encoded(&self) -> Result<Vec<u8>, Corrupt>;
+    /// Adds the record to its collection, or replaces the record with the same id.
+    fn put_into(self: Box<Self>, records: &mut Collections);
+}
+
+impl<T: SnapshotRecord> AnyRecord for T {
+    fn record_id(&self) -> RecordId {
+        RecordId::of::<T>(self.id())
+    }
+
+    fn encoded(&self) -> Result<Vec<u8>, Corrupt> {
+        self.encode()
+    }
+
+    fn put_into(self: Box<Self>, records: &mut Collections) {
+        T::collection_mut(records).put(*self);
+    }
+}
+
+/// The class and id of a record of a snapshot.
+#[derive(Clone, Copy)]
+pub struct RecordId {
+    /// Class of the record.
+    pub class: Class,
+    id: [u8; 16],
+    remove: fn(&mut Collections, [u8; 16]),
+}
+
+impl RecordId {
+    /// Creates the id of a record of a class.
+    pub fn of<T: SnapshotRecord>(id: T::Id) -> Self {
+        let remove = |records: &mut Collections, id| T::collection_mut(records).remove(T::id_from(id));
+        Self { class: T::CLASS, id: T::id_bytes(id), remove }
+    }
+
+    /// Returns the key of the record in the store.
+    pub fn key(self, organization: OrganizationId) -> Key {
+        layout::entity(organization, self.class, &self.id)
+    }
+
+    /// Removes the record from its collection.
+    pub fn remove_from(self, records: &mut Collections) {
+        (self.remove)(records, self.id);
+    }
+}
+
+/// Decodes a stored record.
+pub type Decode = fn(&[u8]) -> Result<Box<dyn AnyRecord>, Corrupt>;
+
+/// A class of records of a snapshot.
+pub struct RecordClass {
+    /// Class in keys.
+    pub class: Class,
+    /// Noun for error messages.
+    pub noun: &'static str,
+    /// Version that is written.
+    pub version: u8,
+    /// Decodes a stored record.
+    pub decode: Decode,
+    /// Returns the ids of all records of the class.
+    pub ids: fn(&Collections) -> Vec<RecordId>,
+    /// Returns the approximate memory of all records of the class in bytes.
+    pub bytes: fn(&Collections) -> usize,
+}
+
+impl RecordClass {
+    /// Creates the class of a type of records.
+    pub const fn of<T: SnapshotRecord>() -> Self {
+        Self {
+            class: T::CLASS,
+            noun: T::NOUN,
+            version: T::VERSION,
+            decode: |bytes| Ok(Box::new(T::decode(bytes)?)),
+            ids: |records| T::collection(records).iter().map(AnyRecord::record_id).collect(),
+            bytes: |records| T::collection(records).bytes(),
+        }
+    }
+}
+
+/// Records of one class. Clones share the records.
 #[derive(Debug)]
 pub struct Collection<T: SnapshotRecord> {
     records: BTreeMap<T::Id, Arc<T>>,
@@ -39,6 +142,12 @@ impl<T: SnapshotRecord> Default for Collection<T> {
 impl<T: SnapshotRecord> Clone for Collection<T> {
     fn clone(&self) -> Self {
         Self { records: self.records.clone(), bytes: self.bytes }
+    }
+}
+
+impl<T: SnapshotRecord> Serialize for Collection<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
     }
 }
 

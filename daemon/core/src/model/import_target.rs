@@ -8,7 +8,9 @@ use super::Millis;
 use super::layout::{self, Key};
 use super::purpose::Purpose;
 use crate::error::Corrupt;
-use crate::limits::IMPORT_TARGET_LIFE_MILLIS;
+
+/// Lifetime of an import key in milliseconds: 24 hours.
+pub const IMPORT_TARGET_LIFE_MILLIS: u64 = 24 * 60 * 60 * 1000;
 
 const VERSION: u8 = 1;
 

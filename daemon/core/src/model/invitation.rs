@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Millis;
 use super::record::Record;
-use crate::limits::INVITATION_LIFE_MILLIS;
+
+/// Lifetime of an invitation in milliseconds: seven days.
+pub const INVITATION_LIFE_MILLIS: u64 = 7 * 24 * 60 * 60 * 1000;
 
 wire_enum! {
     /// The status of an invitation.

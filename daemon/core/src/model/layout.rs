@@ -69,36 +69,26 @@ impl Letter {
     }
 }
 
-/// The class of a record of the snapshot, which follows the organization in its key.
+/// The class of a record of the snapshot: a letter that follows the organization in its key. The classes without
+/// a name here are in the table of `daemon/core/src/model/mod.rs`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Class {
-    /// User.
-    User = b'u',
-    /// Wallet.
-    Wallet = b'w',
-    /// Private key.
-    PrivateKey = b'k',
-    /// Tag.
-    Tag = b't',
-    /// Policy.
-    Policy = b'p',
-    /// Invitation.
-    Invitation = b'i',
-    /// Webhook endpoint.
-    WebhookEndpoint = b'h',
-    /// Imported secret, without its value.
-    Secret = b'v',
-    /// Session profile.
-    SessionProfile = b's',
-    /// Smart contract interface, without its text.
-    SmartContractInterface = b'c',
-}
+pub struct Class(pub u8);
 
 impl Class {
+    /// Users.
+    pub const USER: Self = Self(b'u');
+    /// Policies.
+    pub const POLICY: Self = Self(b'p');
+    /// Wallets.
+    pub const WALLET: Self = Self(b'w');
+    /// Private keys.
+    pub const PRIVATE_KEY: Self = Self(b'k');
+    /// Imported secrets, without their values.
+    pub const SECRET: Self = Self(b'v');
+
     /// Returns whether a key of [`entity`] has this class.
     pub fn is_of(self, key: &[u8]) -> bool {
-        Letter::Entity.starts(key) && key.get(17) == Some(&(self as u8))
+        Letter::Entity.starts(key) && key.get(17) == Some(&self.0)
     }
 }
 
@@ -141,7 +131,7 @@ pub fn organization(id: OrganizationId) -> Key {
 
 /// Returns the key of a record of the snapshot, by its class and id.
 pub fn entity(organization: OrganizationId, class: Class, id: &[u8; 16]) -> Key {
-    key(Letter::Entity, &[organization.as_bytes(), &[class as u8], id])
+    key(Letter::Entity, &[organization.as_bytes(), &[class.0], id])
 }
 
 /// Returns the prefix of all records of the snapshot of an organization.
@@ -174,11 +164,11 @@ pub enum SecretOf {
 /// Returns the key of a secret record.
 pub fn secret(organization: OrganizationId, of: SecretOf) -> Key {
     let (class, id) = match &of {
-        SecretOf::Wallet(id) => (Class::Wallet, id.as_bytes()),
-        SecretOf::PrivateKey(id) => (Class::PrivateKey, id.as_bytes()),
-        SecretOf::Secret(id) => (Class::Secret, id.as_bytes()),
+        SecretOf::Wallet(id) => (Class::WALLET, id.as_bytes()),
+        SecretOf::PrivateKey(id) => (Class::PRIVATE_KEY, id.as_bytes()),
+        SecretOf::Secret(id) => (Class::SECRET, id.as_bytes()),
     };
-    key(Letter::Secret, &[organization.as_bytes(), &[class as u8], id])
+    key(Letter::Secret, &[organization.as_bytes(), &[class.0], id])
 }
 
 /// Returns whether the record at this key can exceed the maximum length of one value of the store. Other
@@ -188,7 +178,7 @@ pub fn may_be_long(key: &[u8]) -> bool {
     // Of secrets, seeds and scalars are short; values of imported secrets may be long.
     [Activity, Entity, InterfaceText, LegacyDelivery, Mail, Organization].iter().any(|one| one.starts(key))
         || outbox::is_body(key)
-        || (Secret.starts(key) && key.get(17) == Some(&(Class::Secret as u8)))
+        || (Secret.starts(key) && key.get(17) == Some(&Class::SECRET.0))
 }
 
 /// Returns the key of the text of a smart contract interface.

@@ -1,5 +1,8 @@
 //! The data model of an organization: plain values that are valid by construction, their stored form, and
-//! their keys in the store.
+//! their keys in the store. The table at the end lists the records of a snapshot.
+
+#[macro_use]
+mod table;
 
 pub mod activity;
 pub mod billing;
@@ -11,7 +14,6 @@ pub mod feature;
 pub mod import_target;
 pub mod invitation;
 pub mod ip_allowlist;
-mod items;
 pub mod layout;
 pub mod organization;
 mod packed;
@@ -31,17 +33,16 @@ pub mod write;
 pub use activity::{ActivityRecord, VoteRecord};
 pub use billing::PaymentMethod;
 pub use change::Change;
-pub use collection::{Collection, SnapshotRecord};
+pub use collection::{AnyRecord, Collection, RecordClass, RecordId, SnapshotRecord};
 pub use contents::{ContentsDigest, RecordDigest};
 pub use feature::{FeatureName, origins};
 pub use import_target::ImportTarget;
 pub use invitation::{Invitation, InvitationStatus};
 pub use ip_allowlist::{IpAllowlist, IpRule};
-pub use items::CollectionItem;
 pub use organization::{Organization, RootQuorum};
 pub use policy::{Effect, Policy};
 pub use private_key::PrivateKey;
-pub use purpose::Purpose;
+pub use purpose::{IMPORT_TARGETS, Purpose, SECRET_TARGETS};
 pub use secret::Secret;
 pub use session_profile::SessionProfile;
 pub use smart_contract_interface::{InterfaceText, SmartContractInterface};
@@ -52,5 +53,40 @@ pub use webhook_endpoint::WebhookEndpoint;
 
 pub use crate::evaluation::Evaluation;
 
+use layout::Class;
+use quorate_common::console::OrganizationDetail;
+use quorate_common::ids::{
+    EndpointId, InvitationId, OrganizationId, PrivateKeyId, SecretId, SessionProfileId,
+    SmartContractInterfaceId, TagId, WalletId,
+};
+use serde::Serialize;
+
 /// Milliseconds since 1970-01-01T00:00:00Z.
 pub type Millis = u64;
+
+// The letter of a class is never used for another one, not even after a class was removed.
+records! {
+    /// Wallets, without their accounts.
+    wallets: Wallet, WalletId, Class::WALLET, 100, |one, _| one.wire();
+    /// Private keys.
+    private_keys: PrivateKey, PrivateKeyId, Class::PRIVATE_KEY, 1000, |one, _| one.wire();
+    /// Tags of users and of private keys.
+    tags: Tag, TagId, Class(b't'), 100, |one, _| one.wire();
+    /// Invitations, including accepted and revoked ones, of which the oldest are replaced.
+    invitations: Invitation, InvitationId, Class(b'i'), 100, |one, _| one.wire();
+    /// Endpoints that receive webhooks.
+    webhook_endpoints: WebhookEndpoint, EndpointId, Class(b'h'), 10, WebhookEndpoint::wire;
+    /// Imported secrets, without their values.
+    secrets: Secret, SecretId, Class::SECRET, 1000, |one, _| one.wire();
+    /// Profiles that restrict sessions.
+    session_profiles: SessionProfile, SessionProfileId, Class(b's'), 100, |one, _| one.wire();
+    /// Interfaces of smart contracts, without their texts.
+    smart_contract_interfaces: SmartContractInterface, SmartContractInterfaceId, Class(b'c'), 100,
+        |one, organization| one.wire(organization, InterfaceText::default());
+}
+
+impl Default for RecordLimits {
+    fn default() -> Self {
+        Self::read(|_, default| default)
+    }
+}

@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use super::contents::{Contents, ContentsDigest};
 use super::record::Record;
 use super::{
-    Authenticator, Collection, FeatureName, Invitation, IpAllowlist, Millis, Passkey, PaymentMethod, Policy,
-    PrivateKey, Secret, SessionProfile, SmartContractInterface, Tag, User, Wallet, WebhookEndpoint, origins,
+    Authenticator, Collections, FeatureName, IpAllowlist, Millis, Passkey, PaymentMethod, Policy, PrivateKey,
+    RECORDS, Tag, User, Wallet, origins,
 };
 use crate::error::Corrupt;
 
@@ -114,19 +114,8 @@ pub struct Organization {
     policies: BTreeMap<PolicyId, Arc<ParsedPolicy>>,
     by_key: HashMap<(ApiKeyCurve, String), UserId>,
     by_credential: HashMap<String, UserId>,
-    pub(super) wallets: Collection<Wallet>,
-    pub(super) private_keys: Collection<PrivateKey>,
-    pub(super) tags: Collection<Tag>,
-    /// Invitations, including accepted and revoked ones.
-    pub invitations: Collection<Invitation>,
-    /// Endpoints that receive webhooks.
-    pub webhook_endpoints: Collection<WebhookEndpoint>,
-    /// Imported secrets, without their values.
-    pub secrets: Collection<Secret>,
-    /// Profiles that restrict sessions.
-    pub session_profiles: Collection<SessionProfile>,
-    /// Interfaces of smart contracts, without their texts.
-    pub smart_contract_interfaces: Collection<SmartContractInterface>,
+    /// The records of all other classes.
+    pub records: Collections,
 }
 
 impl Organization {
@@ -139,14 +128,7 @@ impl Organization {
             policies: BTreeMap::new(),
             by_key: HashMap::new(),
             by_credential: HashMap::new(),
-            wallets: Collection::default(),
-            private_keys: Collection::default(),
-            tags: Collection::default(),
-            invitations: Collection::default(),
-            webhook_endpoints: Collection::default(),
-            secrets: Collection::default(),
-            session_profiles: Collection::default(),
-            smart_contract_interfaces: Collection::default(),
+            records: Collections::default(),
         }
     }
 
@@ -174,16 +156,7 @@ impl Organization {
     pub fn bytes(&self) -> usize {
         let members = self.members.values().map(|member| member.bytes);
         let policies = self.policies.values().map(|policy| policy.bytes);
-        let collections = [
-            self.wallets.bytes(),
-            self.private_keys.bytes(),
-            self.tags.bytes(),
-            self.invitations.bytes(),
-            self.webhook_endpoints.bytes(),
-            self.secrets.bytes(),
-            self.session_profiles.bytes(),
-            self.smart_contract_interfaces.bytes(),
-        ];
+        let collections = RECORDS.iter().map(|class| (class.bytes)(&self.records));
         members.chain(policies).chain(collections).fold(HEAD_BYTES, usize::saturating_add)
     }
 
@@ -224,32 +197,32 @@ impl Organization {
 
     /// Returns the wallets, in order of their ids.
     pub fn wallets(&self) -> impl Iterator<Item = &Wallet> {
-        self.wallets.iter()
+        self.records.wallets.iter()
     }
 
     /// Returns the wallet with this id.
     pub fn wallet(&self, id: WalletId) -> Option<&Wallet> {
-        self.wallets.get(id)
+        self.records.wallets.get(id)
     }
 
     /// Returns the private keys, in order of their ids.
     pub fn private_keys(&self) -> impl Iterator<Item = &PrivateKey> {
-        self.private_keys.iter()
+        self.records.private_keys.iter()
     }
 
     /// Returns the private key with this id.
     pub fn private_key(&self, id: PrivateKeyId) -> Option<&PrivateKey> {
-        self.private_keys.get(id)
+        self.records.private_keys.get(id)
     }
 
     /// Returns the tags, in order of their ids.
     pub fn tags(&self) -> impl Iterator<Item = &Tag> {
-        self.tags.iter()
+        self.records.tags.iter()
     }
 
     /// Returns the tag with this id.
     pub fn tag(&self, id: TagId) -> Option<&Tag> {
-        self.tags.get(id)
+        self.records.tags.get(id)
     }
 
     /// Returns the policy with this id.

@@ -1,6 +1,9 @@
 //! What clients import, each with its own import keys.
 
-use crate::limits::{IMPORT_TARGETS, SECRET_TARGETS};
+/// Import keys that a user may have at once for wallets, and as many for private keys.
+pub const IMPORT_TARGETS: usize = 5;
+/// Import keys that a user may have at once for secrets, and secrets that one request may import.
+pub const SECRET_TARGETS: usize = 50;
 
 /// What an import key is used to import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

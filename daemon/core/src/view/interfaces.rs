@@ -33,7 +33,8 @@ impl<'a> KnownInterfaces<'a> {
     }
 
     fn find(&self, matches: impl Fn(&SmartContractInterface) -> bool) -> Option<Arc<Interface>> {
-        let found = self.view.organization.smart_contract_interfaces.iter().find(|one| matches(one))?;
+        let found =
+            self.view.organization.records.smart_contract_interfaces.iter().find(|one| matches(one))?;
         match self.view.interface(found) {
             Ok(interface) => Some(interface),
             Err(error) => {

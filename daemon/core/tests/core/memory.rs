@@ -16,7 +16,7 @@ use quorate_core::limits::Limits;
 use quorate_core::model::layout::{self, IndexKey, Key};
 use quorate_core::model::organization::Head;
 use quorate_core::model::record::Record;
-use quorate_core::model::{Collection, CollectionItem, Millis, Organization};
+use quorate_core::model::{Millis, Organization};
 use quorate_core::pipeline::{self, Attempt, Commit};
 use quorate_core::policy::DenyErrors;
 use quorate_core::signing::Signer;
@@ -259,20 +259,9 @@ fn contents(organization: &Organization) -> Value {
     serde_json::json!({
         "head": json(serde_json::to_value(&organization.head)),
         "users": organization.users().map(|one| json(serde_json::to_value(one))).collect::<Vec<_>>(),
-        "wallets": organization.wallets().map(|one| json(serde_json::to_value(one))).collect::<Vec<_>>(),
-        "keys": organization.private_keys().map(|one| json(serde_json::to_value(one))).collect::<Vec<_>>(),
-        "tags": organization.tags().map(|one| json(serde_json::to_value(one))).collect::<Vec<_>>(),
-        "invitations": collection(&organization.invitations),
-        "webhook endpoints": collection(&organization.webhook_endpoints),
-        "secrets": collection(&organization.secrets),
-        "session profiles": collection(&organization.session_profiles),
-        "smart contract interfaces": collection(&organization.smart_contract_interfaces),
+        "records": json(serde_json::to_value(&organization.records)),
         "policies": organization.policies().map(|one| json(serde_json::to_value(&one.policy))).collect::<Vec<_>>(),
     })
-}
-
-fn collection<T: CollectionItem>(items: &Collection<T>) -> Vec<Value> {
-    items.iter().map(|one| serde_json::to_value(one).expect("a record serializes")).collect()
 }
 
 impl Memory {

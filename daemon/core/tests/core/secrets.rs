@@ -170,7 +170,7 @@ fn oldest_import_keys_are_replaced() {
         .expect_err("the import key was replaced");
     submit_as(&mut fixture, &root, IMPORT, &json!({"secrets": all})).expect("the maximum number is imported");
     assert_eq!(fixture.memory.rows(b'r').filter(|(key, _)| key[33] == 3).count(), 0);
-    fixture.memory.limits.secrets = SECRET_TARGETS + 1;
+    fixture.memory.limits.records.secrets = SECRET_TARGETS + 1;
     let more = sealed(&mut fixture, &[value]);
     let error =
         submit_as(&mut fixture, &root, IMPORT, &json!({"secrets": more})).expect_err("the limit is reached");

@@ -11,14 +11,16 @@ use quorate_common::ids::{
     ActivityId, EndpointId, OrganizationId, PolicyId, PrivateKeyId, SecretId, SmartContractInterfaceId,
     UserId, WalletAccountId, WalletId,
 };
+use quorate_core::error::Corrupt;
 use quorate_core::mail::Mail;
 use quorate_core::model::layout::outbox::{self, DeliveryId, Destination};
 use quorate_core::model::layout::{self, Class, IndexKey, Lookup, SecretOf};
 use quorate_core::model::organization::Head;
 use quorate_core::model::record::Record;
 use quorate_core::model::{
-    ActivityRecord, ImportTarget, InterfaceText, Invitation, Policy, PrivateKey, Purpose, RecordDigest,
-    Secret, SessionProfile, SmartContractInterface, Tag, User, Wallet, WalletAccount, WebhookEndpoint,
+    ActivityRecord, ImportTarget, InterfaceText, Invitation, Policy, Purpose, RECORDS, RecordClass,
+    RecordDigest, SessionProfile, SmartContractInterface, SnapshotRecord, Tag, User, WalletAccount,
+    WebhookEndpoint,
 };
 use quorate_core::outbox::StoredDelivery;
 use quorate_core::outbox::{Delivery, EventBody, Parked};
@@ -27,41 +29,79 @@ use serde_json::Value;
 
 use crate::fixture::Fixture;
 use crate::golden;
+use crate::samples;
 
 /// Returns the path of the test vector of a record: its JSON, in a folder named after the version byte.
 fn vector_path(version: u8, noun: &str) -> PathBuf {
     golden::path(&format!("vectors/records/{version}/{}.json", noun.replace(' ', "_")))
 }
 
+type Again<'a> = dyn Fn(&[u8]) -> Result<Vec<u8>, Corrupt> + 'a;
+
+/// How the records of one noun are stored.
+struct Format<'a> {
+    noun: &'a str,
+    version: u8,
+    /// Decodes a record and encodes it again.
+    again: &'a Again<'a>,
+    json: &'a dyn Fn(&[u8]) -> Value,
+}
+
 fn check<R: Record>(fixture: &Fixture, is_match: impl Fn(&[u8]) -> bool) {
     check_as::<R>(R::NOUN, fixture, is_match);
 }
 
+fn check_as<R: Record>(name: &str, fixture: &Fixture, is_match: impl Fn(&[u8]) -> bool) {
+    let again = |bytes: &[u8]| R::decode(bytes)?.encode();
+    let format = Format { noun: R::NOUN, version: R::VERSION, again: &again, json: &json::<R> };
+    check_format(name, &format, fixture, is_match);
+}
+
+/// Checks a class of the table of records, which are all JSON.
+fn check_class(class: &RecordClass, fixture: &Fixture) {
+    let again = |bytes: &[u8]| (class.decode)(bytes)?.encoded();
+    let json = |bytes: &[u8]| serde_json::from_slice(&bytes[1..]).expect("a record is JSON");
+    let format = Format { noun: class.noun, version: class.version, again: &again, json: &json };
+    check_format(class.noun, &format, fixture, |key| class.class.is_of(key));
+}
+
 /// Reads the test vector, which blessing creates from a record if it is missing, and checks the guarantees of
 /// stored records.
-fn check_as<R: Record>(name: &str, fixture: &Fixture, is_match: impl Fn(&[u8]) -> bool) {
+fn check_format(name: &str, format: &Format<'_>, fixture: &Fixture, is_match: impl Fn(&[u8]) -> bool) {
+    let Format { noun, version, again, json } = format;
     let path = vector_path(1, name);
     if golden::is_blessing() && !path.exists() {
         let letters = [b'o', b'e', b'n', b'a', b'p', b'i'];
         let rows = letters.into_iter().flat_map(|letter| fixture.memory.rows(letter));
         let (_, stored) =
             rows.into_iter().find(|(key, _)| is_match(key)).expect("the test organization has one");
-        let text = serde_json::to_string_pretty(&json::<R>(stored)).expect("JSON serializes");
+        let text = serde_json::to_string_pretty(&json(stored)).expect("JSON serializes");
         std::fs::write(&path, text + "\n").expect("the file is written");
     }
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut bytes = vec![1];
     bytes.extend_from_slice(text.as_bytes());
-    let record = R::decode(&bytes).unwrap_or_else(|error| panic!("{}: {error}", R::NOUN));
-    let again = record.encode().expect("encoding succeeds");
-    assert_eq!(again[0], R::VERSION);
+    let encoded = again(&bytes).unwrap_or_else(|error| panic!("{noun}: {error}"));
+    assert_eq!(encoded[0], *version);
     let old: Value = serde_json::from_str(&text).expect("a fixture is JSON");
-    let new = json::<R>(&again);
-    assert!(holds(&new, &old), "{}: stored data is lost\n  before {old}\n  after  {new}", R::NOUN);
-    bytes[0] = R::VERSION + 1;
-    assert!(R::decode(&bytes).is_err(), "{}: a newer version is rejected", R::NOUN);
+    let new = json(&encoded);
+    assert!(holds(&new, &old), "{noun}: stored data is lost\n  before {old}\n  after  {new}");
+    bytes[0] = version + 1;
+    assert!(again(&bytes).is_err(), "{noun}: a newer version is rejected");
     for cut in [0, 1, bytes.len() / 2] {
-        assert!(R::decode(&again[..cut.min(again.len())]).is_err(), "{}: cut at {cut}", R::NOUN);
+        assert!(again(&encoded[..cut.min(encoded.len())]).is_err(), "{noun}: cut at {cut}");
+    }
+}
+
+/// Creates a record of each class that the test organization does not have, from the sample parameters.
+fn create_missing(fixture: &mut Fixture) {
+    for class in RECORDS {
+        if !fixture.memory.rows(b'e').any(|(key, _)| class.class.is_of(key)) {
+            let activity_type =
+                format!("ACTIVITY_TYPE_CREATE_{}", class.noun.to_uppercase().replace(' ', "_"));
+            let parameters = samples::parameters(&activity_type, fixture, &fixture.spare);
+            fixture.execute(&activity_type, &parameters);
+        }
     }
 }
 
@@ -94,24 +134,20 @@ fn records_stay_readable() {
         std::fs::create_dir_all(golden::path("vectors/records/1")).expect("the folder is created");
         fixture.execute("ACTIVITY_TYPE_CREATE_POLICY_V3", &serde_json::json!({"policyName": "policy", "effect": "EFFECT_ALLOW",
             "condition": "activity.kind == 'CREATE_WALLET'", "consensus": "approvers.count() >= 2", "notes": "notes"}));
+        create_missing(&mut fixture);
     }
     check::<Head>(&fixture, |key| key[0] == b'o');
     check_as::<Head>("organization with digest", &fixture, |key| key[0] == b'o');
-    check::<User>(&fixture, entity(Class::User));
-    let with_passkey = layout::entity(fixture.id, Class::User, fixture.user.user.as_bytes());
+    check::<User>(&fixture, entity(Class::USER));
+    let with_passkey = layout::entity(fixture.id, Class::USER, fixture.user.user.as_bytes());
     check_as::<User>("user with passkey", &fixture, |key| *key == *with_passkey);
-    check::<Wallet>(&fixture, entity(Class::Wallet));
-    check::<PrivateKey>(&fixture, entity(Class::PrivateKey));
-    check::<Policy>(&fixture, entity(Class::Policy));
-    check::<Tag>(&fixture, entity(Class::Tag));
+    check::<Policy>(&fixture, entity(Class::POLICY));
+    for class in RECORDS {
+        check_class(class, &fixture);
+    }
     check::<WalletAccount>(&fixture, |key| key[0] == b'n');
     check::<ActivityRecord>(&fixture, |key| key[0] == b'a');
     check_as::<StoredDelivery>("notice", &fixture, |key| key[0] == b'x');
-    check::<Invitation>(&fixture, entity(Class::Invitation));
-    check::<WebhookEndpoint>(&fixture, entity(Class::WebhookEndpoint));
-    check::<Secret>(&fixture, entity(Class::Secret));
-    check::<SessionProfile>(&fixture, entity(Class::SessionProfile));
-    check::<SmartContractInterface>(&fixture, entity(Class::SmartContractInterface));
     check::<InterfaceText>(&fixture, |key| key[0] == b'i');
     check::<Mail>(&fixture, |_| false);
     check::<Delivery>(&fixture, |key| DeliveryId::of_key(key).is_some());
@@ -254,13 +290,13 @@ fn keys() -> Vec<(&'static str, Vec<u8>)> {
         votes: 3,
         size: 0x0001_0203,
     };
-    vec![
+    let mut keys = vec![
         ("organization", layout::organization(organization)),
-        ("user", entity(Class::User, &[0x66; 16])),
-        ("wallet", entity(Class::Wallet, wallet.as_bytes())),
-        ("private key", entity(Class::PrivateKey, private_key.as_bytes())),
-        ("tag", entity(Class::Tag, &[0x77; 16])),
-        ("policy", entity(Class::Policy, &[0x88; 16])),
+        ("user", entity(Class::USER, &[0x66; 16])),
+        ("wallet", entity(Class::WALLET, wallet.as_bytes())),
+        ("private key", entity(Class::PRIVATE_KEY, private_key.as_bytes())),
+        ("tag", entity(Tag::CLASS, &[0x77; 16])),
+        ("policy", entity(Class::POLICY, &[0x88; 16])),
         ("wallet secret", layout::secret(organization, SecretOf::Wallet(wallet))),
         ("private key secret", layout::secret(organization, SecretOf::PrivateKey(private_key))),
         ("account", layout::account(organization, wallet, 7)),
@@ -293,17 +329,33 @@ fn keys() -> Vec<(&'static str, Vec<u8>)> {
             "account name",
             layout::account_name(&index, organization, "n", WalletAccountId::from_bytes([0x99; 16])),
         ),
-        ("invitation", entity(Class::Invitation, &[0xdd; 16])),
-        ("webhook endpoint", entity(Class::WebhookEndpoint, endpoint.as_bytes())),
-        ("session profile", entity(Class::SessionProfile, &[0xff; 16])),
-        ("secret", entity(Class::Secret, &[0x13; 16])),
+        ("invitation", entity(Invitation::CLASS, &[0xdd; 16])),
+        ("webhook endpoint", entity(WebhookEndpoint::CLASS, endpoint.as_bytes())),
+        ("session profile", entity(SessionProfile::CLASS, &[0xff; 16])),
+        ("secret", entity(Class::SECRET, &[0x13; 16])),
         ("secret value", layout::secret(organization, SecretOf::Secret(SecretId::from_bytes([0x13; 16])))),
-        ("contract interface", entity(Class::SmartContractInterface, interface.as_bytes())),
+        ("contract interface", entity(SmartContractInterface::CLASS, interface.as_bytes())),
         ("interface text", layout::interface_text(organization, interface)),
         ("tombstone", layout::tombstone(organization, wallet)),
         (
             "import targets",
             layout::import_targets(organization, UserId::from_bytes([0x66; 16]), Purpose::Wallet),
         ),
-    ]
+    ];
+    for class in RECORDS {
+        if !keys.iter().any(|(_, key)| class.class.is_of(key)) {
+            keys.push((class.noun, entity(class.class, &[class.class.0; 16])));
+        }
+    }
+    keys
+}
+
+#[test]
+fn classes_of_records_have_different_letters() {
+    let mut letters: Vec<u8> = RECORDS.iter().map(|class| class.class.0).collect();
+    letters.extend([Class::USER.0, Class::POLICY.0]);
+    let all = letters.len();
+    letters.sort_unstable();
+    letters.dedup();
+    assert_eq!(letters.len(), all);
 }

@@ -5,6 +5,9 @@ use super::Kind;
 mod accept_invitation;
 mod create_invitations;
 mod delete_invitation;
+mod section;
+
+pub(super) use section::{SECTION, lines};
 
 pub(super) const KINDS: &[Kind] =
     &[accept_invitation::KIND, create_invitations::KIND, delete_invitation::KIND];

@@ -7,7 +7,10 @@ mod create_policy;
 mod delete_policies;
 mod delete_policy;
 mod rule;
+mod section;
 mod update_policy;
+
+pub(super) use section::{SECTION, lines};
 
 pub(super) const KINDS: &[Kind] = &[
     create_policies::KIND,

@@ -8,6 +8,9 @@ mod disable_private_key;
 mod export_private_key;
 mod import_private_key;
 mod init_import_private_key;
+mod section;
+
+pub(super) use section::{SECTION, lines};
 
 pub(super) const KINDS: &[Kind] = &[
     create_private_keys::KIND,

@@ -6,9 +6,12 @@ mod create_private_key_tag;
 mod create_user_tag;
 mod delete_private_key_tags;
 mod delete_user_tags;
+mod section;
 mod tag;
 mod update_private_key_tag;
 mod update_user_tag;
+
+pub(super) use section::{SECTION, lines};
 
 pub(super) const KINDS: &[Kind] = &[
     create_private_key_tag::KIND,

@@ -6,10 +6,13 @@ mod change;
 mod create_api_only_users;
 mod create_users;
 mod delete_users;
+mod section;
 mod update_user;
 mod update_user_email;
 mod update_user_name;
 mod update_user_phone_number;
+
+pub(super) use section::{SECTION, lines};
 
 pub(super) const KINDS: &[Kind] = &[
     create_api_only_users::KIND,

@@ -10,8 +10,11 @@ mod export_wallet;
 mod export_wallet_account;
 mod import_wallet;
 mod init_import_wallet;
+mod section;
 mod update_wallet;
 mod update_wallet_account_name;
+
+pub(super) use section::{SECTION, lines};
 
 pub(super) const KINDS: &[Kind] = &[
     create_wallet::KIND,

@@ -7,11 +7,11 @@ use quorate_common::ids::{OrganizationId, WalletAccountId, WalletId};
 use quorate_common::wire::WalletAccount;
 use ratatui::layout::Rect;
 
-use super::item::{Item, Shown};
-use super::sections::{SECTIONS, tabs};
+use super::tabs::tabs;
 use super::tree::Tree;
 use crate::canvas::{Canvas, Line, above, beside};
 use crate::keymap::{Action, BACK, Command, FILTER, Key, LEFT, NEXT_PANE, RIGHT, command, moved, scroll};
+use crate::kinds::{Item, SECTIONS, Shown};
 use crate::link::{Answer, Order, Subject};
 use crate::screens::filter::Filter;
 use crate::screens::request::Request;

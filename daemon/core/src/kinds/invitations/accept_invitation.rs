@@ -105,8 +105,7 @@ impl Kind for Request {
         let (invitation, new) = plan;
         let user = User { id: self.user, ..user::user(new, context)? };
         context.change(Change::PutUser(user));
-        context
-            .change(Change::PutInvitation(invitation.with_status(InvitationStatus::Accepted, context.now())));
+        context.change(Change::put(invitation.with_status(InvitationStatus::Accepted, context.now())));
         Ok(Outcome { invitation_id: self.invitation, user_id: self.user })
     }
 

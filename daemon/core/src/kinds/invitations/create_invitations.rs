@@ -60,8 +60,14 @@ impl Kind for Intent {
             distinct(one.receiver_user_tags.iter(), "receiverUserTags")?;
             view.tags_exist(&one.receiver_user_tags, TagKind::User)?;
         }
-        let waiting = view.organization.invitations.iter().filter(|one| one.waits(view.now)).count();
-        check_limit(waiting, self.invitations.len(), view.limits().invitations, "invitations", "invitations")
+        let waiting = view.organization.records.invitations.iter().filter(|one| one.waits(view.now)).count();
+        check_limit(
+            waiting,
+            self.invitations.len(),
+            view.limits().records.invitations,
+            "invitations",
+            "invitations",
+        )
     }
 
     fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {

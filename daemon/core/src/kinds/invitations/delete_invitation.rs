@@ -38,8 +38,7 @@ impl Kind for Intent {
     }
 
     fn execute(self, invitation: Invitation, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
-        context
-            .change(Change::PutInvitation(invitation.with_status(InvitationStatus::Revoked, context.now())));
+        context.change(Change::put(invitation.with_status(InvitationStatus::Revoked, context.now())));
         Ok(Outcome { invitation_id: self.invitation_id })
     }
 }

@@ -75,7 +75,7 @@ impl<O: From<Vec<PrivateKeyResult>> + Serialize + JsonSchema + 'static> Kind for
             view.tags_exist(&key.private_key_tags, TagKind::PrivateKey)?;
         }
         let present = view.organization.private_keys().count();
-        check_limit(present, keys.len(), view.limits().private_keys, "private keys", "private_keys")
+        check_limit(present, keys.len(), view.limits().records.private_keys, "private keys", "private_keys")
     }
 
     fn execute(self, (): (), context: &mut Execution<'_>) -> Result<O, RequestError> {

@@ -36,7 +36,7 @@ impl Kind for Intent {
     }
 
     fn execute(self, key: PrivateKey, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
-        context.change(Change::PutPrivateKey(PrivateKey { disabled: true, updated: context.now(), ..key }));
+        context.change(Change::put(PrivateKey { disabled: true, updated: context.now(), ..key }));
         Ok(Outcome { private_key_id: self.private_key_id })
     }
 }

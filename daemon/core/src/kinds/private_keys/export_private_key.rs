@@ -53,7 +53,7 @@ impl Kind for Intent {
         let secret = context.records().private_key_secret(&key)?;
         let bundle = bundles::export(&target, secret.to_bytes().as_slice(), context)?;
         let now = context.now();
-        context.change(Change::PutPrivateKey(PrivateKey { exported: true, updated: now, ..key }));
+        context.change(Change::put(PrivateKey { exported: true, updated: now, ..key }));
         let export_bundle = ExportBundle::new(bundle);
         Ok(Outcome { private_key_id: self.private_key_id, export_bundle })
     }

@@ -52,7 +52,7 @@ impl Kind for Intent {
         private_key::check(&[self.params()])?;
         view.private_key_name_is_free(&self.private_key_name)?;
         let present = view.organization.private_keys().count();
-        check_limit(present, 1, view.limits().private_keys, "private keys", "private_keys")?;
+        check_limit(present, 1, view.limits().records.private_keys, "private keys", "private_keys")?;
         let opened = bundles::open(Purpose::PrivateKey, self.encrypted_bundle.as_str(), view)?;
         let secret = private_key::parse_imported(self.curve, &opened.plaintext, view)?;
         Ok((secret, opened.record_key))

@@ -55,8 +55,8 @@ impl Kind for Intent {
         let names = || self.secrets.iter().filter_map(|secret| secret.name.as_ref());
         distinct(names().map(Label::as_str), "secrets")?;
         names().try_for_each(|name| view.secret_name_is_free(name))?;
-        let present = view.organization.secrets.len();
-        check_limit(present, self.secrets.len(), view.limits().secrets, "secrets", "secrets")?;
+        let present = view.organization.records.secrets.len();
+        check_limit(present, self.secrets.len(), view.limits().records.secrets, "secrets", "secrets")?;
         let mut keys = ImportKeys::of(Purpose::Secret, view)?;
         let opened = self.secrets.iter().map(|secret| open(secret, &mut keys));
         opened.collect()

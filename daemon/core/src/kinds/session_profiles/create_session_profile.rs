@@ -45,16 +45,22 @@ impl Kind for Intent {
             return Err(Wrong::ClosedToChildren("create session profiles").into());
         }
         policy::check_scope(&self.scope)?;
-        let profiles = &view.organization.session_profiles;
+        let profiles = &view.organization.records.session_profiles;
         if profiles.iter().any(|one| one.name == self.session_profile_name) {
             return Err(Conflict::Name("session profile").into());
         }
-        check_limit(profiles.len(), 1, view.limits().session_profiles, "session profiles", "session_profiles")
+        check_limit(
+            profiles.len(),
+            1,
+            view.limits().records.session_profiles,
+            "session profiles",
+            "session_profiles",
+        )
     }
 
     fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
         let id = SessionProfileId::random(context.random());
-        context.change(Change::AddSessionProfile(SessionProfile {
+        context.change(Change::put(SessionProfile {
             id,
             name: self.session_profile_name,
             scope: self.scope.as_str().to_owned(),

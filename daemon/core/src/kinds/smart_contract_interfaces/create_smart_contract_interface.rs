@@ -86,14 +86,14 @@ impl Kind for Intent {
         kind.check(self.smart_contract_interface.as_str()).map_err(|error| {
             Wrong::Detail(format!("invalid request body: `smartContractInterface`: {error}"))
         })?;
-        let present = &view.organization.smart_contract_interfaces;
+        let present = &view.organization.records.smart_contract_interfaces;
         if present.iter().any(|one| one.interface_type == kind.name() && one.is_at(address)) {
             return Err(Wrong::Text("smart contract address already has an interface").into());
         }
         check_limit(
             present.len(),
             1,
-            view.limits().smart_contract_interfaces,
+            view.limits().records.smart_contract_interfaces,
             "smart contract interfaces",
             "smart_contract_interfaces",
         )?;

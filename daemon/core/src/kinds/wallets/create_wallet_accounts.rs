@@ -71,7 +71,7 @@ impl Kind for Intent {
                 None,
             ))?;
             wallet.updated = context.now();
-            context.change(Change::PutWallet(wallet));
+            context.change(Change::put(wallet));
             context.change_all(derived.into_iter().map(Change::AddAccount));
         }
         Ok(Outcome { addresses: AtMost::cut(addresses) })

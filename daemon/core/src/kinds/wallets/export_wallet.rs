@@ -63,7 +63,7 @@ impl Kind for Intent {
         }
         let export_bundle = ExportBundle::new(bundles::export(&target, text.as_bytes(), context)?);
         let now = context.now();
-        context.change(Change::PutWallet(Wallet { exported: true, updated: now, ..wallet }));
+        context.change(Change::put(Wallet { exported: true, updated: now, ..wallet }));
         Ok(Outcome { wallet_id: self.wallet_id, export_bundle })
     }
 }

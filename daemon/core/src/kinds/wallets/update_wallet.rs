@@ -49,7 +49,7 @@ impl Kind for Intent {
         if let Some(name) = self.wallet_name {
             wallet.name = name;
             wallet.updated = context.now();
-            context.change(Change::PutWallet(wallet));
+            context.change(Change::put(wallet));
         }
         Ok(Outcome { wallet_id })
     }

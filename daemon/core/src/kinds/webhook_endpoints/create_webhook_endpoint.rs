@@ -33,8 +33,14 @@ impl Kind for Intent {
         endpoint::check_url(self.url.as_str(), view)?;
         endpoint::check_subscriptions(&self.subscriptions)?;
         endpoint::name_is_free(&self.name, view)?;
-        let present = view.organization.webhook_endpoints.len();
-        check_limit(present, 1, view.limits().webhook_endpoints, "webhook endpoints", "webhook_endpoints")
+        let present = view.organization.records.webhook_endpoints.len();
+        check_limit(
+            present,
+            1,
+            view.limits().records.webhook_endpoints,
+            "webhook endpoints",
+            "webhook_endpoints",
+        )
     }
 
     fn execute(self, (): (), context: &mut Execution<'_>) -> Result<WebhookEndpointResult, RequestError> {
@@ -51,7 +57,7 @@ impl Kind for Intent {
             endpoint_id: endpoint.id,
             webhook_endpoint: endpoint.wire(context.organization.id()),
         };
-        context.change(Change::PutWebhookEndpoint(endpoint));
+        context.change(Change::put(endpoint));
         Ok(outcome)
     }
 }

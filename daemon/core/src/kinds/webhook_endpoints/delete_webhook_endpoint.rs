@@ -34,7 +34,7 @@ impl Kind for Intent {
     }
 
     fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
-        context.change(Change::RemoveWebhookEndpoint(self.endpoint_id));
+        context.change(Change::remove::<WebhookEndpoint>(self.endpoint_id));
         Ok(Outcome { endpoint_id: self.endpoint_id })
     }
 }

@@ -55,7 +55,7 @@ impl Kind for Intent {
             endpoint_id: endpoint.id,
             webhook_endpoint: endpoint.wire(context.organization.id()),
         };
-        context.change(Change::PutWebhookEndpoint(endpoint));
+        context.change(Change::put(endpoint));
         Ok(outcome)
     }
 }

@@ -4,6 +4,7 @@ use quorate_common::bounded::Label;
 use quorate_common::ids::{
     OrganizationId, PolicyId, PrivateKeyId, SecretId, SmartContractInterfaceId, UserId, WalletId,
 };
+use zeroize::Zeroizing;
 
 use super::entries::{
     account_entries, account_removal, child_entry, name_key, path_key, private_signer_keys, user_lookup_keys,
@@ -15,8 +16,8 @@ use crate::model::layout::{self, Class, IndexKey, Key, Lookup, SecretOf};
 use crate::model::organization::Organization;
 use crate::model::write::{Effect, Write};
 use crate::model::{
-    CollectionItem, Invitation, Millis, PrivateKey, Secret, SessionProfile, SmartContractInterface,
-    SnapshotRecord, Tag, User, Wallet, WalletAccount, WebhookEndpoint,
+    AnyRecord, Millis, PrivateKey, RECORDS, RecordId, Secret, SmartContractInterface, SnapshotRecord, User,
+    Wallet, WalletAccount,
 };
 use crate::secret::SecretBytes;
 
@@ -94,11 +95,11 @@ impl Applied {
         match change {
             Change::PutUser(user) => self.put_user(user, index)?,
             Change::RemoveUser(user) => self.remove_user(user, index),
-            Change::PutWallet(wallet) => self.put(wallet)?,
+            Change::Put(record) => self.put(record)?,
+            Change::Remove(record) => self.remove(record),
             Change::RemoveWallet(wallet) => self.remove_wallet(wallet),
             Change::AddAccount(account) => self.add_account(&account, index)?,
             Change::AddPrivateKey(key) => self.add_private_key(key, index)?,
-            Change::PutPrivateKey(key) => self.put(key)?,
             Change::RemovePrivateKey(key) => self.remove_private_key(key, index),
             Change::RenameAccount(account, name) => self.rename_account(account, name, now, index)?,
             Change::ExportAccount(account) => {
@@ -112,28 +113,21 @@ impl Applied {
             Change::RemoveAccount(account) => {
                 self.writes.extend(account_removal(&self.after.head, &account, index));
             }
-            Change::PutTag(tag) => self.put(tag)?,
-            Change::RemoveTag(tag) => self.remove::<Tag>(tag),
             Change::PutPolicy(policy) => {
-                let key = layout::entity(id, Class::Policy, policy.id.as_bytes());
+                let key = layout::entity(id, Class::POLICY, policy.id.as_bytes());
                 self.writes.push(Write::put(key, &policy)?);
                 self.after.put_policy(policy)?;
             }
             Change::RemovePolicy(policy) => self.remove_policy(policy),
             Change::AddSecret(of, secret) => self.add_secret(of, secret),
-            Change::PutInvitation(invitation) => self.put(invitation)?,
-            Change::RemoveInvitation(invitation) => self.remove::<Invitation>(invitation),
-            Change::PutWebhookEndpoint(endpoint) => self.put(endpoint)?,
-            Change::RemoveWebhookEndpoint(endpoint) => self.remove::<WebhookEndpoint>(endpoint),
             Change::ImportSecret(secret, value) => {
                 self.add_secret(SecretOf::Secret(secret.id), value);
-                self.put(secret)?;
+                self.put(Box::new(secret))?;
             }
             Change::RemoveSecret(secret) => self.remove_secret(secret),
-            Change::AddSessionProfile(profile) => self.put(profile)?,
             Change::AddSmartContractInterface(interface, text) => {
                 self.writes.push(Write::put_new(layout::interface_text(id, interface.id), &text)?);
-                self.put(interface)?;
+                self.put(Box::new(interface))?;
             }
             Change::RemoveSmartContractInterface(interface) => self.remove_interface(interface),
             Change::PutWaiting(activity, record) => {
@@ -157,22 +151,23 @@ impl Applied {
     }
 
     /// Adds a record to its collection, or replaces it.
-    fn put<T: CollectionItem>(&mut self, record: T) -> Result<(), Corrupt> {
-        let write = Write::put(T::key(self.id(), record.id()), &record)?;
-        self.writes.push(Write { effect: effect_of(T::CLASS), ..write });
-        T::collection_mut(&mut self.after).put(record);
+    fn put(&mut self, record: Box<dyn AnyRecord>) -> Result<(), Corrupt> {
+        let (id, value) = (record.record_id(), Zeroizing::new(record.encoded()?));
+        let write = Write::of(id.key(self.id()), Some(value));
+        self.writes.push(Write { effect: effect_of(id.class), ..write });
+        record.put_into(&mut self.after.records);
         Ok(())
     }
 
     /// Removes a record from its collection.
-    fn remove<T: CollectionItem>(&mut self, id: T::Id) {
-        let write = Write::remove(T::key(self.id(), id));
-        self.writes.push(Write { effect: effect_of(T::CLASS), ..write });
-        T::collection_mut(&mut self.after).remove(id);
+    fn remove(&mut self, id: RecordId) {
+        let write = Write::remove(id.key(self.id()));
+        self.writes.push(Write { effect: effect_of(id.class), ..write });
+        id.remove_from(&mut self.after.records);
     }
 
     fn remove_policy(&mut self, policy: PolicyId) {
-        self.writes.push(Write::remove(layout::entity(self.id(), Class::Policy, policy.as_bytes())));
+        self.writes.push(Write::remove(layout::entity(self.id(), Class::POLICY, policy.as_bytes())));
         self.after.remove_policy(policy);
     }
 
@@ -182,20 +177,20 @@ impl Applied {
     }
 
     fn remove_secret(&mut self, secret: SecretId) {
-        self.remove::<Secret>(secret);
+        self.remove(RecordId::of::<Secret>(secret));
         self.writes.push(Write::remove(layout::secret(self.id(), SecretOf::Secret(secret))));
     }
 
     fn remove_wallet(&mut self, wallet: WalletId) {
         let id = self.id();
-        self.remove::<Wallet>(wallet);
+        self.remove(RecordId::of::<Wallet>(wallet));
         let secret = Write::remove(layout::secret(id, SecretOf::Wallet(wallet)));
         self.writes.push(secret.with(Effect::ForgetAccounts(layout::accounts(id, Some(wallet)))));
         self.writes.push(Write::mark(layout::tombstone(id, wallet), &[]).with(Effect::Tombstone));
     }
 
     fn remove_interface(&mut self, interface: SmartContractInterfaceId) {
-        self.remove::<SmartContractInterface>(interface);
+        self.remove(RecordId::of::<SmartContractInterface>(interface));
         self.writes.push(Write::remove(layout::interface_text(self.id(), interface)));
     }
 
@@ -205,13 +200,12 @@ impl Applied {
         before.users().for_each(|user| self.remove_user(user.id, index));
         before.wallets().for_each(|wallet| self.remove_wallet(wallet.id));
         before.private_keys().for_each(|key| self.remove_private_key(key.id, index));
-        before.tags().for_each(|tag| self.remove::<Tag>(tag.id));
         before.policies().for_each(|parsed| self.remove_policy(parsed.policy.id));
-        before.invitations.iter().for_each(|one| self.remove::<Invitation>(one.id));
-        before.webhook_endpoints.iter().for_each(|one| self.remove::<WebhookEndpoint>(one.id));
-        before.secrets.iter().for_each(|one| self.remove_secret(one.id));
-        before.session_profiles.iter().for_each(|one| self.remove::<SessionProfile>(one.id));
-        before.smart_contract_interfaces.iter().for_each(|one| self.remove_interface(one.id));
+        before.records.secrets.iter().for_each(|one| self.remove_secret(one.id));
+        before.records.smart_contract_interfaces.iter().for_each(|one| self.remove_interface(one.id));
+        for id in RECORDS.iter().flat_map(|class| (class.ids)(&self.after.records)).collect::<Vec<_>>() {
+            self.remove(id);
+        }
         let head = &mut self.after.head;
         head.features.clear();
         (head.ip_allowlist, head.payment_method, head.billing_tier) = (None, None, None);
@@ -248,7 +242,7 @@ impl Applied {
     fn put_user(&mut self, user: User, index: &IndexKey) -> Result<(), Corrupt> {
         let id = self.id();
         self.replace_lookups(user.id, user_lookup_keys(&self.after.head, &user, index), index);
-        self.writes.push(Write::put(layout::entity(id, Class::User, user.id.as_bytes()), &user)?);
+        self.writes.push(Write::put(layout::entity(id, Class::USER, user.id.as_bytes()), &user)?);
         self.after.put_user(user);
         Ok(())
     }
@@ -264,7 +258,7 @@ impl Applied {
     fn remove_user(&mut self, user: UserId, index: &IndexKey) {
         let id = self.id();
         self.replace_lookups(user, Vec::new(), index);
-        self.writes.push(Write::remove(layout::entity(id, Class::User, user.as_bytes())));
+        self.writes.push(Write::remove(layout::entity(id, Class::USER, user.as_bytes())));
         self.writes.push(Write::mark(layout::deleted_user(id, user), &[]));
         self.after.remove_user(user);
     }
@@ -305,7 +299,7 @@ impl Applied {
         for signer in private_signer_keys(id, &key, index) {
             self.writes.push(Write::mark(signer, &record_key));
         }
-        self.put(key)
+        self.put(Box::new(key))
     }
 
     fn remove_private_key(&mut self, key: PrivateKeyId, index: &IndexKey) {
@@ -313,12 +307,12 @@ impl Applied {
         if let Some(old) = self.after.private_key(key) {
             self.writes.extend(private_signer_keys(id, old, index).into_iter().map(Write::remove));
         }
-        self.remove::<PrivateKey>(key);
+        self.remove(RecordId::of::<PrivateKey>(key));
         self.writes.push(Write::remove(layout::secret(id, SecretOf::PrivateKey(key))));
     }
 }
 
 /// Returns the effect of a write of a record. A private key that is changed may have been disabled.
 fn effect_of(class: Class) -> Option<Effect> {
-    (class == Class::PrivateKey).then_some(Effect::ForgetKey)
+    (class == Class::PRIVATE_KEY).then_some(Effect::ForgetKey)
 }

@@ -38,12 +38,13 @@ impl Query for GetOrganization {
             users: organization.users().map(User::wire).collect(),
             policies: organization.policies().map(|parsed| parsed.policy.wire()).collect(),
             private_keys: organization.private_keys().map(PrivateKey::wire).collect(),
-            invitations: organization.invitations.iter().map(Invitation::wire).collect(),
+            invitations: organization.records.invitations.iter().map(Invitation::wire).collect(),
             tags: organization.tags().map(Tag::wire).collect(),
             root_quorum: organization.quorum(),
             features: organization.features(),
             wallets: organization.wallets().map(Wallet::wire).collect(),
             smart_contract_interface_references: organization
+                .records
                 .smart_contract_interfaces
                 .iter()
                 .map(SmartContractInterface::reference)

@@ -22,7 +22,7 @@ impl Query for ListSecrets {
     fn answer(self, context: &QueryContext<'_>) -> Result<Vec<wire::Secret>, RequestError> {
         let pagination = self.pagination_options.unwrap_or_default();
         let limit = pagination.limit()?;
-        let mut secrets: Vec<&Secret> = context.organization.secrets.iter().collect();
+        let mut secrets: Vec<&Secret> = context.organization.records.secrets.iter().collect();
         secrets.sort_by_key(|secret| Reverse((secret.created, secret.id)));
         let (position, is_before) = pagination.cursor(|text| {
             let id: SecretId = text.parse().map_err(|_| Intent::Cursor)?;

@@ -11,8 +11,8 @@ pub(super) const ENTRIES: &[Entry] =
 
 /// Returns the profiles that sessions of an organization may use: its own, or those of its parent.
 fn session_profiles(context: &QueryContext<'_>) -> Result<Vec<SessionProfile>, Corrupt> {
-    let own = context.organization.session_profiles.iter().cloned();
+    let own = context.organization.records.session_profiles.iter().cloned();
     let Some(parent) = context.organization.head.parent else { return Ok(own.collect()) };
     let parent = context.world.organization(parent)?;
-    Ok(parent.map(|parent| parent.session_profiles.iter().cloned().collect()).unwrap_or_default())
+    Ok(parent.map(|parent| parent.records.session_profiles.iter().cloned().collect()).unwrap_or_default())
 }

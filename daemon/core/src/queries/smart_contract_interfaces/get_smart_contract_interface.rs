@@ -19,7 +19,8 @@ impl Query for GetSmartContractInterface {
 
     fn answer(self, context: &QueryContext<'_>) -> Result<wire::SmartContractInterface, RequestError> {
         let missing = Missing::Other("smart contract interface");
-        let found = context.organization.smart_contract_interfaces.get(self.smart_contract_interface_id);
+        let found =
+            context.organization.records.smart_contract_interfaces.get(self.smart_contract_interface_id);
         let found = found.map(|found| super::with_text(context, found)).transpose()?.flatten();
         Ok(found.ok_or(missing)?)
     }

@@ -15,7 +15,7 @@ impl Query for ListSmartContractInterfaces {
     type Answer = Vec<wire::SmartContractInterface>;
 
     fn answer(self, context: &QueryContext<'_>) -> Result<Vec<wire::SmartContractInterface>, RequestError> {
-        let interfaces = context.organization.smart_contract_interfaces.iter();
+        let interfaces = context.organization.records.smart_contract_interfaces.iter();
         let created = |interface: &&SmartContractInterface| (interface.created, interface.id);
         let interfaces = oldest_first(interfaces, created, |interface| super::with_text(context, interface));
         Ok(interfaces.into_iter().filter_map(Result::transpose).collect::<Result<_, _>>()?)

@@ -15,7 +15,7 @@ impl Query for ListWebhookEndpoints {
     type Answer = Vec<wire::WebhookEndpoint>;
 
     fn answer(self, context: &QueryContext<'_>) -> Result<Vec<wire::WebhookEndpoint>, RequestError> {
-        let endpoints = context.organization.webhook_endpoints.iter();
+        let endpoints = context.organization.records.webhook_endpoints.iter();
         let created = |endpoint: &&WebhookEndpoint| (endpoint.created, endpoint.id);
         Ok(oldest_first(endpoints, created, |endpoint| endpoint.wire(context.id())))
     }

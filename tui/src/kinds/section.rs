@@ -1,4 +1,4 @@
-//! A row of a section and its details, and the data from which rows are built.
+//! How the console shows the records of an organization: sections of rows with details, and lines.
 
 use quorate_common::console::OrganizationDetail;
 use quorate_common::ids::WalletId;
@@ -6,13 +6,24 @@ use quorate_common::wire::WalletAccount;
 
 use crate::text::{clean, pad};
 
-pub(super) struct Item {
+/// A section of an organization, shown as a tab.
+pub(crate) struct Section {
+    pub(crate) name: &'static str,
+    pub(crate) count: fn(&OrganizationDetail) -> usize,
+    pub(crate) items: fn(&Shown<'_>) -> Vec<Item>,
+}
+
+/// A line of `quorate org get`: the kind of a record and its description.
+pub(crate) type Row = (&'static str, String);
+
+/// A row of a section and its details.
+pub(crate) struct Item {
     /// Row text, already cleaned.
-    pub(super) row: String,
-    pub(super) title: String,
+    pub(crate) row: String,
+    pub(crate) title: String,
     /// Lines of the details, cleaned, with ids and keys in full.
-    pub(super) detail: Vec<String>,
-    pub(super) wallet: Option<WalletId>,
+    pub(crate) detail: Vec<String>,
+    pub(crate) wallet: Option<WalletId>,
 }
 
 impl Item {
@@ -22,16 +33,16 @@ impl Item {
 }
 
 /// Data from which the rows are built.
-pub(super) struct Shown<'a> {
-    pub(super) detail: &'a OrganizationDetail,
+pub(crate) struct Shown<'a> {
+    pub(crate) detail: &'a OrganizationDetail,
     /// Accounts that were loaded.
-    pub(super) accounts: &'a [WalletAccount],
+    pub(crate) accounts: &'a [WalletAccount],
     /// Wallet of the accounts.
-    pub(super) of: Option<WalletId>,
+    pub(crate) of: Option<WalletId>,
     /// Whether more accounts can be loaded.
-    pub(super) more: bool,
+    pub(crate) more: bool,
     /// The daemon's key that signs bundles.
-    pub(super) quorum_key: &'a str,
+    pub(crate) quorum_key: &'a str,
 }
 
 /// Formats the cells of a row: cleaned texts with their widths. The last one takes the rest of the row.

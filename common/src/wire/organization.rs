@@ -1,12 +1,12 @@
-//! Organizations and their objects.
+//! Organizations with all their records, as the console reads them.
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{OrganizationId, WalletAccountId};
-use crate::wire::{
+use super::{
     Feature, Invitation, IpAllowlist, PaymentMethod, Policy, PrivateKey, Quorum, Secret, SessionProfile,
     SmartContractInterface, Tag, Timestamp, User, Wallet, WalletAccount, WebhookEndpoint,
 };
+use crate::ids::{OrganizationId, WalletAccountId};
 
 /// Summary of an organization, as it appears in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,6 +83,49 @@ pub struct OrganizationDetail {
     /// Product of the activated billing tier; absent if none was activated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub billing_tier: Option<String>,
+}
+
+impl OrganizationDetail {
+    /// Creates an organization without objects.
+    pub const fn of(head: OrganizationHead) -> Self {
+        Self {
+            head,
+            users: Vec::new(),
+            wallets: Vec::new(),
+            private_keys: Vec::new(),
+            tags: Vec::new(),
+            policies: Vec::new(),
+            features: Vec::new(),
+            invitations: Vec::new(),
+            webhook_endpoints: Vec::new(),
+            session_profiles: Vec::new(),
+            smart_contract_interfaces: Vec::new(),
+            secrets: Vec::new(),
+            ip_allowlists: Vec::new(),
+            payment_method: None,
+            billing_tier: None,
+        }
+    }
+
+    /// Returns the name of the object with this id, if policies can name it.
+    pub fn name_of(&self, id: &str) -> Option<&str> {
+        let credentials = self.users.iter().flat_map(|user| {
+            let keys = user.api_keys.iter().map(|one| (one.api_key_id.to_string(), &one.api_key_name));
+            let passkeys = user.authenticators.iter();
+            keys.chain(passkeys.map(|one| (one.authenticator_id.to_string(), &one.authenticator_name)))
+        });
+        let users = self.users.iter().map(|one| (one.user_id.to_string(), &one.user_name));
+        let tags = self.tags.iter().map(|one| (one.tag_id.to_string(), &one.tag_name));
+        let wallets = self.wallets.iter().map(|one| (one.wallet_id.to_string(), &one.wallet_name));
+        let keys =
+            self.private_keys.iter().map(|one| (one.private_key_id.to_string(), &one.private_key_name));
+        let endpoints = self.webhook_endpoints.iter().map(|one| (one.endpoint_id.to_string(), &one.name));
+        let profiles = self.session_profiles.iter();
+        let profiles = profiles.map(|one| (one.session_profile_id.to_string(), &one.session_profile_name));
+        let mut named =
+            users.chain(tags).chain(wallets).chain(keys).chain(endpoints).chain(profiles).chain(credentials);
+        named.find(|(known, _)| known == id).map(|(_, name)| name.as_str())
+    }
 }
 
 /// A page of wallet accounts.

@@ -1,43 +1,12 @@
-//! The sections of an organization, one row per item, and their tabs.
+//! The tabs of the sections of an organization.
 
 use quorate_common::console::OrganizationDetail;
 
-use super::item::{Item, Shown};
-use super::{contents, records, settings};
+use crate::kinds::{SECTIONS, Section};
 use crate::text::width;
 
 /// Minimum height of a pane with two rows of tabs.
 const ROOMY: usize = 9;
-
-/// A section of an organization, shown as a tab.
-pub(super) struct Section {
-    pub(super) name: &'static str,
-    pub(super) count: fn(&OrganizationDetail) -> usize,
-    pub(super) items: fn(&Shown<'_>) -> Vec<Item>,
-}
-
-/// All sections, in the order of the tabs.
-pub(super) static SECTIONS: [Section; 11] = [
-    Section { name: "Users", count: |detail| detail.users.len(), items: contents::users },
-    Section { name: "Wallets", count: |detail| detail.wallets.len(), items: contents::wallets },
-    Section { name: "Keys", count: |detail| detail.private_keys.len(), items: contents::private_keys },
-    Section {
-        name: "Quorum",
-        count: |detail| detail.head.root_quorum.user_ids.len(),
-        items: contents::quorum,
-    },
-    Section { name: "Policies", count: |detail| detail.policies.len(), items: contents::policies },
-    Section { name: "Tags", count: |detail| detail.tags.len(), items: contents::tags },
-    Section { name: "Invitations", count: |detail| detail.invitations.len(), items: records::invitations },
-    Section { name: "Webhooks", count: |detail| detail.webhook_endpoints.len(), items: records::endpoints },
-    Section { name: "Profiles", count: |detail| detail.session_profiles.len(), items: records::profiles },
-    Section {
-        name: "Contracts",
-        count: |detail| detail.smart_contract_interfaces.len(),
-        items: records::interfaces,
-    },
-    Section { name: "Settings", count: settings::count, items: settings::items },
-];
 
 /// Returns the tabs in one or two rows. If the space is too small, only the tabs around the open one are
 /// shown, with marks for more.

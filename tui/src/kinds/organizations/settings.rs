@@ -3,11 +3,13 @@
 use quorate_common::console::OrganizationDetail;
 use quorate_common::wire::{Feature, IpAllowlist, IpAllowlistRule, PaymentMethod};
 
-use super::item::{Item, Shown};
 use crate::kinds::Scene;
+use crate::kinds::section::{Item, Row, Section, Shown};
 use crate::text::{clean, cut, date_time, quoted};
 
-pub(super) fn count(detail: &OrganizationDetail) -> usize {
+pub(in crate::kinds) const SECTION: Section = Section { name: "Settings", count, items };
+
+fn count(detail: &OrganizationDetail) -> usize {
     let lists = detail.ip_allowlists.iter().map(|list| list.rules.len().saturating_add(1));
     let paid = usize::from(detail.payment_method.is_some());
     let tier = usize::from(detail.billing_tier.is_some());
@@ -19,7 +21,7 @@ pub(super) fn count(detail: &OrganizationDetail) -> usize {
         .saturating_add(1)
 }
 
-pub(super) fn items(shown: &Shown<'_>) -> Vec<Item> {
+fn items(shown: &Shown<'_>) -> Vec<Item> {
     let detail = shown.detail;
     let mut items: Vec<Item> = detail.features.iter().map(feature).collect();
     let own = detail.ip_allowlists.iter().find(|list| list.public_key.is_none());
@@ -110,4 +112,37 @@ fn payment(method: &PaymentMethod) -> Item {
 fn tier(product: &str) -> Item {
     let lines = vec!["Nothing is ever charged, and nothing depends on it.".to_owned()];
     Item::new("Billing tier", format!("tier      {}", clean(product)), lines)
+}
+
+/// Returns the lines of `quorate org get`.
+pub(in crate::kinds) fn lines(organization: &OrganizationDetail) -> Vec<Row> {
+    let mut lines = Vec::new();
+    for feature in &organization.features {
+        let value = feature.value.as_deref().map_or_else(|| "on".to_owned(), clean);
+        lines.push(("feature", format!("{} {value}", clean(&feature.name))));
+    }
+    let scene = Scene::of(organization);
+    for list in &organization.ip_allowlists {
+        let whose =
+            list.public_key.as_deref().map_or_else(|| "all users".to_owned(), |key| scene.key_named(key));
+        let state = if list.enabled == Some(false) { "off" } else { "on" };
+        let blocks: Vec<String> = list.rules.iter().map(|rule| clean(&rule.cidr)).collect();
+        let blocks = if blocks.is_empty() { "no blocks".to_owned() } else { blocks.join(", ") };
+        let unknown =
+            if list.on_evaluation_error == "ALLOW" { "; unknown addresses are allowed" } else { "" };
+        let state = if list.public_key.is_some() { String::new() } else { format!("{state}, ") };
+        lines.push(("addresses", format!("{whose}: {state}{blocks}{unknown}")));
+    }
+    if let Some(method) = &organization.payment_method {
+        let card = if method.last_four.is_empty() {
+            String::new()
+        } else {
+            format!(" a card ending in {}", clean(&method.last_four))
+        };
+        let description =
+            format!("{}{card} of {}", clean(&method.payment_method_id), quoted(&method.card_holder_name));
+        lines.push(("payment", description));
+    }
+    lines.extend(organization.billing_tier.as_deref().map(|product| ("tier", clean(product))));
+    lines
 }
