@@ -14,6 +14,7 @@ use ratatui::backend::TestBackend;
 
 use super::*;
 use crate::keymap::Key;
+use crate::kinds::SECTIONS;
 use crate::known_keys::KnownKeys;
 use crate::link::{Answer, InboxPage, LinkError, Order, Subject};
 use crate::proof::Viewer;
@@ -186,11 +187,11 @@ fn draws_every_section_of_an_organization() {
         console.link(Answer::Organization(Arc::new(fixture.with_all_records())));
         console.press(Key::Char('2'));
         let mut shown = Vec::new();
-        for section in 0..11 {
+        for section in 0..SECTIONS.len() {
             if section > 5 {
                 shown.push(console.shown());
             }
-            if section == 10 {
+            if section + 1 == SECTIONS.len() {
                 console.press(Key::Char('G'));
                 shown.push(console.shown());
             }
