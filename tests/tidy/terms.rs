@@ -54,7 +54,7 @@ const TERMS: &[Term] = &[
     part("the found|er", "the creator, the root user"),
     word("found|ers", "creators, root users"),
     word("found|ed", "created"),
-    word("found|ing", "creating"),
+    word("found|ing", "creating").except(&["\"found|ing", "`found|ing`"]),
     word("found|s", "creates"),
     word("lap|se", "expire"),
     word("lap|ses", "expires"),

@@ -10,5 +10,7 @@ pub struct Organizations {
 }
 
 pub(super) fn read(section: &mut Section<'_, '_>) -> Organizations {
-    Organizations { allow_registration: section.flag("allow_registration").unwrap_or_default() }
+    // Configuration files of earlier versions contain the second key.
+    let given = section.flag("allow_registration").or_else(|| section.flag("founding"));
+    Organizations { allow_registration: given.unwrap_or_default() }
 }

@@ -81,7 +81,7 @@ fn policy((name, effect, byte): (&str, &str, u8)) -> Policy {
     }
 }
 
-pub(super) fn check(name: &str, rows: &[(&str, Value)]) {
+pub(in crate::kinds) fn check(name: &str, rows: &[(&str, Value)]) {
     check_in(&sample_organization(), name, rows);
 }
 

@@ -90,8 +90,6 @@ pub(super) struct Effect<'a> {
     pub(super) after: bool,
     /// Whether the new list admits any request.
     pub(super) admits_any: bool,
-    /// Whether the new list admits consoles.
-    pub(super) admits_consoles: bool,
     /// Removed blocks.
     pub(super) removed: &'a [String],
     /// Added blocks.
@@ -101,20 +99,6 @@ pub(super) struct Effect<'a> {
 impl Effect<'_> {
     /// Flags the requests that are refused and accepted from then on.
     pub(super) fn flags(&self, description: &mut Description) {
-        if self.after && self.admits_any && !self.admits_consoles {
-            let text = match self.target.key {
-                Some(_) => {
-                    "Locks this API key out of every console: consoles connect from 127.0.0.1, which no block \
-                     contains."
-                }
-                None => {
-                    "Locks consoles out: they connect from 127.0.0.1, which no block contains. Only API keys \
-                     with their own blocks can undo this."
-                }
-            };
-            description.flag(Level::High, "locks-consoles-out", text);
-            description.danger("the word lockout", "lockout");
-        }
         match (self.before, self.after) {
             (_, true) if !self.admits_any => {
                 let text = "Locks everybody out, including those who could undo it: an enabled list without \

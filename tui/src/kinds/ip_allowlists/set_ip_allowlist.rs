@@ -115,16 +115,36 @@ impl<'a> RequestedList<'a> {
         if !added.is_empty() {
             description.change("added blocks", "-", added.join(", "));
         }
+        self.flag_consoles(scene, description);
         Effect {
             target: &self.target,
             before: is_on(scene) && (self.target.key.is_none() || !held.is_empty()),
             after: self.applies(scene),
             admits_any: !self.rules.is_empty(),
-            admits_consoles: self.rules.iter().any(Rule::admits_consoles),
             removed: &removed,
             added: &added,
         }
         .flags(description);
+    }
+
+    /// Flags a list that refuses the requests of consoles, which can then neither vote nor undo it.
+    fn flag_consoles(&self, scene: &Scene<'_>, description: &mut Description) {
+        let admits = self.rules.is_empty() || self.rules.iter().any(Rule::admits_consoles);
+        if admits || !self.applies(scene) {
+            return;
+        }
+        let text = match self.target.key {
+            Some(_) => {
+                "Locks this API key out of every console: consoles connect from 127.0.0.1, which no block \
+                 contains."
+            }
+            None => {
+                "Locks consoles out: they connect from 127.0.0.1, which no block contains. Only API keys with \
+                 their own blocks can undo this."
+            }
+        };
+        description.flag(Level::High, "locks-consoles-out", text);
+        description.danger("the word lockout", "lockout");
     }
 
     fn add_flags(&self, parameters: &Reader<'_>, description: &mut Description) {
