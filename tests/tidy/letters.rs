@@ -112,7 +112,7 @@ fn discriminants(sources: &[Source], path: &str, name: &str) -> BTreeSet<char> {
 
 /// Returns the constants of a type, which are byte literals.
 fn constants(sources: &[Source], path: &str, name: &str) -> BTreeSet<char> {
-    let source = sources.iter().find(|source| source.path == path).expect("the layout is in its place");
+    let source = sources.iter().find(|source| source.path == path).expect("the layout has this path");
     let mut letters = Letters::default();
     for item in &source.syntax.items {
         if let syn::Item::Impl(found) = item

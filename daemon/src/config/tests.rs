@@ -222,11 +222,9 @@ fn the_sample_shows_the_defaults() {
 
 #[test]
 fn the_earlier_key_of_registration_still_works() {
-    for (keys, expected) in [
-        ("allow_registration = true", true),
-        ("founding = true", true),
-        ("founding = false", false),
-    ] {
+    for (keys, expected) in
+        [("allow_registration = true", true), ("founding = true", true), ("founding = false", false)]
+    {
         let config = Config::check(&format!("{MINIMAL}[organizations]\n{keys}\n"), Path::new("")).unwrap();
         assert_eq!(config.organizations.allow_registration, expected, "{keys}");
     }
