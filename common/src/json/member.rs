@@ -22,7 +22,7 @@ pub enum Member {
 
 /// Finds one member of a JSON object without storing the rest.
 ///
-/// The bytes are not fully checked: [`Document::read`] may still reject them, but it never finds another
+/// The bytes are not fully checked: `Document::read` may still reject them, but it never finds another
 /// value for this member.
 ///
 /// # Errors
