@@ -48,7 +48,7 @@ test: tools
 # Checks licences and sources of dependencies. Built once, and kept until `cargo clean`.
 DENY := target/tools/bin/cargo-deny
 $(DENY):
-	cargo install --locked --root target/tools --version 0.20.2 cargo-deny
+	cargo install --debug --locked --root target/tools --version 0.20.2 cargo-deny
 
 ## check  all checks without a running daemon: format, lints, docs, source tree rules, golden files, licences
 check: $(DENY)
