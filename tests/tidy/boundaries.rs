@@ -23,6 +23,31 @@ const BOUNDARIES: &[Boundary] = &[
         ],
     },
     Boundary {
+        // A module that decides gets the proof that a request may be executed. Only the pipeline does.
+        modules: &[
+            "daemon/core/src/kinds",
+            "daemon/core/src/make",
+            "daemon/core/src/params",
+            "daemon/core/src/queries",
+            "daemon/core/src/operator",
+            "daemon/core/src/advice",
+            "daemon/core/src/creation",
+            "daemon/core/src/execution",
+            "daemon/core/src/view",
+            "daemon/src",
+        ],
+        never: &[
+            "crate::policy::decide",
+            "crate::policy::decide_within",
+            "crate::policy::DecisionInput",
+            "crate::policy::Granted",
+            "quorate_core::policy::decide",
+            "quorate_core::policy::decide_within",
+            "quorate_core::policy::DecisionInput",
+            "quorate_core::policy::Granted",
+        ],
+    },
+    Boundary {
         modules: &DECIDERS,
         never: &["crate::kinds", "crate::pipeline", "crate::queries", "crate::operator"],
     },

@@ -121,7 +121,8 @@ fn changes(
             let becomes = expression(Some(after)).map_or_else(|| none.to_owned(), quoted);
             let after = shown(after, none);
             if now == after {
-                description.change(label, now, "unchanged");
+                // The value is shown as well: it is signed, and that it is the current one is only stated.
+                description.change(label, now, format!("{after} (unchanged)"));
             } else {
                 sentences.push(format!("Its {label} becomes {becomes}."));
                 description.change(label, now, after);
