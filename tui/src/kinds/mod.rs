@@ -1,6 +1,7 @@
 //! Describes what each kind of activity does, from the bytes that the proposer signed, and how the records of
 //! an organization are shown. There is one folder per noun and one file per kind; a noun of one kind may be one
-//! file. To add a kind, add its file, and two lines to the `mod.rs` of its noun. Nothing in this module reads the daemon's rendering, a clock, a file or the network.
+//! file. To add a kind, add its file, and two lines to the `mod.rs` of its noun. Nothing in this module reads the
+//! daemon's rendering, a clock, a file or the network.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -43,7 +44,7 @@ pub(crate) use schema::leaves;
 pub(crate) use section::{Item, Row, Section, Shown};
 
 /// The kinds of all nouns.
-const KINDS: [&[Kind]; 16] = [
+const KINDS: &[&[Kind]] = &[
     billing::KINDS,
     credentials::KINDS,
     invitations::KINDS,
@@ -63,7 +64,7 @@ const KINDS: [&[Kind]; 16] = [
 ];
 
 /// The sections of an organization, in the order of the tabs.
-pub(crate) const SECTIONS: [Section; 11] = [
+pub(crate) const SECTIONS: &[Section] = &[
     users::SECTION,
     wallets::SECTION,
     private_keys::SECTION,
@@ -78,7 +79,7 @@ pub(crate) const SECTIONS: [Section; 11] = [
 ];
 
 /// The functions that return the lines of `quorate org get`, in their order.
-pub(crate) const LINES: [fn(&OrganizationDetail) -> Vec<Row>; 11] = [
+pub(crate) const LINES: &[fn(&OrganizationDetail) -> Vec<Row>] = &[
     users::lines,
     invitations::lines,
     wallets::lines,
@@ -93,7 +94,7 @@ pub(crate) const LINES: [fn(&OrganizationDetail) -> Vec<Row>; 11] = [
 ];
 
 static BY_OPERATION: LazyLock<HashMap<&str, &Kind>> =
-    LazyLock::new(|| KINDS.into_iter().flatten().map(|kind| (kind.operation, kind)).collect());
+    LazyLock::new(|| KINDS.iter().copied().flatten().map(|kind| (kind.operation, kind)).collect());
 
 /// Returns what is shown in place of a text, or `None` to show it unchanged.
 type Replacement = fn(&str) -> Option<String>;

@@ -19,5 +19,5 @@ pub(crate) mod shared;
 use screen::Tab;
 
 /// All screens, in the order of the tabs.
-pub(crate) static SCREENS: [&Tab; 4] =
-    [&approvals::TAB, &organizations::TAB, &activities::TAB, &policies::TAB];
+pub(crate) static SCREENS: &[&Tab] =
+    &[&approvals::TAB, &organizations::TAB, &activities::TAB, &policies::TAB];

@@ -27,6 +27,25 @@ mod votes;
 mod wallets;
 mod webhook_endpoints;
 
+const GROUPS: &[&[Entry]] = &[
+    billing::ENTRIES,
+    credentials::ENTRIES,
+    invitations::ENTRIES,
+    ip_allowlists::ENTRIES,
+    organizations::ENTRIES,
+    policies::ENTRIES,
+    private_keys::ENTRIES,
+    secrets::ENTRIES,
+    session_profiles::ENTRIES,
+    signing::ENTRIES,
+    smart_contract_interfaces::ENTRIES,
+    tags::ENTRIES,
+    users::ENTRIES,
+    votes::ENTRIES,
+    wallets::ENTRIES,
+    webhook_endpoints::ENTRIES,
+];
+
 static TABLE: LazyLock<Table> = LazyLock::new(Table::build);
 
 struct Table {
@@ -71,25 +90,7 @@ impl Operation {
 
 impl Table {
     fn build() -> Self {
-        let groups: [&[Entry]; 16] = [
-            billing::ENTRIES,
-            credentials::ENTRIES,
-            invitations::ENTRIES,
-            ip_allowlists::ENTRIES,
-            organizations::ENTRIES,
-            policies::ENTRIES,
-            private_keys::ENTRIES,
-            secrets::ENTRIES,
-            session_profiles::ENTRIES,
-            signing::ENTRIES,
-            smart_contract_interfaces::ENTRIES,
-            tags::ENTRIES,
-            users::ENTRIES,
-            votes::ENTRIES,
-            wallets::ENTRIES,
-            webhook_endpoints::ENTRIES,
-        ];
-        let mut entries = groups.concat();
+        let mut entries = GROUPS.concat();
         entries.sort_by_key(|entry| entry.activity_type);
         let by_number = entries.iter().enumerate().map(|(index, entry)| (entry.number, index)).collect();
         let mut versions: BTreeMap<String, Vec<Entry>> = BTreeMap::new();

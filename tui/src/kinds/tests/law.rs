@@ -8,16 +8,16 @@ use super::super::*;
 #[test]
 fn each_operation_of_the_catalog_has_one_kind() {
     let operations: BTreeSet<&str> = catalog::all().map(|entry| kind_of(&entry.activity_type)).collect();
-    let kinds: Vec<&str> = KINDS.into_iter().flatten().map(|kind| kind.operation).collect();
+    let kinds: Vec<&str> = KINDS.iter().copied().flatten().map(|kind| kind.operation).collect();
     let known: BTreeSet<&str> = kinds.iter().copied().collect();
     assert_eq!(known.len(), kinds.len(), "an operation has two kinds");
     assert_eq!(known, operations);
-    assert!(KINDS.into_iter().flatten().all(|kind| !kind.title.is_empty()));
+    assert!(KINDS.iter().copied().flatten().all(|kind| !kind.title.is_empty()));
 }
 
 #[test]
 fn abridged_members_and_hidden_types_exist() {
-    for kind in KINDS.into_iter().flatten() {
+    for kind in KINDS.iter().copied().flatten() {
         let versions = || catalog::all().filter(|entry| kind_of(&entry.activity_type) == kind.operation);
         for (member, _) in kind.abridged {
             let path = format!("/properties/{}", member.replace("[].", "/items/properties/"));
