@@ -18,6 +18,7 @@ use crate::kinds::SECTIONS;
 use crate::known_keys::KnownKeys;
 use crate::link::{Answer, InboxPage, LinkError, Order, Subject};
 use crate::proof::Viewer;
+use crate::screens::SCREENS;
 use crate::screens::request::Effect;
 use crate::session::Identity;
 use crate::testing::{Fixture, NOW, card_proposal, tag_proposal, threshold_proposal};
@@ -133,8 +134,8 @@ fn snapshot(name: &str, text: &str) {
 
 const SIZES: [(u16, u16); 4] = [(120, 36), (80, 24), (60, 20), (40, 12)];
 
-#[test]
-fn draws_every_screen_at_every_size() {
+/// Returns two waiting activities, of high and of low risk.
+fn two_proposals() -> (Fixture, [ReviewRecord; 2]) {
     let (fixture, record) = threshold_proposal();
     let tag = fixture.propose(
         0,
@@ -142,24 +143,32 @@ fn draws_every_screen_at_every_size() {
         "createUserTagIntent",
         &serde_json::json!({"userTagName": "a\u{202e}b \u{65e5}\u{672c}\u{8a9e}"}),
     );
+    (fixture, [record, tag])
+}
+
+#[test]
+fn draws_every_screen_at_every_size() {
+    let (fixture, records) = two_proposals();
     for size in SIZES {
-        let mut console = TestConsole::new(&fixture, &[record.clone(), tag.clone()], size);
+        let mut console = TestConsole::new(&fixture, &records, size);
+        console.link(Answer::Organization(Arc::new(fixture.with_all_records())));
+        let activities = records.iter().map(|record| record.row.clone()).collect();
+        console.link(Answer::Activities(None, ActivityPage { activities, next: None, waiting: None }));
+        for tab in SCREENS {
+            console.press(tab.show.keys[0]);
+            let name = format!("{}_{}x{}", tab.title.to_lowercase().replace(' ', "_"), size.0, size.1);
+            snapshot(&name, &console.shown());
+        }
+    }
+}
+
+#[test]
+fn draws_a_review_at_every_size() {
+    let (fixture, records) = two_proposals();
+    for size in SIZES {
+        let mut console = TestConsole::new(&fixture, &records, size);
         let name = |screen: &str| format!("{screen}_{}x{}", size.0, size.1);
-        snapshot(&name("approvals"), &console.shown());
-        console.press(Key::Char('2'));
-        snapshot(&name("organizations"), &console.shown());
-        console.press(Key::Char('3'));
-        console.link(Answer::Activities(
-            None,
-            ActivityPage {
-                activities: vec![ActivityRow { ..record.row.clone() }, tag.row.clone()],
-                next: None,
-                waiting: None,
-            },
-        ));
-        snapshot(&name("activities"), &console.shown());
-        console.press(Key::Char('1'));
-        console.open(&record);
+        console.open(&records[0]);
         snapshot(&name("review"), &console.shown());
         console.press(Key::Char('v'));
         snapshot(&name("proof"), &console.shown());

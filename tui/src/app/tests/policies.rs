@@ -115,7 +115,7 @@ fn draws_policies_and_the_simulation() {
     for size in SIZES {
         let mut console = console(size);
         let name = |screen: &str| format!("{screen}_{}x{}", size.0, size.1);
-        snapshot(&name("policies"), &console.shown());
+        snapshot(&name("policies_matching"), &console.shown());
         console.press(Key::Char('t'));
         console.press(Key::Right);
         snapshot(&name("policies_try"), &console.shown());
