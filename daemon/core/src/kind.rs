@@ -106,7 +106,8 @@ pub trait Version: DeserializeOwned + Serialize + JsonSchema + Into<Self::Kind> 
     /// Activity type on the wire.
     const TYPE: &'static str;
     /// Number of the type: a constant of the wire protocol, as in the protocol definitions of the published
-    /// clients. It is stored with each activity, so it never changes and is never used for another type.
+    /// clients, and from 60000 on for a type that they do not have. It is stored with each activity, so it never
+    /// changes and is never used for another type.
     const NUMBER: u16;
     /// Name of the only member of `result`, if it is not that of the type with `Result` before the version.
     const RESULT: Option<&'static str> = None;

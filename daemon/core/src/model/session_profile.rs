@@ -1,4 +1,4 @@
-//! Session profiles, which restrict sessions. A profile is never changed or deleted.
+//! Session profiles, which restrict sessions. A profile is never changed.
 
 use quorate_common::bounded::Label;
 use quorate_common::ids::SessionProfileId;
