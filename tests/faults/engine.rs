@@ -1,4 +1,4 @@
-//! The store engines that scenarios run on. A new engine needs a row here and nowhere else.
+//! The store engines that scenarios run on. In these tests, a new engine is added here and nowhere else.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
