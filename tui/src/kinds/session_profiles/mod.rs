@@ -3,9 +3,8 @@
 use super::Kind;
 
 mod create_session_profile;
-mod delete_session_profile;
 mod section;
 
 pub(super) use section::{SECTION, lines};
 
-pub(super) const KINDS: &[Kind] = &[create_session_profile::KIND, delete_session_profile::KIND];
+pub(super) const KINDS: &[Kind] = &[create_session_profile::KIND];

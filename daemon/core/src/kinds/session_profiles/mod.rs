@@ -3,7 +3,5 @@
 use super::prelude::*;
 
 mod create_session_profile;
-mod delete_session_profile;
 
-pub(super) const ENTRIES: &[Entry] =
-    &[entry::<create_session_profile::Intent>(), entry::<delete_session_profile::Intent>()];
+pub(super) const ENTRIES: &[Entry] = &[entry::<create_session_profile::Intent>()];

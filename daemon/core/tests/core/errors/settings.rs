@@ -37,7 +37,6 @@ pub(super) fn sample(name: &str, fixture: &Fixture, _: &Person) -> Option<Value>
         "DELETE_INVITATION" => json!({"invitationId": fixture.invitation}),
         "DELETE_ORGANIZATION" => json!({"organizationId": fixture.bare.home}),
         "DELETE_PAYMENT_METHOD" => json!({"paymentMethodId": "method"}),
-        "DELETE_SESSION_PROFILE" => json!({"sessionProfileId": fixture.session_profile}),
         "DELETE_SMART_CONTRACT_INTERFACE" => json!({"smartContractInterfaceId": fixture.interface}),
         "DELETE_SUB_ORGANIZATION" => json!({"deleteWithoutExport": true}),
         "REMOVE_IP_ALLOWLIST" => json!({"publicKey": public_key(13)}),
@@ -198,7 +197,6 @@ pub(super) fn rows(fixture: &Fixture) -> Vec<Row> {
             "session profile name must be unique",
         ),
         closed("CREATE_SESSION_PROFILE", "create session profiles"),
-        missing("DELETE_SESSION_PROFILE", json!({"sessionProfileId": unknown_id}), "session profile"),
         invalid(
             "CREATE_SMART_CONTRACT_INTERFACE",
             json!({"smartContractAddress": existing_address}),
