@@ -3,13 +3,8 @@
 use super::prelude::*;
 
 mod get_user;
-mod list_root_users;
 mod list_users;
 mod whoami;
 
-pub(super) const ENTRIES: &[Entry] = &[
-    entry::<get_user::GetUser>(),
-    entry::<list_root_users::ListRootUsers>(),
-    entry::<list_users::ListUsers>(),
-    entry::<whoami::Whoami>(),
-];
+pub(super) const ENTRIES: &[Entry] =
+    &[entry::<get_user::GetUser>(), entry::<list_users::ListUsers>(), entry::<whoami::Whoami>()];
