@@ -15,10 +15,9 @@ pub(crate) mod request;
 pub(crate) mod review;
 pub(crate) mod screen;
 pub(crate) mod shared;
-mod users;
 
 use screen::Tab;
 
 /// All screens, in the order of the tabs.
 pub(crate) static SCREENS: &[&Tab] =
-    &[&approvals::TAB, &organizations::TAB, &activities::TAB, &policies::TAB, &users::TAB];
+    &[&approvals::TAB, &organizations::TAB, &activities::TAB, &policies::TAB];
