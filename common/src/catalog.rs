@@ -56,6 +56,8 @@ wire_enum! {
         SessionProfile = "SESSION_PROFILE",
         /// Imported secrets.
         Secret = "SECRET",
+        /// People whom the organization knows.
+        Contact = "CONTACT",
     }
 }
 

@@ -9,6 +9,7 @@ use quorate_common::catalog::Gate;
 use crate::kind::Entry;
 
 mod billing;
+mod contacts;
 mod credentials;
 mod invitations;
 mod ip_allowlists;
@@ -29,6 +30,7 @@ mod webhook_endpoints;
 
 const GROUPS: &[&[Entry]] = &[
     billing::ENTRIES,
+    contacts::ENTRIES,
     credentials::ENTRIES,
     invitations::ENTRIES,
     ip_allowlists::ENTRIES,
