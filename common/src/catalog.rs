@@ -56,8 +56,6 @@ wire_enum! {
         SessionProfile = "SESSION_PROFILE",
         /// Imported secrets.
         Secret = "SECRET",
-        /// People whom the organization knows.
-        Contact = "CONTACT",
     }
 }
 

@@ -136,8 +136,6 @@ ids! {
     EvaluationId,
     /// Identifies a payment method that was submitted without an id of its own.
     PaymentMethodId,
-    /// Identifies a contact.
-    ContactId,
 }
 
 #[cfg(test)]

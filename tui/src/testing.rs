@@ -9,14 +9,14 @@ use quorate_common::console::{
 };
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{
-    ActivityId, ApiKeyId, ContactId, EndpointId, InvitationId, OrganizationId, PolicyId, PrivateKeyId,
-    SecretId, SessionProfileId, SmartContractInterfaceId, TagId, UserId, VoteId, WalletId,
+    ActivityId, ApiKeyId, EndpointId, InvitationId, OrganizationId, PolicyId, PrivateKeyId, SecretId,
+    SessionProfileId, SmartContractInterfaceId, TagId, UserId, VoteId, WalletId,
 };
 use quorate_common::stamp::{ApiKeyCurve, Stamp, Stamper};
 use quorate_common::wire::{
-    ApiKey, Contact, Credential, Invitation, IpAllowlist, IpAllowlistRule, PaymentMethod, Policy,
-    PolicyOutcome, PrivateKey, Quorum, Secret, SessionProfile, SmartContractInterface, StaticProperty, Tag,
-    Timestamp, User, Wallet, WebhookEndpoint, WebhookSubscription,
+    ApiKey, Credential, Invitation, IpAllowlist, IpAllowlistRule, PaymentMethod, Policy, PolicyOutcome,
+    PrivateKey, Quorum, Secret, SessionProfile, SmartContractInterface, StaticProperty, Tag, Timestamp, User,
+    Wallet, WebhookEndpoint, WebhookSubscription,
 };
 use serde_json::{Value, json};
 
@@ -139,11 +139,6 @@ impl Fixture {
             notes: None,
             created_at: day.clone(),
             updated_at: day.clone(),
-        }];
-        organization.contacts = vec![Contact {
-            contact_id: ContactId::from_bytes([0x88; 16]),
-            contact_name: "carol".to_owned(),
-            created_at: day.clone(),
         }];
         organization.secrets = vec![
             Self::secret(0x86, Some("database"), &[("env", "prod"), ("owner", "ops")]),

@@ -6,7 +6,7 @@ use super::{
     Feature, Invitation, IpAllowlist, PaymentMethod, Policy, PrivateKey, Quorum, Secret, SessionProfile,
     SmartContractInterface, Tag, Timestamp, User, Wallet, WalletAccount, WebhookEndpoint,
 };
-use crate::ids::{ContactId, OrganizationId, WalletAccountId};
+use crate::ids::{OrganizationId, WalletAccountId};
 
 /// Summary of an organization, as it appears in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,9 +68,6 @@ pub struct OrganizationDetail {
     /// Session profiles, which restrict sessions.
     #[serde(default)]
     pub session_profiles: Vec<SessionProfile>,
-    /// People whom the organization knows.
-    #[serde(default)]
-    pub contacts: Vec<Contact>,
     /// Interfaces of smart contracts, without their JSON text.
     #[serde(default)]
     pub smart_contract_interfaces: Vec<SmartContractInterface>,
@@ -102,7 +99,6 @@ impl OrganizationDetail {
             invitations: Vec::new(),
             webhook_endpoints: Vec::new(),
             session_profiles: Vec::new(),
-            contacts: Vec::new(),
             smart_contract_interfaces: Vec::new(),
             secrets: Vec::new(),
             ip_allowlists: Vec::new(),
@@ -126,29 +122,10 @@ impl OrganizationDetail {
         let endpoints = self.webhook_endpoints.iter().map(|one| (one.endpoint_id.to_string(), &one.name));
         let profiles = self.session_profiles.iter();
         let profiles = profiles.map(|one| (one.session_profile_id.to_string(), &one.session_profile_name));
-        let contacts = self.contacts.iter().map(|one| (one.contact_id.to_string(), &one.contact_name));
-        let mut named = users
-            .chain(tags)
-            .chain(wallets)
-            .chain(keys)
-            .chain(endpoints)
-            .chain(profiles)
-            .chain(contacts)
-            .chain(credentials);
+        let mut named =
+            users.chain(tags).chain(wallets).chain(keys).chain(endpoints).chain(profiles).chain(credentials);
         named.find(|(known, _)| known == id).map(|(_, name)| name.as_str())
     }
-}
-
-/// A person whom an organization knows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Contact {
-    /// Unique id of the contact.
-    pub contact_id: ContactId,
-    /// Display name.
-    pub contact_name: String,
-    /// Time of creation.
-    pub created_at: Timestamp,
 }
 
 /// A page of wallet accounts.

@@ -14,7 +14,6 @@ use serde_json::Value;
 use crate::catalog;
 
 mod billing;
-mod contacts;
 mod credentials;
 mod description;
 mod invitations;
@@ -47,7 +46,6 @@ pub(crate) use section::{Item, Row, Section, Shown};
 /// The kinds of all nouns.
 const KINDS: &[&[Kind]] = &[
     billing::KINDS,
-    contacts::KINDS,
     credentials::KINDS,
     invitations::KINDS,
     ip_allowlists::KINDS,
@@ -76,7 +74,6 @@ pub(crate) const SECTIONS: &[Section] = &[
     invitations::SECTION,
     webhook_endpoints::SECTION,
     session_profiles::SECTION,
-    contacts::SECTION,
     smart_contract_interfaces::SECTION,
     organizations::settings::SECTION,
 ];
@@ -92,7 +89,6 @@ pub(crate) const LINES: &[fn(&OrganizationDetail) -> Vec<Row>] = &[
     tags::lines,
     webhook_endpoints::lines,
     session_profiles::lines,
-    contacts::lines,
     smart_contract_interfaces::lines,
     organizations::settings::lines,
 ];

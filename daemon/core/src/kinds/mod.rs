@@ -9,7 +9,6 @@ use quorate_common::catalog::Gate;
 use crate::kind::Entry;
 
 mod billing;
-mod contacts;
 mod credentials;
 mod invitations;
 mod ip_allowlists;
@@ -30,7 +29,6 @@ mod webhook_endpoints;
 
 const GROUPS: &[&[Entry]] = &[
     billing::ENTRIES,
-    contacts::ENTRIES,
     credentials::ENTRIES,
     invitations::ENTRIES,
     ip_allowlists::ENTRIES,

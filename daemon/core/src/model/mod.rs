@@ -8,7 +8,6 @@ pub mod activity;
 pub mod billing;
 pub mod change;
 pub mod collection;
-pub mod contact;
 mod contents;
 pub mod delivery;
 pub mod feature;
@@ -35,7 +34,6 @@ pub use activity::{ActivityRecord, VoteRecord};
 pub use billing::PaymentMethod;
 pub use change::Change;
 pub use collection::{AnyRecord, Collection, RecordClass, RecordId, SnapshotRecord};
-pub use contact::Contact;
 pub use contents::{ContentsDigest, RecordDigest};
 pub use feature::{FeatureName, origins};
 pub use import_target::ImportTarget;
@@ -58,7 +56,7 @@ pub use crate::evaluation::Evaluation;
 use layout::Class;
 use quorate_common::console::OrganizationDetail;
 use quorate_common::ids::{
-    ContactId, EndpointId, InvitationId, OrganizationId, PrivateKeyId, SecretId, SessionProfileId,
+    EndpointId, InvitationId, OrganizationId, PrivateKeyId, SecretId, SessionProfileId,
     SmartContractInterfaceId, TagId, WalletId,
 };
 use serde::Serialize;
@@ -85,8 +83,6 @@ records! {
     /// Interfaces of smart contracts, without their texts.
     smart_contract_interfaces: SmartContractInterface, SmartContractInterfaceId, Class(b'c'), 100,
         |one, organization| one.wire(organization, InterfaceText::default());
-    /// People whom the organization knows.
-    contacts: Contact, ContactId, Class(b'o'), 100, |one, _| one.wire();
 }
 
 impl Default for RecordLimits {

@@ -15,7 +15,6 @@ pub(super) fn sample(name: &str, fixture: &Fixture, _: &Person) -> Option<Value>
         "ACCEPT_INVITATION_V2" => json!({"invitationId": fixture.invitation, "userId": fixture.invited.user,
             "authenticator": samples::authenticator("guest")}),
         "ACTIVATE_BILLING_TIER" => json!({"productId": "product"}),
-        "CREATE_CONTACT" => json!({"contactName": "fresh"}),
         "CREATE_ORGANIZATION" => json!({"organizationName": "new", "rootEmail": "registrant@new.example",
             "rootAuthenticator": samples::authenticator_v1("registrant", fixture.registrant.user), "rootUserId": fixture.registrant.user}),
         "CREATE_ORGANIZATION_V2" => json!({"organizationName": "new", "rootEmail": "registrant@new.example",
@@ -198,11 +197,6 @@ pub(super) fn rows(fixture: &Fixture) -> Vec<Row> {
             "session profile name must be unique",
         ),
         closed("CREATE_SESSION_PROFILE", "create session profiles"),
-        invalid(
-            "CREATE_CONTACT",
-            json!({"contactName": ""}),
-            "invalid request body: `parameters.contactName`",
-        ),
         invalid(
             "CREATE_SMART_CONTRACT_INTERFACE",
             json!({"smartContractAddress": existing_address}),
