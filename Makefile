@@ -18,7 +18,7 @@ CARGO_HOME ?= $(HOME)/.cargo
 run bench: export RUSTFLAGS := $(RUSTFLAGS) --remap-path-prefix=$(CARGO_HOME)=/cargo --remap-path-prefix=$(CURDIR)=/quorate
 run bench: export CFLAGS := $(CFLAGS) -ffile-prefix-map=$(CARGO_HOME)=/cargo -ffile-prefix-map=$(CURDIR)=/quorate
 
-## run    build what users install, then open the console on a throw-away organization
+## run    build what users install, then open the console on a throwaway organization
 run:
 	@.ci/packages build
 	cargo build --locked --release -p quorated -p quorate

@@ -85,7 +85,7 @@ async fn commands_create_change_and_remove_policies() {
     let blank = draft_text(&alice, &["policy", "draft"]).await;
     write(&blank);
     let error = alice.run(&["policy", "new", path]).await.with(2);
-    assert!(output_of(&error).contains("name is empty"), "{error:?}");
+    assert!(output_of(&error).contains("name must not be empty"), "{error:?}");
     write(&blank.replace("name = \"\"", "name = \"payouts\"").replace(" && wallet.id == ''", ""));
     let dry_run = alice.run(&["policy", "new", path, "--dry-run"]).await.with(0).json();
     assert!(text(&dry_run["outlook"]).starts_with("NEEDS APPROVAL: "), "{dry_run:#}");

@@ -154,6 +154,11 @@ fn exit_codes_are_those_of_the_programs() {
         rows.iter().filter(|cells| !cells[column].is_empty()).map(|cells| cells[0].clone()).collect()
     };
     assert_eq!(stated(1), integers("tui/src/failure.rs", "Exit"));
+    let help = tree::read("tui/src/cli/arguments.rs");
+    for cells in &rows {
+        let line = format!("  {:<4} {}", cells[0], cells[1]);
+        assert!(help.contains(&line), "the help of quorate describes an exit code as its page does: {line}");
+    }
     // Success is not an error, and clap ends a wrong usage.
     let mut daemon = integers("daemon/src/service.rs", "exit_code");
     daemon.extend(["0", "2"].map(str::to_owned));

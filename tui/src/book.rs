@@ -27,7 +27,7 @@ pub(crate) struct Entry {
     /// Address in the canonical form of its chain.
     pub(crate) address: String,
     pub(crate) name: String,
-    /// Time when the user added the entry, in milliseconds since 1970.
+    /// Time when the user added the entry, in milliseconds since the Unix epoch.
     pub(crate) added_millis: u64,
 }
 
@@ -55,8 +55,8 @@ impl Entry {
 pub(crate) struct Book {
     /// Entries by chain and by the first and last characters of the address.
     by_ends: BTreeMap<(Chain, String), Vec<Entry>>,
-    /// Names in the form that [`reading`] returns.
-    readings: BTreeSet<String>,
+    /// Names in the form that [`skeleton`] returns.
+    skeletons: BTreeSet<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -105,7 +105,7 @@ pub(crate) enum EntryError {
 }
 
 impl Book {
-    pub(crate) const EMPTY: Self = Self { by_ends: BTreeMap::new(), readings: BTreeSet::new() };
+    pub(crate) const EMPTY: Self = Self { by_ends: BTreeMap::new(), skeletons: BTreeSet::new() };
 
     /// Loads the file. The file must not be accessible to other users. Returns an empty book if the file does
     /// not exist.
@@ -156,10 +156,10 @@ impl Book {
         if let Some(existing) = self.find(entry.chain, &entry.address) {
             return Err(EntryError::AddressTaken(existing.name.clone()));
         }
-        if self.readings.len() >= ENTRY_LIMIT {
+        if self.skeletons.len() >= ENTRY_LIMIT {
             return Err(EntryError::Full);
         }
-        if !self.readings.insert(reading(&entry.name)) {
+        if !self.skeletons.insert(skeleton(&entry.name)) {
             return Err(EntryError::NameTaken);
         }
         let ends = ends(&entry.address);
@@ -173,7 +173,7 @@ impl Book {
             self.by_ends.values_mut().find(|similar| similar.iter().any(|entry| entry.name == name))?;
         let index = similar.iter().position(|entry| entry.name == name)?;
         let entry = similar.remove(index);
-        self.readings.remove(&reading(&entry.name));
+        self.skeletons.remove(&skeleton(&entry.name));
         Some(entry)
     }
 
@@ -187,7 +187,7 @@ impl Book {
                 merged.add(Entry { added_millis: now, ..entry.clone() })?;
             }
         }
-        let count = merged.readings.len().saturating_sub(self.readings.len());
+        let count = merged.skeletons.len().saturating_sub(self.skeletons.len());
         *self = merged;
         Ok(count)
     }
@@ -220,7 +220,7 @@ fn check_name(name: &str) -> Result<(), EntryError> {
 }
 
 /// Returns the skeleton of a name: names that look alike have the same skeleton (UTS 39 §4).
-fn reading(name: &str) -> String {
+fn skeleton(name: &str) -> String {
     unicode_security::skeleton(&name.to_lowercase()).collect()
 }
 

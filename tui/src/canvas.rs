@@ -1,4 +1,4 @@
-//! Draws lines and frames into a buffer. All text is fitted by the text layer, so truncated text is always
+//! Draws lines and frames into a buffer. All text is fitted to its columns, so truncated text is always
 //! marked.
 
 use ratatui::buffer::Buffer;

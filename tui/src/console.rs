@@ -51,19 +51,16 @@ pub(crate) async fn run(session: Session) -> Result<(), Failure> {
     let theme = Theme::new(has_colour());
     let mut tick = tokio::time::interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Skip);
-    // Each drawn frame advances this by one `FRAME`; it may be up to `AHEAD` in the future.
-    let mut paced = Instant::now();
-    let mut drawn = paced.checked_sub(MIN_FRAME).unwrap_or(paced);
+    let mut pace = Pace::new();
     let ended = signals::ended();
     tokio::pin!(ended);
     loop {
-        let due = paced.checked_sub(AHEAD).unwrap_or(paced).max(drawn + MIN_FRAME);
+        let due = pace.due();
         if model.dirty && Instant::now() >= due {
             screen.terminal.draw(|frame| view(&model, theme, frame))?;
             model.dirty = false;
             after_drawing(&mut model);
-            drawn = Instant::now();
-            paced = paced.max(drawn) + FRAME;
+            pace.drawn();
         }
         let msg = tokio::select! {
             input = screen.next() => match input {
@@ -97,6 +94,34 @@ pub(crate) async fn run(session: Session) -> Result<(), Failure> {
                 return Ok(());
             }
         }
+    }
+}
+
+/// The times at which frames may be drawn.
+struct Pace {
+    /// Time of the next frame at the average rate. Each drawn frame advances it by one `FRAME`; it may be up to
+    /// `AHEAD` in the future.
+    next: Instant,
+    /// Time of the last frame.
+    last: Instant,
+}
+
+impl Pace {
+    /// Returns a pace at which the first frame may be drawn at once.
+    fn new() -> Self {
+        let next = Instant::now();
+        Self { next, last: next.checked_sub(MIN_FRAME).unwrap_or(next) }
+    }
+
+    /// Returns the earliest time of the next frame.
+    fn due(&self) -> Instant {
+        self.next.checked_sub(AHEAD).unwrap_or(self.next).max(self.last + MIN_FRAME)
+    }
+
+    /// Records that a frame was drawn.
+    fn drawn(&mut self) {
+        self.last = Instant::now();
+        self.next = self.next.max(self.last) + FRAME;
     }
 }
 

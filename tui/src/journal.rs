@@ -19,7 +19,7 @@ const SIZE_LIMIT: u64 = 256 * 1024 * 1024;
 pub(crate) struct Entry {
     /// SHA-256 of the line before, in hex; empty on the first line.
     pub(crate) previous: String,
-    /// Time of the decision, in milliseconds since 1970.
+    /// Time of the decision, in milliseconds since the Unix epoch.
     pub(crate) at_millis: u64,
     pub(crate) organization_id: OrganizationId,
     pub(crate) activity_id: ActivityId,

@@ -46,7 +46,7 @@ pub(crate) enum Action {
     /// Shows the screen with this index in the table of screens.
     Show(usize),
     /// An action that only one screen knows, by its name there.
-    Own(&'static str),
+    OfScreen(&'static str),
     Filter,
     /// Opens the command palette.
     Palette,
@@ -141,7 +141,8 @@ pub(crate) const QUIT: Command = command(Action::Quit, &[Key::Char('q')], "q", "
 /// The commands that work everywhere, behind those of the screen.
 pub(crate) static EVERYWHERE: [Command; 9] = [
     command(Action::Palette, &[Key::Char(':'), Key::Ctrl('p')], ":", "Commands", "Find a command by name"),
-    command(Action::Keys, &[Key::Char('?'), Key::Help], "?", "Keys", "Show this list").cli("quorate --help"),
+    command(Action::Keys, &[Key::Char('?'), Key::Help], "?", "Keys", "List all keys of this screen")
+        .cli("quorate --help"),
     command(Action::Refresh, &[Key::Char('r')], "r", "Refresh", "Reload the data and sort it"),
     command(Action::Up, &[Key::Up, Key::Char('k')], "Up k", "", "Move up one row"),
     command(Action::Down, &[Key::Down, Key::Char('j')], "Down j", "", "Move down one row"),

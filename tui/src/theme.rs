@@ -33,21 +33,21 @@ impl Theme {
     }
 
     /// Style of warnings.
-    pub(crate) fn care(self) -> Style {
+    pub(crate) fn warning(self) -> Style {
         self.tinted(Color::LightYellow)
     }
 
     /// Style of errors.
-    pub(crate) fn bad(self) -> Style {
+    pub(crate) fn error(self) -> Style {
         self.tinted(Color::LightRed).add_modifier(Modifier::BOLD)
     }
 
     /// Returns the style for a line, based on the mark or risk level that it contains.
     pub(crate) fn of_mark(self, text: &str) -> Style {
         if text.contains("[x]") {
-            self.bad()
+            self.error()
         } else if text.contains("[!]") || text.starts_with("HIGH") {
-            self.care()
+            self.warning()
         } else {
             Self::plain()
         }

@@ -60,7 +60,8 @@ fn options(help: &str) -> Vec<String> {
 fn without(help: &str, shared: &[String]) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let mut is_shared = false;
-    for line in help.lines() {
+    let own = help.split("\nGlobal options:").next().unwrap_or_default();
+    for line in own.lines() {
         match option(line) {
             Some(option) => is_shared = shared.iter().any(|one| one == option),
             None if !line.is_empty() && !line.starts_with(' ') => is_shared = false,

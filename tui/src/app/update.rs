@@ -14,12 +14,12 @@ use crate::screens::shared::LinkState;
 const NOTICE_MILLIS: u64 = 20_000;
 
 pub(crate) enum Msg {
-    /// A key was pressed at this time, in milliseconds since 1970.
+    /// A key was pressed at this time, in milliseconds since the Unix epoch.
     Key(Key, u64),
     Paste(String),
     /// The terminal has a new size in columns and rows.
     Resize(u16, u16),
-    /// The current time, in milliseconds since 1970.
+    /// The current time, in milliseconds since the Unix epoch.
     Tick(u64),
     /// The daemon answered.
     Link(Answer),

@@ -14,8 +14,12 @@ use crate::screens::shared::LinkState;
 use crate::text::{clean, clock, cut, duration, width, wrap};
 use crate::theme::Theme;
 
+/// The key that lists all keys, with its label in the key bar.
+const LIST_KEYS: &str = "? Keys";
+/// Columns between two keys of the key bar.
+const BETWEEN: usize = 2;
 /// Minimum terminal size in columns and rows.
-const LEAST: (u16, u16) = (40, 12);
+const MINIMUM_SIZE: (u16, u16) = (40, 12);
 
 /// Areas of the terminal.
 struct Areas {
@@ -42,7 +46,7 @@ fn areas(size: (u16, u16)) -> Areas {
 
 /// Returns whether the terminal is too small to draw a screen.
 pub(super) fn is_too_small((columns, rows): (u16, u16)) -> bool {
-    columns < LEAST.0 || rows < LEAST.1
+    columns < MINIMUM_SIZE.0 || rows < MINIMUM_SIZE.1
 }
 
 /// Returns the area of the screen itself, below the banner.
@@ -58,7 +62,7 @@ pub(crate) fn view(model: &Model, theme: Theme, frame: &mut Frame<'_>) {
     if is_too_small((size.width, size.height)) {
         let text = format!(
             "quorate needs {}x{} or more, this terminal is {}x{}",
-            LEAST.0, LEAST.1, size.width, size.height
+            MINIMUM_SIZE.0, MINIMUM_SIZE.1, size.width, size.height
         );
         let lines: Vec<Line> = wrap(&text, usize::from(size.width)).into_iter().map(Line::plain).collect();
         for (down, line) in lines.iter().enumerate() {
@@ -71,7 +75,7 @@ pub(crate) fn view(model: &Model, theme: Theme, frame: &mut Frame<'_>) {
     tabs(model, canvas, areas.tabs);
     let warnings = banner(model, areas.body);
     for (down, line) in warnings.iter().enumerate() {
-        let style = canvas.theme.bad();
+        let style = canvas.theme.error();
         canvas.row(areas.body, u16::try_from(down).unwrap_or(u16::MAX), line, style);
     }
     let body = above(areas.body, u16::try_from(warnings.len()).unwrap_or(u16::MAX)).1;
@@ -223,7 +227,7 @@ fn foot(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     } else if model.review.as_ref().is_some_and(|open| open.decide.is_some()) {
         "Esc Cancel  Tab Next field".to_owned()
     } else if columns < 60 && model.review.as_ref().is_some_and(|open| open.review.draft.is_none()) {
-        "a Approve  x Reject  Space Next  Esc  ?".to_owned()
+        format!("a Approve  x Reject  Space Next  Esc Back  {LIST_KEYS}")
     } else {
         bar(&model.commands())
     };
@@ -239,12 +243,12 @@ fn fitted(keys: &str, columns: usize) -> String {
         return keys.to_owned();
     }
     let mut out = String::new();
-    for part in keys.split("  ") {
-        if width(&out).saturating_add(width(part)).saturating_add(12) > columns {
+    for part in keys.split("  ").filter(|part| *part != LIST_KEYS) {
+        if width(&out).saturating_add(width(part)).saturating_add(BETWEEN + LIST_KEYS.len()) > columns {
             break;
         }
         out.push_str(part);
         out.push_str("  ");
     }
-    format!("{out}? All keys")
+    format!("{out}{LIST_KEYS}")
 }

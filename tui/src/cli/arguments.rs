@@ -10,18 +10,37 @@ use quorate_common::ids::OrganizationId;
 use super::dev::DevArguments;
 use super::policy_arguments::PolicyCommand;
 use super::values::{CurveArgument, UserKey, chain, fingerprint};
-use crate::session::Context;
+use crate::session::{Context, GLOBAL_OPTIONS};
 
-const EXITS: &str = "Exit codes: 0 done, 1 failed, 2 usage, 3 not found, 4 denied, 5 waits for approval, 6 rejected, 7 verification failed, 8 unreachable, 9 sealed, 130 interrupted.";
+/// Text after the help: terms of the help texts, and the exit codes as in `docs/src/reference/commands.md`.
+const TERMS_AND_EXIT_CODES: &str = "\
+Terms:
+  activity             signed request that changes the organization or uses its keys
+  fingerprint          SHA-256 digest of that request; votes name the activity by it
+  HIGH flag            warning in a review; commands proceed only if it is accepted by name
+  pinned organization  the one of --organization, --credentials or config.toml
 
-/// Review, approve and reject activities that wait for consensus, and inspect organizations
+Exit codes:
+  0    success
+  1    failure; or a policy is invalid or has a warning, or known keys differ
+  2    wrong usage: an invalid argument, configuration or input
+  3    not found, or the user is not in the organization
+  4    denied by the daemon or a policy; wrong key or passphrase; unsafe file permissions
+  5    waits for approval
+  6    rejected
+  7    a check failed, or a HIGH flag was not accepted by name
+  8    daemon unreachable or not ready
+  9    daemon sealed
+  130  interrupted";
+
+/// Review and decide activities, and inspect organizations; without a command, open the console
 #[derive(Debug, Parser)]
-#[command(name = "quorate", version, about, after_help = EXITS)]
+#[command(name = "quorate", version, about, after_help = TERMS_AND_EXIT_CODES)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) context: Context,
     /// Print JSON to standard output; lists are one object per line
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS)]
     pub(crate) json: bool,
     /// Command to run; without one the console opens
     #[command(subcommand)]
@@ -50,8 +69,8 @@ pub(crate) enum Command {
     Approve(ApproveArguments),
     /// Reject an activity; a single rejection is final
     ///
-    /// Signs for the pinned organization and the fingerprint of the proposal's bytes. If the record contains
-    /// no such bytes, name the activity by the fingerprint that its proposer gives you.
+    /// The rejection is signed for the pinned organization and the fingerprint of the activity. If the daemon
+    /// does not return the bytes that the proposer signed, pass the fingerprint that the proposer gives you.
     Reject {
         /// Activity id or fingerprint (64 hex digits, optionally with sha256:)
         #[arg(value_name = "REF")]
@@ -59,7 +78,7 @@ pub(crate) enum Command {
         /// Expected fingerprint; nothing is sent if the proposal has another one
         #[arg(long, value_name = "HASH", value_parser = fingerprint)]
         expect_sha256: Option<Fingerprint>,
-        /// Note for the local journal
+        /// Note to store with the decision in the local journal
         #[arg(long)]
         note: Option<String>,
     },
@@ -99,16 +118,16 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: KnownKeysCommand,
     },
-    /// Inspect the local journal of decisions
+    /// Verify the local journal of your decisions
     Journal {
         #[command(subcommand)]
         command: JournalCommand,
     },
-    /// Start a throw-away daemon with a demo organization
+    /// Start a throwaway daemon with a demo organization
     Dev(DevArguments),
-    /// Print shell completions
+    /// Print a completion script for a shell
     Completion {
-        /// Shell to generate completions for
+        /// Shell that runs the script
         shell: clap_complete::Shell,
     },
 }
@@ -123,10 +142,10 @@ pub(crate) enum WebhooksCommand {
 pub(crate) enum ApprovalsCommand {
     /// List waiting activities
     Ls {
-        /// Only activities that wait for me
+        /// List only activities that wait for your approval
         #[arg(long, conflicts_with = "others")]
         mine: bool,
-        /// Only activities that wait for others
+        /// List only activities that wait for others
         #[arg(long)]
         others: bool,
     },
@@ -153,10 +172,10 @@ pub(crate) struct ApproveArguments {
 pub(crate) enum ActivityCommand {
     /// List activities, newest first
     Ls {
-        /// Only activities with this status, for example COMPLETED; may be repeated
+        /// List only activities with this status, for example COMPLETED; may be repeated
         #[arg(long)]
         status: Vec<String>,
-        /// Only activities of this type; may be repeated
+        /// List only activities of this type, for example create-wallet; may be repeated
         #[arg(long = "type")]
         types: Vec<String>,
         /// Maximum number of activities
@@ -169,7 +188,7 @@ pub(crate) enum ActivityCommand {
         #[arg(value_name = "REF")]
         reference: String,
     },
-    /// Wait until an activity is decided
+    /// Wait until an activity is executed, rejected or failed
     Wait {
         /// Activity id or fingerprint (64 hex digits, optionally with sha256:)
         #[arg(value_name = "REF")]
@@ -286,7 +305,7 @@ pub(crate) enum KnownKeysCommand {
 
 #[derive(Debug, Clone, Copy, Subcommand)]
 pub(crate) enum JournalCommand {
-    /// Verify the hash chain of the journal
+    /// Check that no entry of the journal was changed or removed
     Verify,
 }
 

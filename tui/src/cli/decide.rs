@@ -11,7 +11,7 @@ use crate::failure::{Exit, Failure};
 use crate::journal::{self, Entry};
 use crate::link;
 use crate::output::Answer;
-use crate::proof::{Mark, Review, json, outcome_text};
+use crate::proof::{Mark, NO_ORGANIZATION, NO_SIGNER, Review, json, outcome_text};
 use crate::session::Session;
 use crate::text::{clean, clock};
 
@@ -77,14 +77,10 @@ async fn reject_by_fingerprint(
     note: Option<&str>,
 ) -> Result<Answer, Failure> {
     if review.viewer.user.is_none() {
-        return Err(Failure::new(
-            Exit::Usage,
-            "no user and key are chosen: see quorate key add and config.toml",
-        ));
+        return Err(Failure::new(Exit::Usage, NO_SIGNER));
     }
     let Some(organization) = review.viewer.organization else {
-        let text = "no organization is pinned: name it with --organization ID or in config.toml";
-        return Err(Failure::new(Exit::Usage, text));
+        return Err(Failure::new(Exit::Usage, NO_ORGANIZATION));
     };
     let Some(fingerprint) = named else {
         let text = "the record contains no signed bytes, so nothing proves what the activity does; nothing was sent. To \
@@ -137,7 +133,8 @@ pub(super) fn check_flags(review: &Review, allowed: &[String]) -> Result<(), Fai
     }
     let hint: Vec<String> = unnamed.iter().map(|name| format!("--allow-flag {name}")).collect();
     let what = if unnamed.len() == 1 { "HIGH flag" } else { "HIGH flags" };
-    let message = format!("{} {what} must be accepted by name: {}", unnamed.len(), hint.join(" "));
+    let message =
+        format!("{} {what} must be accepted by name: {}; nothing was sent", unnamed.len(), hint.join(" "));
     Err(Failure::new(Exit::Verification, message).with(json(review)))
 }
 

@@ -1,4 +1,4 @@
-//! `quorate dev`: starts a throw-away daemon and opens the console for it.
+//! `quorate dev`: starts a throwaway daemon and opens the console for it.
 
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ const PAUSE_MILLIS: u64 = 50;
 const STOP_SECONDS: u64 = 10;
 const CREDENTIALS_LIMIT: u64 = 1024 * 1024;
 
-/// Options of the throw-away daemon.
+/// Options of the throwaway daemon.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct DevArguments {
     /// Keep the data in this folder
@@ -41,7 +41,7 @@ pub(crate) struct DevArguments {
     pub(crate) listen: String,
 }
 
-/// A running throw-away daemon. It is stopped on drop.
+/// A running throwaway daemon. It is stopped on drop.
 pub(crate) struct Daemon {
     child: Child,
     folder: PathBuf,

@@ -44,7 +44,7 @@ pub(super) async fn run(
             known_keys.import(theirs);
             known_keys.save(&path)?;
             let text =
-                format!("{} added; of each key the earlier first-seen time is kept\n", count(added, "key"));
+                format!("{} added; the earlier first-seen time of each key is kept\n", count(added, "key"));
             Ok(Answer::one(json!({"added": added}), text))
         }
         KnownKeysCommand::Diff { file } => Ok(compare(&known_keys, &read(file)?)),
@@ -179,8 +179,7 @@ fn members(quorum: &KnownQuorum) -> String {
 }
 
 fn read(file: &Path) -> Result<KnownKeys, Failure> {
-    let invalid =
-        || Failure::new(Exit::Failed, "not a file of known keys as `quorate known-keys export` writes it");
+    let invalid = || Failure::new(Exit::Failed, "not a file written by `quorate known-keys export`");
     KnownKeys::parse(&given(file, SIZE_LIMIT)?).ok_or_else(invalid)
 }
 

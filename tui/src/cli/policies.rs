@@ -16,6 +16,7 @@ use super::policy_arguments::PolicyCommand;
 use super::propose;
 use crate::clock::now_millis;
 use crate::failure::{Exit, Failure};
+use crate::kinds::count;
 use crate::link::{look_up, recent};
 use crate::output::Answer;
 use crate::policies::{self, Body, ResolvedNames, Rules};
@@ -159,7 +160,7 @@ fn get(loaded: &LoadedOrganization, wanted: &str) -> Result<Answer, Failure> {
 fn findings_text(findings: &[Finding]) -> String {
     let mut text = String::new();
     for finding in findings {
-        let mark = if finding.level == Level::Warning { "[!]" } else { "[ ]" };
+        let mark = if finding.level == Level::Warning { "[!]" } else { "[i]" };
         let _ = writeln!(
             text,
             "{mark} {}: {}: {} ({})",
@@ -188,11 +189,14 @@ fn lint(loaded: &LoadedOrganization, wanted: Option<&str>) -> Result<Answer, Fai
             clean(error)
         );
     }
+    let warnings = findings.iter().filter(|finding| finding.level == Level::Warning).count();
     if text.is_empty() {
         "No findings.\n".clone_into(&mut text);
+    } else {
+        let notes = findings.len().saturating_sub(warnings);
+        let _ = writeln!(text, "{} [!], {} [i]", count(warnings, "warning"), count(notes, "note"));
     }
-    let warns =
-        findings.iter().any(|finding| finding.level == Level::Warning) || !rules.unreadable.is_empty();
+    let warns = warnings > 0 || !rules.unreadable.is_empty();
     let answer = Answer::list(findings.iter().map(|finding| json!(finding)).collect(), text);
     Ok(if warns { answer.exits(Exit::Failed) } else { answer })
 }

@@ -25,7 +25,7 @@ pub(crate) enum PolicyCommand {
         #[arg(value_name = "POLICY")]
         policy: String,
     },
-    /// Check expressions without a daemon and report the first error with its position
+    /// Check expressions without a daemon; reports the first error with its position and exits with 1
     Check {
         /// Condition: the requests that the policy applies to
         #[arg(long, value_name = "EXPRESSION")]
@@ -45,18 +45,18 @@ pub(crate) enum PolicyCommand {
         /// Activity id or fingerprint (64 hex digits, optionally with sha256:)
         #[arg(value_name = "REF")]
         reference: String,
-        /// Only this policy, by id or name
+        /// Policy id or name; all policies if omitted
         #[arg(long, value_name = "POLICY")]
         policy: Option<String>,
     },
-    /// Show what an activity changes about policies, and which of the last 1,000 activities would have a
-    /// different outcome
+    /// Show how an activity would change policies, and which of the last 1,000 activities would then have
+    /// another outcome
     Diff {
         /// Activity id or fingerprint (64 hex digits, optionally with sha256:)
         #[arg(value_name = "REF")]
         reference: String,
     },
-    /// Show the outcome of requests without sending them
+    /// Show how requests would be decided, without sending them
     Simulate {
         /// Proposer, by user name or id; a request can name another one as its "proposer"
         #[arg(long = "as", value_name = "USER")]
@@ -99,9 +99,9 @@ pub(crate) enum PolicyCommand {
         #[command(flatten)]
         how: ProposeArguments,
     },
-    /// Report suspicious policies; exits with 1 if there is a warning
+    /// Find probable mistakes in policies; exits with 1 if there is a warning
     Lint {
-        /// Only this policy, by id or name
+        /// Policy id or name; all policies if omitted
         #[arg(value_name = "POLICY")]
         policy: Option<String>,
     },

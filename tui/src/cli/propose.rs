@@ -10,7 +10,7 @@ use crate::clock::now_millis;
 use crate::failure::{Exit, Failure};
 use crate::output::Answer;
 use crate::policies::{Draft, DraftError, removal};
-use crate::proof::{DraftContext, Review, json as review_json, plain_text};
+use crate::proof::{DraftContext, NO_SIGNER, Review, json as review_json, plain_text};
 use crate::session::Session;
 
 /// Returns a policy, or a template for a new one, as text to edit.
@@ -55,7 +55,7 @@ pub(super) async fn propose(
     options: &ProposeArguments,
 ) -> Result<Answer, Failure> {
     let viewer = session.identity.viewer_in(&loaded.organization);
-    let no_key = || Failure::new(Exit::Usage, "no user and key are chosen: see quorate key add");
+    let no_key = || Failure::new(Exit::Usage, NO_SIGNER);
     let context = DraftContext {
         organization: &loaded.organization,
         viewer: &viewer,
@@ -69,9 +69,11 @@ pub(super) async fn propose(
     }
     if review.blocked() {
         let outlook = review.draft.as_ref().map(|draft| draft.outlook.clone()).unwrap_or_default();
-        return Err(
-            Failure::new(Exit::Denied, format!("{outlook}; nothing was sent")).with(review_json(&review))
-        );
+        return Err(Failure::new(
+            Exit::Denied,
+            format!("the proposal would not succeed: {outlook}; nothing was sent"),
+        )
+        .with(review_json(&review)));
     }
     check_flags(&review, &options.allow_flag)?;
     let ballot = review.draft.as_ref().map(|draft| draft.ballot.clone()).ok_or_else(no_key)?;

@@ -162,11 +162,10 @@ fn unexpected_activities_are_not_approved() {
         .await;
         refused(&["approve", &id, "--expect-sha256", &hash], Exit::Verification).await;
         let unnamed = at(&fake, "mira", &["approve", &id, "--expect-sha256", &hash]).await.1;
-        let message =
-            "2 HIGH flags must be accepted by name: --allow-flag quorum-lowered --allow-flag sets-quorum";
+        let message = "2 HIGH flags must be accepted by name: --allow-flag quorum-lowered --allow-flag sets-quorum; nothing was sent";
         assert_eq!(unnamed[0]["error"]["message"], json!(message));
         let one_named = ["approve", &id, "--expect-sha256", &hash, "--allow-flag", "sets-quorum"];
-        let message = "1 HIGH flag must be accepted by name: --allow-flag quorum-lowered";
+        let message = "1 HIGH flag must be accepted by name: --allow-flag quorum-lowered; nothing was sent";
         assert_eq!(at(&fake, "mira", &one_named).await.1[0]["error"]["message"], json!(message));
         refused(
             &[

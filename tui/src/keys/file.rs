@@ -118,7 +118,7 @@ impl KeyFile {
             Zeroizing::new(const_hex::decode(&self.secret).map_err(|_| KeyFileError::Passphrase)?);
         let key = self.key(passphrase, &salt)?;
         let plain = key
-            .open_in_place(Nonce::assume_unique_for_key(nonce), Aad::from(self.bound()), &mut bytes)
+            .open_in_place(Nonce::assume_unique_for_key(nonce), Aad::from(self.associated_data()), &mut bytes)
             .map_err(|_| KeyFileError::Passphrase)?;
         let secret: Zeroizing<[u8; 32]> =
             Zeroizing::new((&*plain).try_into().map_err(|_| KeyFileError::Passphrase)?);
@@ -151,7 +151,7 @@ impl KeyFile {
         bytes.reserve(AES_256_GCM.tag_len());
         key.seal_in_place_append_tag(
             Nonce::assume_unique_for_key(nonce),
-            Aad::from(file.bound()),
+            Aad::from(file.associated_data()),
             &mut *bytes,
         )
         .map_err(|_| KeyFileError::Crypto("AES-256-GCM encryption"))?;
@@ -172,7 +172,7 @@ impl KeyFile {
     }
 
     /// Returns the associated data of the encryption.
-    fn bound(&self) -> String {
+    fn associated_data(&self) -> String {
         let Self { version, public_key, memory_kib, passes, lanes, salt, .. } = self;
         format!(
             "quorate key {version} {} {public_key} {memory_kib} {passes} {lanes} {salt}",

@@ -63,7 +63,7 @@ fn line(reader: &mut impl BufRead) -> std::io::Result<Zeroizing<String>> {
 
 fn prompt_for(prompt: &str) -> std::io::Result<Zeroizing<String>> {
     let terminal = File::options().read(true).write(true).open("/dev/tty")?;
-    let _quiet = Quiet::start(&terminal)?;
+    let _hidden = HiddenInput::start(&terminal)?;
     (&terminal).write_all(prompt.as_bytes())?;
     let text = line(&mut BufReader::new(&terminal));
     (&terminal).write_all(b"\n")?;
@@ -71,23 +71,23 @@ fn prompt_for(prompt: &str) -> std::io::Result<Zeroizing<String>> {
 }
 
 /// Disables terminal echo until it is dropped.
-struct Quiet<'a> {
+struct HiddenInput<'a> {
     terminal: &'a File,
     before: rustix::termios::Termios,
 }
 
-impl<'a> Quiet<'a> {
+impl<'a> HiddenInput<'a> {
     fn start(terminal: &'a File) -> std::io::Result<Self> {
         let before = tcgetattr(terminal)?;
-        let mut silent = before.clone();
-        silent.local_modes &= !(LocalModes::ECHO | LocalModes::ECHONL);
+        let mut hidden = before.clone();
+        hidden.local_modes &= !(LocalModes::ECHO | LocalModes::ECHONL);
         // `Flush` discards what was typed before the prompt.
-        tcsetattr(terminal, OptionalActions::Flush, &silent)?;
+        tcsetattr(terminal, OptionalActions::Flush, &hidden)?;
         Ok(Self { terminal, before })
     }
 }
 
-impl Drop for Quiet<'_> {
+impl Drop for HiddenInput<'_> {
     fn drop(&mut self) {
         let _ = tcsetattr(self.terminal, OptionalActions::Now, &self.before);
     }

@@ -23,7 +23,7 @@ mod policies;
 mod prelude;
 mod private_keys;
 mod reader;
-mod scene;
+mod review_context;
 mod schema;
 mod secrets;
 mod section;
@@ -39,9 +39,9 @@ mod webhook_endpoints;
 
 pub(crate) use description::{Change, Danger, Description, Field, Flag, Level};
 pub(crate) use reader::{Reader, Undecodable};
-pub(crate) use scene::{Scene, count, stated};
+pub(crate) use review_context::{ReviewContext, count, stated};
 pub(crate) use schema::leaves;
-pub(crate) use section::{Item, Row, Section, Shown};
+pub(crate) use section::{Item, Row, Section, SectionData};
 
 /// The kinds of all nouns.
 const KINDS: &[&[Kind]] = &[
@@ -107,7 +107,7 @@ pub(crate) struct Kind {
     pub(crate) title: &'static str,
     /// Describes what the parameters do to the organization. Fails if a required member is absent or has the
     /// wrong type.
-    describe: fn(&Reader<'_>, &Scene<'_>) -> Result<Description, Undecodable>,
+    describe: fn(&Reader<'_>, &ReviewContext<'_>) -> Result<Description, Undecodable>,
     /// String members that are too long to read or must not be shown, each with its replacement.
     /// `list[].member` is a member of the objects in a list.
     abridged: &'static [(&'static str, Replacement)],
@@ -121,7 +121,7 @@ impl Kind {
     const fn new(
         operation: &'static str,
         title: &'static str,
-        describe: fn(&Reader<'_>, &Scene<'_>) -> Result<Description, Undecodable>,
+        describe: fn(&Reader<'_>, &ReviewContext<'_>) -> Result<Description, Undecodable>,
     ) -> Self {
         Self { operation, title, describe, abridged: &[], hidden: None }
     }
@@ -158,7 +158,7 @@ pub(crate) struct Decoded {
 
 /// Decodes parameters and describes their effect. Never fails: parameters that cannot be decoded are marked
 /// as undecoded and shown in full.
-pub(crate) fn decode(activity_type: &str, parameters: &Value, scene: &Scene<'_>) -> Decoded {
+pub(crate) fn decode(activity_type: &str, parameters: &Value, context: &ReviewContext<'_>) -> Decoded {
     let mut fields = leaves(parameters);
     let Some((kind, entry)) = of_type(activity_type) else {
         let reason = format!("this console does not know the type {}", crate::text::clean(activity_type));
@@ -166,7 +166,7 @@ pub(crate) fn decode(activity_type: &str, parameters: &Value, scene: &Scene<'_>)
     };
     // The daemon ignores members that a version does not define, so the description must not use them.
     let read = schema::pruned(parameters, &entry.parameters);
-    match (kind.describe)(&Reader::new(&read), scene) {
+    match (kind.describe)(&Reader::new(&read), context) {
         Ok(description) => Decoded {
             title: kind.title.to_owned(),
             intent: Some(&entry.intent),

@@ -3,5 +3,5 @@
 pub(super) use super::Kind;
 pub(super) use super::description::{Description, Level};
 pub(super) use super::reader::{Reader, Undecodable};
-pub(super) use super::scene::{Scene, count, listed, stated};
+pub(super) use super::review_context::{ReviewContext, count, listed, stated};
 pub(super) use crate::text::{clean, quoted};

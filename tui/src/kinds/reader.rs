@@ -53,7 +53,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns a boolean. Absent means `false`.
-    pub(crate) fn yes(&self, name: &str) -> Result<bool, Undecodable> {
+    pub(crate) fn boolean(&self, name: &str) -> Result<bool, Undecodable> {
         match self.value.get(name) {
             None => Ok(false),
             Some(Value::Bool(yes)) => Ok(*yes),

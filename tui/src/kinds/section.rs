@@ -10,7 +10,7 @@ use crate::text::{clean, pad};
 pub(crate) struct Section {
     pub(crate) name: &'static str,
     pub(crate) count: fn(&OrganizationDetail) -> usize,
-    pub(crate) items: fn(&Shown<'_>) -> Vec<Item>,
+    pub(crate) items: fn(&SectionData<'_>) -> Vec<Item>,
 }
 
 /// A line of `quorate org get`: the kind of a record and its description.
@@ -33,7 +33,7 @@ impl Item {
 }
 
 /// Data from which the rows are built.
-pub(crate) struct Shown<'a> {
+pub(crate) struct SectionData<'a> {
     pub(crate) detail: &'a OrganizationDetail,
     /// Accounts that were loaded.
     pub(crate) accounts: &'a [WalletAccount],

@@ -40,8 +40,8 @@ fn described(
     organization: &OrganizationDetail,
     book: &Book,
 ) -> String {
-    let scene = Scene { organization, proposer: Some(Fixture::user(0)), book };
-    let decoded = decode(activity_type, parameters, &scene);
+    let context = ReviewContext { organization, proposer: Some(Fixture::user(0)), book };
+    let decoded = decode(activity_type, parameters, &context);
     let mut out = format!("{activity_type}\n{} | {}\n", decoded.title, decoded.description.brief);
     for columns in [120, 80] {
         let _ = writeln!(out, "-- {columns} columns");
@@ -406,11 +406,11 @@ fn create_policy() {
 fn members_outside_of_the_schema_are_not_described() {
     let sample_organization = Fixture::new(3, 2);
     let organization = sample_organization.organization();
-    let scene = Scene::of(&organization);
+    let context = ReviewContext::of(&organization);
     let equal =
         |target: &str| json!({"subject": "activity.kind", "operator": "OPERATOR_EQUAL", "target": target});
     let newest = json!({"policyName": "p", "effect": "EFFECT_ALLOW", "notes": "", "selectors": [equal("CREATE_USER_TAG")]});
-    let decoded = decode("ACTIVITY_TYPE_CREATE_POLICY_V3", &newest, &scene);
+    let decoded = decode("ACTIVITY_TYPE_CREATE_POLICY_V3", &newest, &context);
     assert!(
         decoded.description.sentence.contains("ALLOW ANY activity, by ANYBODY alone"),
         "{}",
@@ -420,7 +420,7 @@ fn members_outside_of_the_schema_are_not_described() {
     let mut both = equal("CREATE_USER_TAG");
     both["targets"] = json!(["EXPORT_WALLET"]);
     let older = json!({"policyName": "p", "effect": "EFFECT_ALLOW", "notes": "", "selectors": [both]});
-    let decoded = decode("ACTIVITY_TYPE_CREATE_POLICY_V2", &older, &scene);
+    let decoded = decode("ACTIVITY_TYPE_CREATE_POLICY_V2", &older, &context);
     assert!(
         decoded.description.sentence.contains("activity.kind == 'EXPORT_WALLET'"),
         "{}",

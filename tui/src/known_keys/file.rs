@@ -7,7 +7,7 @@ use quorate_common::console::OrganizationDetail;
 use quorate_common::ids::{OrganizationId, UserId};
 use serde::{Deserialize, Serialize};
 
-use super::pins::{KeyHistory, Known, KnownQuorum, NEW_MILLIS, Pin};
+use super::pins::{KeyHistory, KnownQuorum, NEW_MILLIS, OrganizationPins, Pin};
 use crate::files::{self, FileError};
 use crate::keys::canonical;
 
@@ -18,7 +18,7 @@ pub(crate) const SIZE_LIMIT: u64 = 64 * 1024 * 1024;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct KnownKeys {
-    organizations: BTreeMap<OrganizationId, Known>,
+    organizations: BTreeMap<OrganizationId, OrganizationPins>,
 }
 
 /// A user whose stated name differs from the known name.
@@ -39,7 +39,7 @@ pub(crate) struct KnownKey<'a> {
     pub(crate) user: UserId,
     /// Public key in the form that [`canonical`] returns.
     pub(crate) public_key: &'a str,
-    /// Time when the key was first seen, in milliseconds since 1970.
+    /// Time when the key was first seen, in milliseconds since the Unix epoch.
     pub(crate) since: u64,
     /// Whether the key was pinned at the first contact or accepted since.
     pub(crate) is_confirmed: bool,
@@ -145,7 +145,7 @@ impl KnownKeys {
         let mut changed = false;
         let known = self.organizations.entry(organization.head.organization_id).or_insert_with(|| {
             changed = true;
-            Known { first_contact_millis: now, ..Known::default() }
+            OrganizationPins { first_contact_millis: now, ..OrganizationPins::default() }
         });
         if known.quorum.is_none() {
             changed = true;

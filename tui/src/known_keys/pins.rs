@@ -11,7 +11,7 @@ pub(super) const NEW_MILLIS: u64 = 24 * 60 * 60 * 1000;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct Known {
+pub(super) struct OrganizationPins {
     /// Time when this console first saw the organization. All keys of that time are pinned without
     /// confirmation.
     pub(super) first_contact_millis: u64,
@@ -26,7 +26,7 @@ pub(super) struct Known {
     pub(super) names: BTreeMap<UserId, Pin<String>>,
 }
 
-impl Known {
+impl OrganizationPins {
     /// Returns what is known about a key, in canonical form.
     pub(super) fn key(&self, user: UserId, key: &str) -> Option<KeyHistory> {
         let first_seen = *self.keys.get(&user)?.get(key)?;
@@ -56,7 +56,7 @@ impl Known {
 /// What is known about one key of a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct KeyHistory {
-    /// Time when the key was first seen, in milliseconds since 1970.
+    /// Time when the key was first seen, in milliseconds since the Unix epoch.
     pub(crate) first_seen: u64,
     /// Time when the user accepted the key, if it appeared after the first contact.
     pub(crate) accepted_at: Option<u64>,
@@ -76,7 +76,7 @@ impl KeyHistory {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Pin<T> {
     pub(crate) value: T,
-    /// Time when the value was first seen or accepted, in milliseconds since 1970.
+    /// Time when the value was first seen or accepted, in milliseconds since the Unix epoch.
     pub(crate) since_millis: u64,
     /// Whether the user accepted this value as a replacement of another one.
     #[serde(default)]

@@ -39,12 +39,12 @@ pub(crate) struct Draft {
 pub(crate) enum DraftError {
     /// The text is not a draft in TOML.
     #[error("{0}")]
-    Form(String),
+    Syntax(String),
     /// The name is empty.
-    #[error("name is empty")]
+    #[error("name must not be empty")]
     Name,
     /// The effect is unknown.
-    #[error("effect is neither ALLOW nor DENY")]
+    #[error("effect must be ALLOW or DENY")]
     Effect,
     /// An expression is invalid.
     #[error("{error} (line {}, column {} of the expression)", error.error.position.line, error.error.position.column)]
@@ -57,10 +57,10 @@ pub(crate) enum DraftError {
         "{0} cannot be removed by a change: use one that is always true, or delete the policy and propose a \
          new one"
     )]
-    Taken(&'static str),
+    Removed(&'static str),
     /// The draft equals the policy.
     #[error("the draft does not change the policy")]
-    Same,
+    Unchanged,
 }
 
 impl Draft {
@@ -101,7 +101,7 @@ impl Draft {
     /// Fails if the text is not a draft in TOML, the name is empty, or the effect or an expression is
     /// invalid.
     pub(crate) fn read(text: &str) -> Result<Self, DraftError> {
-        let draft: Self = toml::from_str(text).map_err(|error| DraftError::Form(error.to_string()))?;
+        let draft: Self = toml::from_str(text).map_err(|error| DraftError::Syntax(error.to_string()))?;
         let draft = Self {
             name: draft.name.trim().to_owned(),
             effect: draft.effect.trim().to_uppercase(),
@@ -154,7 +154,7 @@ impl Draft {
     /// Fails if nothing changes, or if a condition or consensus would be removed.
     pub(crate) fn change(&self, policy: &Policy) -> Result<ActivityRequest, DraftError> {
         if *self == Self::of(policy) {
-            return Err(DraftError::Same);
+            return Err(DraftError::Unchanged);
         }
         let mut parameters = Map::new();
         parameters.insert("policyId".to_owned(), json!(policy.policy_id));
@@ -166,7 +166,7 @@ impl Draft {
             ("consensus", "policyConsensus", &policy.consensus, &self.consensus),
         ] {
             match (now.is_empty(), after.is_empty()) {
-                (false, true) => return Err(DraftError::Taken(name)),
+                (false, true) => return Err(DraftError::Removed(name)),
                 (true, true) => {}
                 (_, false) => drop(parameters.insert(member.to_owned(), json!(after))),
             }
@@ -234,8 +234,8 @@ mod tests {
         );
         assert!(error_of("name = 'a'").contains("effect"));
         assert!(error_of("name = 'a'\neffect = 'ALLOW'\ncolour = 'red'").contains("colour"));
-        assert_eq!(error_of("name = ' '\neffect = 'ALLOW'"), "name is empty");
-        assert_eq!(error_of("name = 'a'\neffect = 'MAYBE'"), "effect is neither ALLOW nor DENY");
+        assert_eq!(error_of("name = ' '\neffect = 'ALLOW'"), "name must not be empty");
+        assert_eq!(error_of("name = 'a'\neffect = 'MAYBE'"), "effect must be ALLOW or DENY");
         let error = error_of("name = 'a'\neffect = 'deny'\ncondition = \"activity.moon == 1\"");
         assert!(error.contains("invalid policy condition") && error.contains("(line 1, column "), "{error}");
     }
@@ -253,7 +253,7 @@ mod tests {
     fn change_sets_all_members() {
         let policy = Policy { condition: "true".to_owned(), ..policy() };
         let same = Draft::of(&policy);
-        assert!(matches!(same.change(&policy), Err(DraftError::Same)));
+        assert!(matches!(same.change(&policy), Err(DraftError::Unchanged)));
         let longer =
             Draft { time: "time.now < Timestamp('2027-01-01T00:00:00Z')".to_owned(), ..same.clone() };
         let expected = json!({"policyId": policy.policy_id, "policyName": "payouts", "policyEffect": "EFFECT_ALLOW",
@@ -263,7 +263,7 @@ mod tests {
         let timed = Policy { time: Some(longer.time.clone()), ..policy.clone() };
         assert_eq!(same.change(&timed).unwrap().parameters["time"], "", "an empty time removes it");
         let removed = Draft { consensus: String::new(), ..same };
-        assert!(matches!(removed.change(&policy), Err(DraftError::Taken("consensus"))));
+        assert!(matches!(removed.change(&policy), Err(DraftError::Removed("consensus"))));
         let bare = Policy { consensus: String::new(), ..policy };
         let request = Draft { notes: String::new(), ..Draft::of(&bare) }.change(&bare).unwrap();
         assert_eq!(request.parameters.get("policyConsensus"), None);

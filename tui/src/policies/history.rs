@@ -11,7 +11,7 @@ use super::replay::signed;
 use super::request::ParsedRequest;
 
 /// A recent activity.
-pub(crate) struct Past {
+pub(crate) struct PastActivity {
     pub(crate) activity_id: ActivityId,
     /// `ACTIVITY_TYPE_*`.
     pub(crate) activity_type: String,
@@ -39,7 +39,7 @@ pub(crate) struct Matched {
 
 impl Matched {
     /// Counts activities, which must be sorted newest first.
-    pub(crate) fn count(past: &[&Past]) -> Self {
+    pub(crate) fn count(past: &[&PastActivity]) -> Self {
         let mut matched = Self { last: past.first().map(|past| past.proposed_millis), ..Self::default() };
         for past in past {
             let counter = match past.status {
@@ -84,7 +84,7 @@ pub(crate) struct Change {
 pub(crate) struct History {
     /// Number of examined activities.
     pub(crate) examined: usize,
-    past: Vec<Past>,
+    past: Vec<PastActivity>,
     changes: Vec<ActivityRow>,
 }
 
@@ -99,7 +99,7 @@ impl History {
     ) -> Self {
         let past = rows.iter().filter_map(|row| {
             let (body, proposer) = signed(row)?;
-            Some(Past {
+            Some(PastActivity {
                 activity_id: row.activity.id,
                 activity_type: row.activity.activity_type.clone(),
                 proposer,
@@ -113,8 +113,8 @@ impl History {
 
     /// Returns the activities that the current policy matches, newest first. Activities that name deleted
     /// objects are omitted.
-    pub(crate) fn matched(&self, program: &PolicyProgram) -> Vec<&Past> {
-        let is_about = |past: &&Past| past.parsed.is_matched(program, past.proposed_millis);
+    pub(crate) fn matched(&self, program: &PolicyProgram) -> Vec<&PastActivity> {
+        let is_about = |past: &&PastActivity| past.parsed.is_matched(program, past.proposed_millis);
         self.past.iter().filter(is_about).collect()
     }
 

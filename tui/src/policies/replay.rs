@@ -19,7 +19,7 @@ pub(crate) const RECENT: usize = 1_000;
 /// An activity whose decision would change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Differing {
+pub(crate) struct DifferingActivity {
     pub(crate) activity_id: ActivityId,
     /// `ACTIVITY_TYPE_*`.
     #[serde(rename = "type")]
@@ -38,12 +38,14 @@ pub(crate) struct Differing {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Replay {
     /// Number of evaluated activities.
-    pub(crate) judged: usize,
+    #[serde(rename = "judged")]
+    pub(crate) evaluated: usize,
     /// Number of activities that could not be evaluated: they name deleted objects, or policies do not decide
     /// on them.
-    pub(crate) not_judged: usize,
+    #[serde(rename = "notJudged")]
+    pub(crate) not_evaluated: usize,
     /// Activities whose decision would change, newest first.
-    pub(crate) differing: Vec<Differing>,
+    pub(crate) differing: Vec<DifferingActivity>,
 }
 
 /// Returns the policies of an organization after an activity of this type and parameters is executed. Returns
@@ -126,7 +128,7 @@ pub(crate) fn replay(
         let parsed = signed(row)
             .and_then(|(body, proposer)| Some((body.parsed(organization, resolved).ok()?, proposer)));
         let Some((parsed, proposer)) = parsed else {
-            replay.not_judged = replay.not_judged.saturating_add(1);
+            replay.not_evaluated = replay.not_evaluated.saturating_add(1);
             continue;
         };
         let approvals = row.activity.votes.iter().filter(|vote| vote.selection == Selection::Approved);
@@ -136,9 +138,9 @@ pub(crate) fn replay(
         let at = row.activity.created_at.millis();
         let judge = |rules: &Rules<'_>| parsed.verdict(&rules.parsed, &proposer.to_string(), &approvals, at);
         let (now, after) = (judge(&before), judge(&after));
-        replay.judged = replay.judged.saturating_add(1);
+        replay.evaluated = replay.evaluated.saturating_add(1);
         if now != after {
-            replay.differing.push(Differing {
+            replay.differing.push(DifferingActivity {
                 activity_id: row.activity.id,
                 activity_type: row.activity.activity_type.clone(),
                 proposer,

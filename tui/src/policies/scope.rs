@@ -10,7 +10,7 @@ use quorate_policy::simulate::{NamedPolicy, OrganizationRules};
 use super::types::types;
 
 /// Returns whether the condition is true for every activity that policies decide on.
-pub(crate) fn takes_anything(program: &PolicyProgram) -> bool {
+pub(crate) fn matches_any_activity(program: &PolicyProgram) -> bool {
     let policy = NamedPolicy { id: String::new(), name: String::new(), program: program.clone() };
     let rules = OrganizationRules {
         users: Vec::new(),
@@ -23,7 +23,7 @@ pub(crate) fn takes_anything(program: &PolicyProgram) -> bool {
 }
 
 /// Returns whether an unknown user meets the consensus alone.
-pub(crate) fn takes_anybody(program: &PolicyProgram) -> bool {
+pub(crate) fn is_met_by_anybody(program: &PolicyProgram) -> bool {
     let user_id = "00000000-0000-0000-0000-000000000000".to_owned();
     let credential = Credential {
         id: user_id.clone(),
@@ -82,16 +82,16 @@ mod tests {
         let parsed =
             |condition, consensus| PolicyProgram::parse(Effect::Allow, condition, consensus, None).unwrap();
         for always in ["true", "1 == 1", "(true)", "!false"] {
-            assert!(takes_anything(&parsed(Some(always), None)), "{always}");
+            assert!(matches_any_activity(&parsed(Some(always), None)), "{always}");
         }
-        assert!(takes_anything(&parsed(None, None)));
+        assert!(matches_any_activity(&parsed(None, None)));
         for at_times in ["activity.action == 'SIGN'", "wallet.id == 'a'"] {
-            assert!(!takes_anything(&parsed(Some(at_times), None)), "{at_times}");
+            assert!(!matches_any_activity(&parsed(Some(at_times), None)), "{at_times}");
         }
         for anybody in ["true", "1 == 1", "approvers.count() >= 0", "approvers.count() == 1", "!false"] {
-            assert!(takes_anybody(&parsed(None, Some(anybody))), "{anybody}");
+            assert!(is_met_by_anybody(&parsed(None, Some(anybody))), "{anybody}");
         }
-        assert!(takes_anybody(&parsed(None, None)));
+        assert!(is_met_by_anybody(&parsed(None, None)));
         for (consensus, expected) in [
             ("true", Some(1)),
             ("approvers.count() >= 2", Some(2)),
@@ -109,7 +109,7 @@ mod tests {
             assert_eq!(fewest(&parsed(None, Some(consensus)), &users), expected, "{consensus}");
         }
         for somebody in ["approvers.count() >= 2", "approvers.any(user, user.id == 'a')"] {
-            assert!(!takes_anybody(&parsed(None, Some(somebody))), "{somebody}");
+            assert!(!is_met_by_anybody(&parsed(None, Some(somebody))), "{somebody}");
         }
     }
 }

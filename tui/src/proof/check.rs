@@ -8,7 +8,7 @@ pub(crate) enum Mark {
     /// Stated by the daemon, not provable here.
     Stated,
     /// Needs the approver's attention.
-    Care,
+    Attention,
     /// Verified by this console and wrong: the activity must not be approved.
     Failed,
 }
@@ -19,7 +19,7 @@ impl Mark {
         match self {
             Self::Verified => "[v]",
             Self::Stated => "[s]",
-            Self::Care => "[!]",
+            Self::Attention => "[!]",
             Self::Failed => "[x]",
         }
     }
@@ -46,8 +46,8 @@ pub(super) fn unproven(text: impl Into<String>) -> Finding {
     (Mark::Stated, text.into())
 }
 
-pub(super) fn care(text: impl Into<String>) -> Finding {
-    (Mark::Care, text.into())
+pub(super) fn attention(text: impl Into<String>) -> Finding {
+    (Mark::Attention, text.into())
 }
 
 pub(super) fn failed(text: impl Into<String>) -> Finding {

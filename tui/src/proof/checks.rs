@@ -2,7 +2,7 @@
 
 use quorate_common::activity::Status;
 
-use super::check::{Check, Finding, care, failed, unproven, verified};
+use super::check::{Check, Finding, attention, failed, unproven, verified};
 use super::compare::{differences, size};
 use super::evidence::Evidence;
 use super::proposal::Proposal;
@@ -10,10 +10,10 @@ use super::recount::{known_quorum, recount, signatures};
 use super::rule::Evaluation;
 use super::tally::Tally;
 use super::votes::VoteProof;
-use crate::kinds::{Decoded, Scene, hidden};
+use crate::kinds::{Decoded, ReviewContext, hidden};
 use crate::text::{ago, clean, date_time, duration};
 
-/// Maximum time of a stamp before and after its recording, in milliseconds.
+/// Maximum time by which a stamp may be older or newer than its recording, in milliseconds.
 const BEHIND_MILLIS: u64 = 60 * 60 * 1000;
 const AHEAD_MILLIS: u64 = 5 * 60 * 1000;
 
@@ -37,7 +37,7 @@ pub(super) fn run(
         ("K8", Some(recount(evidence, tally, rule))),
         ("K9", proposal.map(|proposal| times(evidence, proposal, tally, votes))),
         ("K10", Some(known_quorum(evidence))),
-        ("K11", Some(care(host))),
+        ("K11", Some(attention(host))),
     ];
     let check =
         |(id, result): (&'static str, Option<Finding>)| result.map(|(mark, text)| Check { id, mark, text });
@@ -76,7 +76,9 @@ fn organization(evidence: &Evidence<'_>, proposal: &Proposal) -> Finding {
     let stated = evidence.record.row.activity.organization_id;
     let is = |id: String| proposal.organization.eq_ignore_ascii_case(&id);
     if proposal.creates_organization() {
-        let text = format!("a proposal that creates an organization names none; the daemon shows {stated}");
+        let text = format!(
+            "a proposal that creates an organization contains no organization id; the daemon shows {stated}"
+        );
         return unproven(text);
     }
     if !is(stated.to_string()) || !is(head.organization_id.to_string()) {
@@ -94,12 +96,12 @@ fn organization(evidence: &Evidence<'_>, proposal: &Proposal) -> Finding {
 
 fn fields(proposal: &Proposal, decoded: &Decoded) -> Finding {
     if let Some(reason) = &decoded.undecoded {
-        return care(format!("UNDECODED: {reason}"));
+        return attention(format!("UNDECODED: {reason}"));
     }
     if proposal.unknown_members().next().is_some() || !decoded.unknown_members.is_empty() {
         let mut names = decoded.unknown_members.clone();
         names.extend(proposal.extra.iter().map(|field| field.name.clone()));
-        return care(format!("UNDECODED: the bytes contain unknown members: {}", names.join(", ")));
+        return attention(format!("UNDECODED: the bytes contain unknown members: {}", names.join(", ")));
     }
     let abridged = if decoded.abridged.is_empty() {
         String::new()
@@ -153,19 +155,19 @@ fn proposer(votes: &[VoteProof]) -> Finding {
 fn known_keys(evidence: &Evidence<'_>, proposal: &Proposal) -> Finding {
     let organization = &evidence.record.organization;
     let id = organization.head.organization_id;
-    let scene = Scene::of(organization);
-    if scene.user(&proposal.proposer.to_string()).is_none() {
-        return care(
+    let context = ReviewContext::of(organization);
+    if context.user(&proposal.proposer.to_string()).is_none() {
+        return attention(
             "the proposer is not a user of this organization, so the key is not among the known keys",
         );
     }
     let Some(key) = evidence.known_keys.key(id, proposal.proposer, &proposal.public_key) else {
-        return care("the proposer's key is not a current key of that user");
+        return attention("the proposer's key is not a current key of that user");
     };
     let since = date_time(key.first_seen);
     if key.is_new(evidence.now) {
         let age = ago(key.first_seen, evidence.now);
-        care(format!("the proposer's key was first seen only {age}"))
+        attention(format!("the proposer's key was first seen only {age}"))
     } else if let Some(at) = key.accepted_at {
         let at = date_time(at);
         verified(format!("the proposer's key has been known since {since} and was accepted {at}"))
@@ -184,17 +186,20 @@ fn known_keys(evidence: &Evidence<'_>, proposal: &Proposal) -> Finding {
 fn times(evidence: &Evidence<'_>, proposal: &Proposal, tally: &Tally, votes: &[VoteProof]) -> Finding {
     let created = evidence.record.row.activity.created_at.millis();
     let Some(stamped) = proposal.stamped else {
-        return care("the signed bytes contain no time");
+        return attention("the signed bytes contain no time");
     };
     if stamped > created.saturating_add(AHEAD_MILLIS) || stamped.saturating_add(BEHIND_MILLIS) < created {
-        return care(format!(
+        return attention(format!(
             "stamped {}, recorded {}: too far apart",
             date_time(stamped),
             date_time(created)
         ));
     }
     if created > evidence.now.saturating_add(AHEAD_MILLIS) {
-        return care(format!("recorded {}: this clock and the daemon's differ", ago(created, evidence.now)));
+        return attention(format!(
+            "recorded {}: this clock and the daemon's differ",
+            ago(created, evidence.now)
+        ));
     }
     if evidence.record.row.activity.status == Status::ConsensusNeeded && tally.counted.is_empty() {
         let all_expired = votes.iter().all(|vote| vote.error.is_none() && vote.expired);
@@ -203,7 +208,7 @@ fn times(evidence: &Evidence<'_>, proposal: &Proposal, tally: &Tally, votes: &[V
         } else {
             "no vote counts, see the votes; the activity stays open"
         };
-        return care(text);
+        return attention(text);
     }
     let apart = duration(created.abs_diff(stamped));
     verified(format!("the times match: stamped within {apart} of its recording"))

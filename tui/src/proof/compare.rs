@@ -13,10 +13,10 @@ pub(super) struct Difference {
     pub(super) stated: String,
 }
 
-/// Returns the differences. The daemon writes defaults out, so an absent member equals an empty string, list
-/// or object, zero, an `_UNSPECIFIED` name and, except for a few members, `false`. A number equals its
-/// decimal string. Members in `unknown_members` may be missing in the daemon's intent, because the daemon ignores
-/// them.
+/// Returns the differences. The daemon writes defaults out. An absent member therefore equals an empty
+/// string, list or object, zero and an `_UNSPECIFIED` name. It also equals `false`, except for a few members.
+/// A number equals its decimal string. Members in `unknown_members` may be missing in the daemon's intent,
+/// because the daemon ignores them.
 pub(super) fn differences(signed: &Value, stated: &Value, unknown_members: &[String]) -> Vec<Difference> {
     let mut out = Vec::new();
     compare("", Some(signed), Some(stated), unknown_members, &mut out);
@@ -26,8 +26,8 @@ pub(super) fn differences(signed: &Value, stated: &Value, unknown_members: &[Str
 /// Members whose absence means this value, which the daemon writes out.
 const DEFAULTS: [(&str, &str); 1] = [("curveType", "API_KEY_CURVE_P256")];
 
-/// Members for which `false` differs from absence.
-const OPEN: [&str; 2] = ["enabled", "isActive"];
+/// Boolean members for which `false` differs from absence.
+const EXPLICIT_FLAGS: [&str; 2] = ["enabled", "isActive"];
 
 /// Returns the number of leaves in a value, which is the number of compared fields.
 pub(super) fn size(value: &Value) -> usize {
@@ -45,7 +45,7 @@ fn compare(
     unknown_members: &[String],
     out: &mut Vec<Difference>,
 ) {
-    let differs = signed.is_some() != stated.is_some() && OPEN.contains(&name_of(path));
+    let differs = signed.is_some() != stated.is_some() && EXPLICIT_FLAGS.contains(&name_of(path));
     if !differs && is_empty(signed) && (is_empty(stated) || is_default(path, stated)) {
         return;
     }
@@ -118,9 +118,9 @@ fn is_empty(value: Option<&Value>) -> bool {
         Some(Value::String(text)) => text.is_empty() || text == "0" || text.ends_with("_UNSPECIFIED"),
         Some(Value::Number(number)) => number.as_u64() == Some(0),
         Some(Value::Array(items)) => items.is_empty(),
-        Some(Value::Object(members)) => {
-            members.iter().all(|(name, member)| is_empty(Some(member)) && !OPEN.contains(&name.as_str()))
-        }
+        Some(Value::Object(members)) => members
+            .iter()
+            .all(|(name, member)| is_empty(Some(member)) && !EXPLICIT_FLAGS.contains(&name.as_str())),
         Some(Value::Bool(true)) => false,
     }
 }

@@ -11,14 +11,14 @@ use quorate_policy::decide::PolicyOutcome;
 use serde_json::json;
 
 use super::check::{Check, Mark};
-use super::evidence::{Evidence, Record, Viewer};
+use super::evidence::{Evidence, NO_ORGANIZATION, NO_SIGNER, Record, Viewer};
 use super::proposal::Proposal;
 use super::review::{Draft, Review};
 use super::rule;
 use super::siblings::Siblings;
 use crate::ballot::{ActivityRequest, Ballot};
 use crate::book::Book;
-use crate::kinds::{Level, Scene};
+use crate::kinds::{Level, ReviewContext};
 use crate::known_keys::KnownKeys;
 use crate::policies::verdict_word;
 use crate::text::clean;
@@ -42,9 +42,9 @@ impl Review {
     ///
     /// # Errors
     ///
-    /// Fails if no user is chosen, or if the organization is not the pinned one.
+    /// Fails if no user is selected, or if the organization is not the pinned one.
     pub(crate) fn of_request(request: &ActivityRequest, context: &DraftContext<'_>) -> Result<Self, String> {
-        let nobody = || "no user and key are chosen: see quorate key add and config.toml".to_owned();
+        let nobody = || NO_SIGNER.to_owned();
         let user = context.viewer.user.ok_or_else(nobody)?;
         let DraftContext { organization, public_key, now, .. } = *context;
         let stated = organization.head.organization_id;
@@ -54,8 +54,7 @@ impl Review {
                 return Err(format!("the daemon shows organization {stated}, but {pinned} is pinned"));
             }
             None => {
-                let text = "no organization is pinned: name it with --organization ID or in config.toml";
-                return Err(text.to_owned());
+                return Err(NO_ORGANIZATION.to_owned());
             }
         }
         let ballot = Ballot::proposal(request, stated, now);
@@ -79,9 +78,9 @@ impl Review {
         let mut review = Self::of(&evidence);
         let unread = || "the proposal cannot be parsed again".to_owned();
         let proposal = review.proposal.as_ref().ok_or_else(unread)?;
-        let scene = Scene::of(organization);
+        let names = ReviewContext::of(organization);
         let (check, open_to, outlook) = outlook(&evidence, proposal, (user, public_key));
-        let names: Vec<String> = open_to.iter().map(|user| scene.user_short(&user.to_string())).collect();
+        let names: Vec<String> = open_to.iter().map(|user| names.user_short(&user.to_string())).collect();
         let outlook =
             if names.is_empty() { outlook } else { format!("{outlook}; can approve: {}", names.join(", ")) };
         // All other checks concern votes and records, which a draft does not have.
@@ -89,7 +88,7 @@ impl Review {
         review.checks.push(Check {
             id: "K8",
             mark: check,
-            text: format!("evaluated here with the stated policies: {outlook}"),
+            text: format!("if sent, as evaluated here with the stated policies: {outlook}"),
         });
         review.flags.retain(|flag| !flag.name.starts_with("proposer-key"));
         review.risk = review.flags.iter().map(|flag| flag.level).max().unwrap_or(Level::Low);
@@ -107,7 +106,7 @@ fn outlook(
     proposer: (UserId, &str),
 ) -> (Mark, Vec<UserId>, String) {
     let simulation = match rule::evaluate_approvals(evidence, proposal, &[proposer]) {
-        Err(why) => return (Mark::Care, Vec::new(), format!("unknown: {}", clean(&why))),
+        Err(why) => return (Mark::Attention, Vec::new(), format!("unknown: {}", clean(&why))),
         Ok(evaluation) => evaluation.simulation,
     };
     let mark = match simulation.verdict {

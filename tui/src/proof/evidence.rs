@@ -9,6 +9,13 @@ use super::siblings::Siblings;
 use crate::book::Book;
 use crate::known_keys::KnownKeys;
 
+/// Error text for an action that needs a user and a key.
+pub(crate) const NO_SIGNER: &str = "no user and key are selected: name them with --user and --key or in \
+                                    config.toml; `quorate key add` creates a key";
+/// Error text for an action that needs a pinned organization.
+pub(crate) const NO_ORGANIZATION: &str =
+    "no organization is pinned: name it with --organization ID or in config.toml";
+
 /// The person who reviews, and the organization that the console is pinned to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Viewer {

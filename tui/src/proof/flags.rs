@@ -25,7 +25,9 @@ pub(super) fn collect(
     let mut flags = decoded.description.flags.clone();
     if !decoded.unknown_members.is_empty() {
         let names = decoded.unknown_members.join(", ");
-        let text = format!("Signs members whose effect is unknown here: {names}.");
+        let text = format!(
+            "May have other effects than described here. Its parameters contain unknown fields: {names}."
+        );
         flags.push(flag(Level::High, "unknown-fields", text));
     }
     if let Some(proposal) = proposal {
@@ -48,7 +50,7 @@ pub(super) fn collect(
 fn of_votes(votes: &[VoteProof], flags: &mut Vec<Flag>) {
     let has = |of: &dyn Fn(&VoteProof) -> bool| votes.iter().any(|vote| !vote.proposes && of(vote));
     if has(&|vote| vote.counts() && vote.new_key) {
-        let text = "An attacker may have voted: a vote was made with a key first seen within a day.";
+        let text = "An attacker may have voted: a vote was made with a key first seen less than a day ago.";
         flags.push(flag(Level::Med, "voter-key-new", text.to_owned()));
     }
     if has(&|vote| vote.counts() && !vote.new_key && !vote.key_confirmed) {
@@ -67,7 +69,9 @@ fn of_proposal(evidence: &Evidence<'_>, proposal: &Proposal, flags: &mut Vec<Fla
     let unknown: Vec<&str> = proposal.unknown_members().collect();
     if !unknown.is_empty() {
         let names = unknown.join(", ");
-        let text = format!("Signs members of the request whose effect is unknown here: {names}.");
+        let text = format!(
+            "May have other effects than described here. Its request contains unknown fields: {names}."
+        );
         flags.push(flag(Level::High, "unknown-fields", text));
     }
     match evidence.known_keys.key(id, proposal.proposer, &proposal.public_key) {
@@ -107,12 +111,12 @@ fn of_text(evidence: &Evidence<'_>, proposal: &Proposal, decoded: &Decoded, flag
     if let Some(text) = texts.iter().find(|text| has_hidden(text)) {
         let text = clean(text);
         let text =
-            format!("What you see may not be what is signed: it contains invisible characters: {text}.");
+            format!("What you see may not be what is signed. It contains invisible characters: {text}.");
         flags.push(flag(Level::Med, "hidden-characters", text));
     }
     if let Some(text) = texts.iter().find(|text| is_mixed(text)) {
         let text = clean(text);
-        let text = format!("A name may imitate another: it mixes letters of several scripts: {text}.");
+        let text = format!("A name may imitate another. It mixes letters of several scripts: {text}.");
         flags.push(flag(Level::Med, "mixed-script", text));
     }
 }
@@ -124,7 +128,7 @@ fn of_quorum(evidence: &Evidence<'_>, flags: &mut Vec<Flag>) {
     let stated = KnownQuorum::stated(organization);
     if let Some(known) = known.filter(|known| known.value != stated) {
         let text = format!(
-            "The root quorum may be forged: the daemon states {} [s], but {} is known since {}. If you know \
+            "The root quorum may be forged: the daemon states {} [s], but {} has been known since {}. If you know \
              of the change, run quorate known-keys accept.",
             stated.short(),
             known.value.short(),
@@ -144,7 +148,7 @@ fn of_names(evidence: &Evidence<'_>, proposal: &Proposal, flags: &mut Vec<Flag>)
             || proposal.message.to_ascii_lowercase().contains(&id);
         if matters {
             let text = format!(
-                "A user may be impersonated: the daemon names {id} {} [s], but {} is the name known since {}.",
+                "A user may be impersonated: the daemon states the name {} [s] for {id}, but {} has been known since {}.",
                 quoted(&one.stated),
                 quoted(&one.known.value),
                 date(one.known.since_millis)
@@ -163,7 +167,7 @@ pub(crate) fn of_siblings(
     created: u64,
 ) -> Vec<Flag> {
     let mut flags = Vec::new();
-    if let Some(other) = siblings.rival_of(activity_type, id) {
+    if let Some(other) = siblings.other_of_type(activity_type, id) {
         let text = format!(
             "Its effect may be overridden: {other} of the same type waits too, and the one executed last \
              applies."

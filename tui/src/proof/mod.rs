@@ -22,13 +22,13 @@ mod votes;
 
 pub(crate) use check::Mark;
 pub(crate) use draft::DraftContext;
-pub(crate) use evidence::{Evidence, Record, Viewer};
+pub(crate) use evidence::{Evidence, NO_ORGANIZATION, NO_SIGNER, Record, Viewer};
 pub(crate) use flags::of_siblings;
 pub(crate) use quorum::followed;
 pub(crate) use report::{json, plain_text};
 pub(crate) use review::{Challenge, Review};
 pub(crate) use sentences::{needs, outcome_text, replay_lines, simulation_text, tally_of_marks};
-pub(crate) use siblings::{BURST, BURST_MILLIS, Sibling, Siblings, rival};
+pub(crate) use siblings::{BURST, BURST_MILLIS, Sibling, Siblings, overriding_type};
 pub(crate) use states::{mode_word, status_word, store_word};
 #[cfg(test)]
 pub(crate) use votes::VoteProof;

@@ -3,12 +3,12 @@
 use quorate_common::activity::Status;
 use quorate_common::console::{WaitingReason, WaitingRule};
 
-use super::check::{Finding, care, failed, unproven, verified};
+use super::check::{Finding, attention, failed, unproven, verified};
 use super::evidence::Evidence;
 use super::rule::Evaluation;
 use super::tally::Tally;
 use super::votes::VoteProof;
-use crate::kinds::{Scene, count};
+use crate::kinds::{ReviewContext, count};
 use crate::known_keys::KnownQuorum;
 use crate::text::{clean, date};
 
@@ -19,11 +19,11 @@ pub(super) fn signatures(votes: &[VoteProof]) -> Finding {
         .filter_map(|vote| vote.error.as_ref().map(|error| format!("{}: {error}", vote.name)))
         .collect();
     if !bad.is_empty() {
-        return care(format!("votes that do not count: {}", bad.join("; ")));
+        return attention(format!("votes that do not count: {}", bad.join("; ")));
     }
     let expired = votes.iter().filter(|vote| vote.expired).count();
     if expired > 0 {
-        return care(format!(
+        return attention(format!(
             "{expired} of {} expired after 24 h and no longer count",
             count(votes.len(), "vote")
         ));
@@ -31,8 +31,8 @@ pub(super) fn signatures(votes: &[VoteProof]) -> Finding {
     let counted = format!("{signed} of {} verified, by distinct users", count(votes.len(), "vote signature"));
     match votes.iter().filter(|vote| !vote.key_confirmed).count() {
         0 => verified(counted),
-        1 => unproven(format!("{counted}; the key of 1 was not accepted here")),
-        late => unproven(format!("{counted}; the keys of {late} were not accepted here")),
+        1 => unproven(format!("{counted}; the key of 1 vote was not accepted here")),
+        late => unproven(format!("{counted}; the keys of {late} votes were not accepted here")),
     }
 }
 
@@ -50,13 +50,13 @@ pub(super) fn recount(
     }
     if !tally.overclaimed.is_empty() {
         let organization = &evidence.record.organization;
-        let scene = Scene::of(organization);
+        let context = ReviewContext::of(organization);
         let names: Vec<String> =
-            tally.overclaimed.iter().map(|user| scene.user_named(&user.to_string())).collect();
+            tally.overclaimed.iter().map(|user| context.user_named(&user.to_string())).collect();
         return failed(format!("the daemon counts votes that are not verified here: {}", names.join(", ")));
     }
     let Some(stated) = evidence.record.row.waiting.as_ref() else {
-        return care("the daemon does not state what the activity waits for".to_owned());
+        return attention("the daemon does not state what the activity waits for".to_owned());
     };
     let by_quorum = stated.rule == WaitingRule::RootQuorum;
     if by_quorum == (stated.reason == WaitingReason::PolicyConsensus) {
@@ -81,8 +81,8 @@ pub(super) fn recount(
         None if by_quorum => {
             unproven(format!("votes counted here: {counted}; quorum and policies are as stated"))
         }
-        None => unproven(format!("{counted}; the need for more is stated by the daemon")),
-        Some(Err(why)) => care(format!("{counted}; the rule cannot be evaluated here: {}", clean(why))),
+        None => unproven(format!("{counted}; the daemon states that more are needed")),
+        Some(Err(why)) => attention(format!("{counted}; the rule cannot be evaluated here: {}", clean(why))),
         Some(Ok(evaluation)) => match evaluation.difference(stated) {
             None => {
                 let because = clean(&evaluation.because());

@@ -83,7 +83,7 @@ pub(crate) fn plain_text(review: &Review) -> String {
         line(format!("proposed  {}", date_time(review.activity.created_at.millis())));
         line(format!("needs     {}", needs(review)));
     } else {
-        line(format!("outlook   {}", needs(review)));
+        line(format!("if sent   {}", needs(review)));
     }
     for vote in &review.votes {
         let selection = if vote.selection == Selection::Approved { "approval" } else { "rejection" };

@@ -8,14 +8,14 @@ use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::OrganizationId;
 
 use super::check::{Check, Mark};
-use super::evidence::{Evidence, Record, Viewer};
+use super::evidence::{Evidence, NO_ORGANIZATION, NO_SIGNER, Record, Viewer};
 use super::proposal::Proposal;
 use super::states::status_word;
 use super::tally::{self, Tally};
 use super::votes::{self, VoteProof};
 use super::{checks, flags, rule};
 use crate::ballot::{ActivityRequest, Ballot};
-use crate::kinds::{self, Change, Danger, Decoded, Field, Flag, Level, Scene};
+use crate::kinds::{self, Change, Danger, Decoded, Field, Flag, Level, ReviewContext};
 use crate::text::clean;
 
 /// The challenge that an approver must pass.
@@ -89,8 +89,8 @@ impl Review {
         let organization = with_texts(record);
         let proposal = Proposal::of(activity);
         let who = proposal.as_ref().map(|proposal| proposal.proposer);
-        let scene = Scene { organization: &organization, proposer: who, book: evidence.book };
-        let decoded = decoded(activity, proposal.as_ref(), &scene);
+        let context = ReviewContext { organization: &organization, proposer: who, book: evidence.book };
+        let decoded = decoded(activity, proposal.as_ref(), &context);
         let votes = votes::examine(evidence, proposal.as_ref());
         let tally = tally::count(evidence, &votes);
         let rule = proposal.as_ref().and_then(|proposal| rule::evaluate(evidence, proposal, &votes));
@@ -101,7 +101,7 @@ impl Review {
         if let Some(proposal) = &proposal {
             fields.extend(proposal.extra.iter().cloned());
         }
-        let proposer = proposer(proposal.as_ref(), &scene);
+        let proposer = proposer(proposal.as_ref(), &context);
         Self {
             proposer,
             title: decoded.title,
@@ -187,8 +187,8 @@ impl Review {
         unsent.or_else(|| self.closed()).or_else(|| self.vote_target().err())
     }
 
-    /// Returns the only organization and fingerprint that a vote on this activity may be signed for: the
-    /// pinned organization, and the fingerprint that this console computed from the proposal's bytes. The
+    /// Returns the only organization and fingerprint that a vote on this activity may be signed for. These are
+    /// the pinned organization, and the fingerprint that this console computed from the proposal's bytes. The
     /// proposal must be signed for the pinned organization.
     ///
     /// # Errors
@@ -197,9 +197,7 @@ impl Review {
     /// bytes belong to another activity or organization.
     pub(crate) fn vote_target(&self) -> Result<(OrganizationId, Fingerprint), String> {
         let Some(pinned) = self.viewer.organization else {
-            return Err(
-                "no organization is pinned: name it with --organization ID or in config.toml".to_owned()
-            );
+            return Err(NO_ORGANIZATION.to_owned());
         };
         let Some(proposal) = &self.proposal else {
             return Err(
@@ -238,7 +236,7 @@ impl Review {
             return Some(format!("it is no longer waiting: {}", status_word(self.activity.status)));
         }
         if self.viewer.user.is_none() {
-            return Some("no user and key are chosen: see quorate key add and config.toml".to_owned());
+            return Some(NO_SIGNER.to_owned());
         }
         None
     }
@@ -249,9 +247,9 @@ impl Review {
     }
 }
 
-fn decoded(activity: &Activity, proposal: Option<&Proposal>, scene: &Scene<'_>) -> Decoded {
+fn decoded(activity: &Activity, proposal: Option<&Proposal>, context: &ReviewContext<'_>) -> Decoded {
     if let Some(proposal) = proposal {
-        return kinds::decode(&proposal.activity_type, &proposal.parameters, scene);
+        return kinds::decode(&proposal.activity_type, &proposal.parameters, context);
     }
     let reason = "the record contains no signed bytes that match the fingerprint";
     let mut decoded = kinds::undecoded(None, Vec::new(), reason.to_owned());
@@ -269,11 +267,11 @@ fn decoded(activity: &Activity, proposal: Option<&Proposal>, scene: &Scene<'_>) 
     decoded
 }
 
-fn proposer(proposal: Option<&Proposal>, scene: &Scene<'_>) -> String {
+fn proposer(proposal: Option<&Proposal>, context: &ReviewContext<'_>) -> String {
     let Some(proposal) = proposal else { return "unknown".to_owned() };
     let id = proposal.proposer.to_string();
-    match scene.user(&id) {
-        Some(_) => scene.user_named(&id),
+    match context.user(&id) {
+        Some(_) => context.user_named(&id),
         None => format!("{id} (not a user of this organization)"),
     }
 }

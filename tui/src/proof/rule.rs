@@ -102,7 +102,7 @@ impl Evaluation {
         if stated.reason != self.reason {
             let stated_reason = reason_word(stated.reason);
             let claims_more = rank(stated.reason) < rank(self.reason) && !self.is_timed;
-            let mark = if claims_more { Mark::Failed } else { Mark::Care };
+            let mark = if claims_more { Mark::Failed } else { Mark::Attention };
             return Some((
                 mark,
                 format!("the daemon states that {stated_reason}; evaluated here: {because}"),
@@ -132,7 +132,7 @@ impl Evaluation {
             });
             let which = name.map_or_else(|| "a policy".to_owned(), |name| format!("policy {}", quoted(name)));
             return Some((
-                Mark::Care,
+                Mark::Attention,
                 format!("the daemon states another outcome of {which}; evaluated here: {because}"),
             ));
         }
@@ -142,7 +142,7 @@ impl Evaluation {
         let needs_approval = self.simulation.verdict == PolicyOutcome::RequiresConsensus;
         (needs_approval && added > 0).then(|| {
             (
-                Mark::Care,
+                Mark::Attention,
                 format!(
                     "the daemon accepts votes of {added} {} not count here; {because}",
                     if added == 1 { "user whose vote does" } else { "users whose votes do" }

@@ -12,7 +12,7 @@ use super::check::Mark;
 use super::review::Review;
 use super::states::status_word;
 use crate::ballot::Outcome;
-use crate::kinds::{Scene, count, stated};
+use crate::kinds::{ReviewContext, count, stated};
 use crate::policies::{Replay, Rules, outcome_word, verdict_word};
 use crate::text::{clean, date_time, duration, quoted};
 
@@ -22,8 +22,8 @@ pub(crate) fn needs(review: &Review) -> String {
         return draft.outlook.clone();
     }
     let tally = &review.tally;
-    let scene = Scene::of(&review.organization);
-    let open: Vec<String> = tally.open_to.iter().map(|user| scene.user_short(&user.to_string())).collect();
+    let context = ReviewContext::of(&review.organization);
+    let open: Vec<String> = tally.open_to.iter().map(|user| context.user_short(&user.to_string())).collect();
     let rule = match tally.rule {
         None => return format!("nothing: it is {}", status_word(review.activity.status)),
         Some(WaitingRule::RootQuorum) => format!(
@@ -66,14 +66,14 @@ pub(crate) fn outcome_text(target: &Activity, review: &Review) -> String {
         }
         Outcome::Rejected => "It was rejected.".to_owned(),
         Outcome::Waiting => {
-            let scene = Scene::of(&review.organization);
+            let context = ReviewContext::of(&review.organization);
             let voted = |user: &&UserId| !target.votes.iter().any(|vote| vote.user_id == **user);
             let left: Vec<String> = review
                 .tally
                 .open_to
                 .iter()
                 .filter(voted)
-                .map(|user| scene.user_short(&user.to_string()))
+                .map(|user| context.user_short(&user.to_string()))
                 .collect();
             format!(
                 "It waits for others: {}.",
@@ -98,7 +98,7 @@ pub(crate) fn tally_of_marks(review: &Review) -> String {
             review.checks.len(),
             count(Mark::Verified),
             count(Mark::Stated),
-            count(Mark::Care)
+            count(Mark::Attention)
         )
     } else {
         failed.join("; ")
@@ -107,18 +107,18 @@ pub(crate) fn tally_of_marks(review: &Review) -> String {
 
 /// Formats the recent activities that would have a different outcome.
 pub(crate) fn replay_lines(replay: &Replay, organization: &OrganizationDetail) -> Vec<String> {
-    let Replay { judged, not_judged, differing } = replay;
-    let all = judged.saturating_add(*not_judged);
+    let Replay { evaluated, not_evaluated, differing } = replay;
+    let all = evaluated.saturating_add(*not_evaluated);
     let mut lines = Vec::new();
-    if *judged > 0 {
+    if *evaluated > 0 {
         lines.push(format!(
-            "recent activities: {all}; evaluated: {judged}; with a different outcome: {}",
+            "recent activities: {all}; evaluated: {evaluated}; with a different outcome after the change: {}",
             differing.len()
         ));
     }
-    if *not_judged > 0 {
+    if *not_evaluated > 0 {
         lines.push(format!(
-            "The effect on {not_judged} of {all} recent activities is unknown: policies do not decide on them, \
+            "The effect on {not_evaluated} of {all} recent activities is unknown: policies do not decide on them, \
              or they name objects that were deleted."
         ));
     }
@@ -126,12 +126,12 @@ pub(crate) fn replay_lines(replay: &Replay, organization: &OrganizationDetail) -
         lines.push("there are no recent activities to compare".to_owned());
     }
     for one in differing {
-        let scene = Scene::of(organization);
+        let context = ReviewContext::of(organization);
         lines.push(format!(
-            "{}  {} by {}: {} now, {} then ({})",
+            "{}  {} by {}: {} now, {} after the change ({})",
             date_time(one.proposed_millis),
             clean(one.activity_type.trim_start_matches("ACTIVITY_TYPE_")),
-            scene.user_name(&one.proposer.to_string()),
+            context.user_name(&one.proposer.to_string()),
             outcome_word(one.now),
             outcome_word(one.after),
             one.activity_id,

@@ -11,7 +11,7 @@ pub(crate) const BURST: usize = 5;
 pub(crate) const BURST_MILLIS: u64 = 10 * 60 * 1000;
 
 /// Types for which a later execution overrides an earlier one.
-const RIVALS: [&str; 5] = [
+const OVERRIDING_TYPES: [&str; 5] = [
     "ACTIVITY_TYPE_UPDATE_ROOT_QUORUM",
     "ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE",
     "ACTIVITY_TYPE_REMOVE_ORGANIZATION_FEATURE",
@@ -20,16 +20,16 @@ const RIVALS: [&str; 5] = [
 ];
 
 /// Returns the type if a later execution of it overrides an earlier one.
-pub(crate) fn rival(activity_type: &str) -> Option<&'static str> {
-    RIVALS.into_iter().find(|known| *known == activity_type)
+pub(crate) fn overriding_type(activity_type: &str) -> Option<&'static str> {
+    OVERRIDING_TYPES.into_iter().find(|known| *known == activity_type)
 }
 
 /// One waiting activity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sibling {
     pub(crate) id: ActivityId,
-    /// Its type, if it is one of those that [`rival`] knows.
-    pub(crate) rival: Option<&'static str>,
+    /// Its type, if it is one of those that [`overriding_type`] knows.
+    pub(crate) overriding_type: Option<&'static str>,
     /// Proposer, as the daemon states.
     pub(crate) proposer: Option<UserId>,
     /// When it was recorded, in milliseconds since the Unix epoch.
@@ -41,7 +41,7 @@ impl Sibling {
     pub(crate) fn of(activity: &Activity) -> Option<Self> {
         (activity.status == Status::ConsensusNeeded).then(|| Self {
             id: activity.id,
-            rival: rival(&activity.activity_type),
+            overriding_type: overriding_type(&activity.activity_type),
             proposer: activity.votes.first().map(|vote| vote.user_id),
             created: activity.created_at.millis(),
         })
@@ -51,7 +51,7 @@ impl Sibling {
 /// Waiting activities, indexed by type and by proposer.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Siblings {
-    rivals: BTreeMap<&'static str, Vec<ActivityId>>,
+    by_type: BTreeMap<&'static str, Vec<ActivityId>>,
     /// Newest first.
     proposals: BTreeMap<UserId, Vec<(u64, ActivityId)>>,
 }
@@ -59,9 +59,9 @@ pub(crate) struct Siblings {
 impl FromIterator<Sibling> for Siblings {
     fn from_iter<I: IntoIterator<Item = Sibling>>(siblings: I) -> Self {
         let mut found = Self::default();
-        for Sibling { id, rival, proposer, created } in siblings {
-            if let Some(rival) = rival {
-                found.rivals.entry(rival).or_default().push(id);
+        for Sibling { id, overriding_type, proposer, created } in siblings {
+            if let Some(overriding_type) = overriding_type {
+                found.by_type.entry(overriding_type).or_default().push(id);
             }
             if let Some(proposer) = proposer {
                 found.proposals.entry(proposer).or_default().push((created, id));
@@ -75,10 +75,11 @@ impl FromIterator<Sibling> for Siblings {
 }
 
 impl Siblings {
-    /// Returns another waiting activity of the same type, if the later execution overrides the earlier one.
-    pub(crate) fn rival_of(&self, activity_type: &str, id: ActivityId) -> Option<ActivityId> {
-        let rivals = self.rivals.get(activity_type)?;
-        rivals.iter().copied().find(|other| *other != id)
+    /// Returns another waiting activity of the same type, if a later execution of the type overrides an
+    /// earlier one.
+    pub(crate) fn other_of_type(&self, activity_type: &str, id: ActivityId) -> Option<ActivityId> {
+        let waiting = self.by_type.get(activity_type)?;
+        waiting.iter().copied().find(|other| *other != id)
     }
 
     /// Returns whether the user proposed more than [`BURST`] waiting activities within [`BURST_MILLIS`] of
@@ -101,13 +102,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn detects_bursts_and_rivals() {
+    fn detects_bursts_and_overriding_types() {
         let now = 100 * BURST_MILLIS;
         let user = UserId::from_bytes([1; 16]);
         let id = |number: u8| ActivityId::from_bytes([number; 16]);
         let of = |number: u8, age: u64| Sibling {
             id: id(number),
-            rival: rival("ACTIVITY_TYPE_DELETE_USERS"),
+            overriding_type: overriding_type("ACTIVITY_TYPE_DELETE_USERS"),
             proposer: Some(user),
             created: now - age,
         };
@@ -127,8 +128,8 @@ mod tests {
         assert!(siblings(&[5, 0, 0, 0, 0, 0]).is_burst(user, id(1), now - 5), "later proposals count too");
         assert!(!siblings(&[BURST_MILLIS + 1, 0, 0, 0, 0, 0]).is_burst(user, id(1), now - BURST_MILLIS - 1));
         assert!(!siblings(&[0; 6]).is_burst(UserId::from_bytes([2; 16]), id(1), now));
-        assert_eq!(siblings(&[0, 0]).rival_of("ACTIVITY_TYPE_DELETE_USERS", id(1)), Some(id(2)));
-        assert_eq!(siblings(&[0]).rival_of("ACTIVITY_TYPE_DELETE_USERS", id(1)), None);
-        assert_eq!(rival("ACTIVITY_TYPE_CREATE_USER_TAG"), None);
+        assert_eq!(siblings(&[0, 0]).other_of_type("ACTIVITY_TYPE_DELETE_USERS", id(1)), Some(id(2)));
+        assert_eq!(siblings(&[0]).other_of_type("ACTIVITY_TYPE_DELETE_USERS", id(1)), None);
+        assert_eq!(overriding_type("ACTIVITY_TYPE_CREATE_USER_TAG"), None);
     }
 }

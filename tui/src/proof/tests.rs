@@ -39,7 +39,7 @@ fn an_honest_record_passes() {
         assert_eq!(mark(&review, id), Mark::Verified, "{id}");
     }
     assert_eq!(mark(&review, "K8"), Mark::Stated);
-    assert_eq!(mark(&review, "K11"), Mark::Care);
+    assert_eq!(mark(&review, "K11"), Mark::Attention);
     assert!(!review.blocked());
     assert_eq!((review.tally.has(), review.tally.needed, review.tally.short_by()), (2, 3, 1));
     assert_eq!(review.approval_error(), None);
@@ -114,7 +114,7 @@ fn unknown_members_and_types_are_undecoded() {
     let undecoded = |activity_type: &str, intent: &str, parameters: Value, flag: &str| {
         let record = fixture.propose(1, activity_type, intent, &parameters);
         let review = fixture.review(&record, 0);
-        assert_eq!(mark(&review, "K3"), Mark::Care, "{activity_type}");
+        assert_eq!(mark(&review, "K3"), Mark::Attention, "{activity_type}");
         assert_eq!(review.risk, Level::High);
         assert!(review.high_flags().any(|found| found.name == flag), "{:?}", review.flags);
         assert!(!review.fields.is_empty());
@@ -210,7 +210,7 @@ fn new_key_of_the_proposer_is_flagged() {
     };
     let day = 86_400_000;
     let young = review(NOW - 9 * day, NOW - 3_600_000);
-    assert_eq!(mark(&young, "K6"), Mark::Care);
+    assert_eq!(mark(&young, "K6"), Mark::Attention);
     assert!(young.high_flags().any(|flag| flag.name == "proposer-key-new"));
     let old = review(NOW - 9 * day, NOW - 2 * day);
     // Time alone confirms no key: the daemon can invent one.
@@ -251,7 +251,7 @@ fn votes_that_do_not_verify_do_not_count() {
         fixture.approve(&mut record, 2);
         change(&mut record.row.activity.votes[1]);
         let review = fixture.review(&record, 0);
-        assert_eq!(mark(&review, "K7"), Mark::Care);
+        assert_eq!(mark(&review, "K7"), Mark::Attention);
         assert_eq!(review.tally.has(), 1);
         // The daemon still counts it, so the check of its claim fails.
         assert_eq!(mark(&review, "K8"), Mark::Failed);
@@ -284,7 +284,7 @@ fn one_user_counts_once() {
     fixture.approve(&mut record, 2);
     let review = fixture.review(&record, 0);
     assert_eq!(review.tally.has(), 2);
-    assert_eq!(mark(&review, "K7"), Mark::Care);
+    assert_eq!(mark(&review, "K7"), Mark::Attention);
     assert!(review.votes[2].error.as_ref().unwrap().contains("counted once"));
 }
 
@@ -293,7 +293,7 @@ fn claims_beyond_the_verified_votes_fail() {
     check("K8", Mark::Failed, |record| record.row.waiting.as_mut().unwrap().counted.push(Fixture::user(4)));
     check("K8", Mark::Failed, |record| record.row.waiting.as_mut().unwrap().needed = 1);
     check("K8", Mark::Stated, |record| record.row.waiting.as_mut().unwrap().counted.clear());
-    check("K8", Mark::Care, |record| record.row.waiting = None);
+    check("K8", Mark::Attention, |record| record.row.waiting = None);
     check("K8", Mark::Failed, |record| record.row.waiting.as_mut().unwrap().rule = WaitingRule::Policy);
 }
 
@@ -326,25 +326,25 @@ fn the_rule_is_evaluated_here() {
         record.organization.policies[0].condition = "activity.resource == 'USER'".to_owned();
     });
     // The daemon requires more people, or the same number for another reason.
-    k8(Mark::Care, "waiting for approvals required by \"wallets by two\"", &|record| {
+    k8(Mark::Attention, "waiting for approvals required by \"wallets by two\"", &|record| {
         waits(record, WaitingRule::RootQuorum, WaitingReason::NoPolicyAllows);
     });
-    k8(Mark::Care, "another outcome of policy \"wallets by two\"", &|record| {
+    k8(Mark::Attention, "another outcome of policy \"wallets by two\"", &|record| {
         record.row.waiting.as_mut().unwrap().policy_evaluations[0].outcome = "OUTCOME_ERROR".to_owned();
     });
-    k8(Mark::Care, "accepts votes of 1 user whose", &|record| {
+    k8(Mark::Attention, "accepts votes of 1 user whose", &|record| {
         record.row.waiting.as_mut().unwrap().open_to.push(UserId::from_bytes([0xee; 16]));
     });
     // The two clocks may differ.
-    k8(Mark::Care, "no policy allows it", &|record| {
+    k8(Mark::Attention, "no policy allows it", &|record| {
         let policy = &mut record.organization.policies[0];
         policy.condition = "activity.resource == 'USER'".to_owned();
         policy.time = Some("time.now < Timestamp('2027-01-01T00:00:00Z')".to_owned());
     });
-    k8(Mark::Care, "cannot be evaluated here: policy \"wallets by two\": ", &|record| {
+    k8(Mark::Attention, "cannot be evaluated here: policy \"wallets by two\": ", &|record| {
         record.organization.policies[0].condition = "activity.moon == 1".to_owned();
     });
-    k8(Mark::Stated, "is stated by the daemon", &|record| record.rule_inputs = None);
+    k8(Mark::Stated, "the daemon states that more are needed", &|record| record.rule_inputs = None);
 }
 
 #[test]
@@ -356,12 +356,12 @@ fn rule_is_not_evaluated_without_its_signer() {
         fixture.propose(1, "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2", "signRawPayloadIntentV2", &parameters);
     let review = fixture.review(&record, 0);
     let found = review.checks.iter().find(|check| check.id == "K8").unwrap();
-    assert_eq!((found.mark, found.text.contains("no key signs for 0x00")), (Mark::Care, true));
+    assert_eq!((found.mark, found.text.contains("no key signs for 0x00")), (Mark::Attention, true));
 }
 
 #[test]
 fn times_must_match_and_votes_expire() {
-    check("K9", Mark::Care, |record| {
+    check("K9", Mark::Attention, |record| {
         record.row.activity.created_at = Timestamp::from_millis(NOW - 5 * 3_600_000);
     });
     let (fixture, mut record) = threshold_proposal();
@@ -371,7 +371,7 @@ fn times_must_match_and_votes_expire() {
     record.row.waiting.as_mut().unwrap().counted.clear();
     let review = fixture.review(&record, 0);
     assert_eq!(review.tally.has(), 0);
-    assert_eq!(mark(&review, "K7"), Mark::Care);
+    assert_eq!(mark(&review, "K7"), Mark::Attention);
 }
 
 #[test]
@@ -423,9 +423,9 @@ fn untrusted_text_is_flagged_and_cleaned() {
 }
 
 #[test]
-fn waiting_rivals_are_flagged() {
+fn waiting_activities_that_override_are_flagged() {
     let (fixture, record) = threshold_proposal();
-    let rival = fixture.propose(
+    let other = fixture.propose(
         2,
         "ACTIVITY_TYPE_UPDATE_ROOT_QUORUM",
         "updateRootQuorumIntent",
@@ -434,7 +434,7 @@ fn waiting_rivals_are_flagged() {
     let mut known_keys = KnownKeys::default();
     known_keys.pin_new(&record.organization, NOW - 2 * 86_400_000);
     let viewer = Viewer::default();
-    let siblings = [record.row.clone(), rival.row];
+    let siblings = [record.row.clone(), other.row];
     let flags = |siblings: &[quorate_common::console::ActivityRow]| {
         let siblings: Siblings = siblings.iter().filter_map(|row| Sibling::of(&row.activity)).collect();
         Review::of(&Evidence {

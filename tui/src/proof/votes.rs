@@ -46,7 +46,7 @@ impl VoteProof {
     /// Returns a remark on the key for the end of a line, empty if nothing is remarkable.
     pub(crate) fn key_note(&self) -> &'static str {
         match (&self.error, self.new_key, self.key_confirmed) {
-            (None, true, _) => ", key first seen within a day [!]",
+            (None, true, _) => ", key first seen less than a day ago [!]",
             (None, false, false) => ", key not accepted here [s]",
             _ => "",
         }
@@ -91,7 +91,7 @@ fn examine_one(evidence: &Evidence<'_>, proposal: Option<&Proposal>, vote: &Vote
         })
     };
     let cast = vote.created_at.millis();
-    // A closed activity is judged at the time of its end.
+    // A closed activity is evaluated at the time of its end.
     let evaluated_at =
         if activity.status == Status::ConsensusNeeded { evidence.now } else { activity.updated_at.millis() };
     let stamped = ballot.stamped.unwrap_or(0).saturating_add(STAMP_AGE_MILLIS);

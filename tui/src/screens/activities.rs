@@ -10,7 +10,7 @@ use super::screen::{Screen, Tab, showing};
 use super::shared::Shared;
 use crate::canvas::{Canvas, Line};
 use crate::keymap::{Action, BACK, Command, FILTER, Key, REVIEW, moved};
-use crate::kinds::{Scene, count, of_type};
+use crate::kinds::{ReviewContext, count, of_type};
 use crate::link::Order;
 use crate::proof::{Record, status_word};
 use crate::text::{clean, date_time, pad};
@@ -110,7 +110,7 @@ fn title(row: &ActivityRow) -> String {
 fn proposer(shared: &Shared, row: &ActivityRow) -> String {
     let Some(vote) = row.activity.votes.first() else { return "?".to_owned() };
     match &shared.organization {
-        Some(organization) => Scene::of(organization).user_name(&vote.user_id.to_string()),
+        Some(organization) => ReviewContext::of(organization).user_name(&vote.user_id.to_string()),
         None => vote.user_id.to_string(),
     }
 }

@@ -136,8 +136,11 @@ impl Screen for State {
             );
         }
         if let Some(row) = all.get(selected).filter(|_| layout.preview.height > 0) {
-            let remark =
-                if has_list { "Enter opens the review; Tab moves here" } else { "here; Tab moves back" };
+            let remark = if has_list {
+                "Enter opens the review; Tab selects this pane"
+            } else {
+                "selected; Tab goes back"
+            };
             let inner = canvas.framed(layout.preview, "Preview", remark);
             let lines = preview_lines(canvas.theme, row, usize::from(inner.width));
             canvas.pane(inner, &lines, self.scroll, self.in_preview);

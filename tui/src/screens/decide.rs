@@ -16,11 +16,11 @@ use crate::keymap::Key;
 use crate::link::{LinkError, Order};
 use crate::proof::{Challenge, Review, outcome_text};
 
-/// The challenge field opens after this time without any key, in milliseconds.
-const QUIET_MILLIS: u64 = 1000;
+/// Time without any key after which the challenge field opens, in milliseconds.
+const PAUSE_MILLIS: u64 = 1000;
 /// An Enter within this time is a key repeat and does not close a receipt, in milliseconds.
 const REPEAT_MILLIS: u64 = 80;
-/// How long a signed vote can be cancelled with Esc before it is sent, in milliseconds.
+/// Time for which a signed vote can be cancelled with Esc before it is sent, in milliseconds.
 const HOLD_MILLIS: u64 = 3000;
 /// Maximum length of an answer and of a passphrase, in characters.
 const ANSWER_LIMIT: usize = 64;
@@ -37,7 +37,7 @@ pub(super) enum Focus {
 
 pub(super) enum Step {
     /// Keys are discarded until none was pressed for a while.
-    Quiet {
+    DiscardingKeys {
         since: u64,
     },
     Challenge {
@@ -83,8 +83,8 @@ pub(super) enum Pressed {
     Nothing,
     /// The message must be signed.
     Sign(Effect),
-    /// The user left the decision.
-    Left,
+    /// The user closed the decision.
+    Closed,
 }
 
 impl Decide {
@@ -97,14 +97,14 @@ impl Decide {
             Ballot::vote(choice == Choice::Approve, organization, fingerprint, now)
         };
         let challenge = if choice == Choice::Reject { Challenge::Yes } else { review.challenge() };
-        let (note, step) = (Input::default(), Step::Quiet { since: now });
+        let (note, step) = (Input::default(), Step::DiscardingKeys { since: now });
         Ok(Self { choice, ballot, challenge, note, step, last: None, scroll: 0 })
     }
 
     /// Returns the time-dependent text on screen.
     pub(crate) fn pulse(&self, now: u64) -> String {
         match &self.step {
-            Step::Quiet { .. } => "quiet".to_owned(),
+            Step::DiscardingKeys { .. } => "discarding".to_owned(),
             Step::Hold { until, .. } => format!("hold {}", until.saturating_sub(now).div_ceil(1000)),
             Step::Reread { .. } => "reread".to_owned(),
             Step::Sending { .. } => "sending".to_owned(),
@@ -112,9 +112,9 @@ impl Decide {
         }
     }
 
-    /// Returns whether the panel shows fields or text that can be scrolled.
-    pub(super) const fn is_quiet(&self) -> bool {
-        matches!(self.step, Step::Quiet { .. })
+    /// Returns whether the challenge field is not open yet.
+    pub(super) const fn discards_keys(&self) -> bool {
+        matches!(self.step, Step::DiscardingKeys { .. })
     }
 
     pub(super) const fn is_sending(&self) -> bool {
@@ -145,12 +145,12 @@ impl Decide {
         let is_repeat = self.last == Some(key) && gap < REPEAT_MILLIS;
         self.last = Some(key);
         if key == Key::Esc {
-            return Pressed::Left;
+            return Pressed::Closed;
         }
         // The effect of a key shows at the top.
         self.scroll = 0;
         match &mut self.step {
-            Step::Quiet { since } => *since = now,
+            Step::DiscardingKeys { since } => *since = now,
             Step::Challenge { .. } => return self.answer(key, needs_passphrase),
             Step::Key { passphrase, error } => match key {
                 Key::Char(letter) if passphrase.chars().count() < PASSPHRASE_LIMIT => passphrase.push(letter),
@@ -164,7 +164,7 @@ impl Decide {
                 }
                 _ => {}
             },
-            Step::Receipt { .. } if key == Key::Enter && !is_repeat => return Pressed::Left,
+            Step::Receipt { .. } if key == Key::Enter && !is_repeat => return Pressed::Closed,
             _ => {}
         }
         Pressed::Nothing
@@ -252,7 +252,7 @@ impl Decide {
     pub(super) fn advance(&mut self, review: &Review, now: u64) -> Option<Order> {
         let organization = review.activity.organization_id;
         match &self.step {
-            Step::Quiet { since } if now.saturating_sub(*since) >= QUIET_MILLIS => {
+            Step::DiscardingKeys { since } if now.saturating_sub(*since) >= PAUSE_MILLIS => {
                 self.step = Step::Challenge { typed: String::new(), focus: Focus::Field, wrong: false };
                 None
             }

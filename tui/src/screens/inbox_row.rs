@@ -20,7 +20,7 @@ pub(crate) struct Row {
     pub(crate) id: ActivityId,
     /// Fingerprint computed by this console; absent if no recorded bytes match it.
     pub(crate) fingerprint: Option<Fingerprint>,
-    /// Time when the activity was recorded, in milliseconds since 1970.
+    /// Time when the activity was recorded, in milliseconds since the Unix epoch.
     pub(crate) created: u64,
     /// Highest level of all flags.
     pub(crate) risk: Level,
@@ -32,7 +32,7 @@ pub(crate) struct Row {
     pub(crate) proposer: String,
     /// Approvals so far.
     pub(crate) votes: String,
-    /// Time when the oldest counted approval expires, in milliseconds since 1970.
+    /// Time when the oldest counted approval expires, in milliseconds since the Unix epoch.
     pub(crate) expires: Option<u64>,
     /// Whether all votes have expired.
     pub(crate) has_expired: bool,

@@ -66,7 +66,7 @@ impl Overlay {
         Self::Palette { commands, search: Input::default(), selected: 0 }
     }
 
-    /// Shows the signed bytes of a proposal and the daemon's own representation.
+    /// Shows the bytes of a proposal and, unless it is a draft, what the daemon states about it.
     pub(crate) fn raw(review: &Review) -> Self {
         let mut paragraphs = Vec::new();
         match &review.proposal {
@@ -80,6 +80,9 @@ impl Overlay {
             }
             None => paragraphs
                 .push("[x] The record contains no signed bytes that match the fingerprint.".to_owned()),
+        }
+        if review.draft.is_some() {
+            return Self::text("Raw bytes that you would sign", paragraphs);
         }
         paragraphs.push(String::new());
         paragraphs.push("Intent stated by the daemon [s]:".to_owned());
@@ -124,7 +127,8 @@ impl Overlay {
         let mut pieces = Vec::new();
         if let Some(proposal) = &review.proposal {
             pieces.push(piece('f', "fingerprint", proposal.fingerprint.to_string()));
-            pieces.push(piece('m', "signed bytes", proposal.message.clone()));
+            let bytes = if review.draft.is_some() { "bytes to sign" } else { "signed bytes" };
+            pieces.push(piece('m', bytes, proposal.message.clone()));
         }
         if review.draft.is_none() {
             pieces.push(piece('i', "activity id", review.activity.id.to_string()));
@@ -223,7 +227,7 @@ impl Overlay {
                 canvas.lines(inner, &lines, *scroll);
             }
             Self::Keys { commands, search, scroll } => {
-                let title = format!("Keys here: {}_", clean(search.value()));
+                let title = format!("Keys on this screen: {}_", clean(search.value()));
                 let inner = canvas.framed(area, &title, "type to search, Esc closes");
                 canvas.lines(inner, &key_lines(commands, search.value(), columns), *scroll);
             }

@@ -11,7 +11,7 @@ use crate::ballot::ActivityRequest;
 use crate::book::Book;
 use crate::known_keys::KnownKeys;
 use crate::link::LinkError;
-use crate::proof::{DraftContext, Evidence, Record, Review, Viewer};
+use crate::proof::{DraftContext, Evidence, NO_SIGNER, Record, Review, Viewer};
 use crate::session::Identity;
 use crate::text::duration;
 
@@ -26,9 +26,9 @@ pub(crate) enum LinkState {
     Live,
     Lost {
         error: LinkError,
-        /// Time when the connection was lost, in milliseconds since 1970.
+        /// Time when the connection was lost, in milliseconds since the Unix epoch.
         since: u64,
-        /// Time of the next attempt, in milliseconds since 1970.
+        /// Time of the next attempt, in milliseconds since the Unix epoch.
         retry: u64,
     },
     /// The daemon cannot be used; holds the reason.
@@ -38,12 +38,12 @@ pub(crate) enum LinkState {
 pub(crate) struct Shared {
     /// Terminal size in columns and rows.
     pub(crate) size: (u16, u16),
-    /// Current time, in milliseconds since 1970.
+    /// Current time, in milliseconds since the Unix epoch.
     pub(crate) now: u64,
     /// User and key of the console.
     pub(crate) identity: Identity,
     pub(crate) link: LinkState,
-    /// Time of the last message from the daemon, in milliseconds since 1970.
+    /// Time of the last message from the daemon, in milliseconds since the Unix epoch.
     pub(crate) last_contact: u64,
     pub(crate) daemon: Option<DaemonStatus>,
     /// Organization whose approvals are shown.
@@ -144,7 +144,7 @@ impl Shared {
     /// cannot propose.
     pub(crate) fn review_request(&self, request: &ActivityRequest) -> Result<Review, String> {
         let unread = || "the organization is not loaded yet".to_owned();
-        let no_key = || "no user and key are chosen: see quorate key add and config.toml".to_owned();
+        let no_key = || NO_SIGNER.to_owned();
         let context = DraftContext {
             organization: self.organization.as_ref().ok_or_else(unread)?,
             viewer: &self.viewer,

@@ -19,28 +19,30 @@ use crate::link::Client;
 use crate::proof::Viewer;
 use crate::text::clean;
 
+/// Heading of the options that every command accepts, in help texts.
+pub(crate) const GLOBAL_OPTIONS: &str = "Global options";
 const CREDENTIALS_LIMIT: u64 = 1024 * 1024;
 
 /// Global options that select the context.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Context {
     /// Path of the daemon's local socket
-    #[arg(long, global = true, value_name = "PATH")]
+    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "PATH")]
     pub(crate) socket: Option<PathBuf>,
     /// Organization to work with; votes are signed for this one only
-    #[arg(long, global = true, value_name = "ID")]
+    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "ID")]
     pub(crate) organization: Option<OrganizationId>,
     /// Name of the key to sign with, see `quorate key ls`
-    #[arg(long, global = true, value_name = "NAME", conflicts_with = "credentials")]
+    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "NAME", conflicts_with = "credentials")]
     pub(crate) key: Option<String>,
-    /// Credentials file of a DEV daemon, instead of a configured key
-    #[arg(long, global = true, value_name = "FILE")]
+    /// Sign with a key from the credentials file that `quorated dev` wrote
+    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "FILE")]
     pub(crate) credentials: Option<PathBuf>,
     /// User to act as, by name or id
-    #[arg(long, global = true, value_name = "NAME")]
+    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "NAME")]
     pub(crate) user: Option<String>,
     /// Read the passphrase from the first line of this file descriptor
-    #[arg(long, global = true, value_name = "N")]
+    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "N")]
     pub(crate) passphrase_fd: Option<u32>,
 }
 

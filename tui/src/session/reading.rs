@@ -10,7 +10,7 @@ use crate::clock::now_millis;
 use crate::failure::{Exit, Failure};
 use crate::files::Folders;
 use crate::known_keys::KnownKeys;
-use crate::proof::{BURST, BURST_MILLIS, Evidence, Record, Review, Sibling, Siblings, rival};
+use crate::proof::{BURST, BURST_MILLIS, Evidence, Record, Review, Sibling, Siblings, overriding_type};
 
 impl Session {
     /// Fetches and examines one activity.
@@ -54,11 +54,11 @@ impl Session {
     /// Returns the other waiting activities that affect the flags of this one. They are few among all that
     /// wait.
     async fn siblings(&self, id: OrganizationId, activity: &Activity) -> Result<Siblings, Failure> {
-        let mut rivals = Vec::new();
-        if let Some(rival) = rival(&activity.activity_type) {
-            let types = [rival.to_owned()];
+        let mut by_type = Vec::new();
+        if let Some(overriding_type) = overriding_type(&activity.activity_type) {
+            let types = [overriding_type.to_owned()];
             let page = self.client.activities(id, &[Status::ConsensusNeeded], &types, None, 2).await?;
-            rivals.extend(page.activities.iter().filter_map(|row| Sibling::of(&row.activity)));
+            by_type.extend(page.activities.iter().filter_map(|row| Sibling::of(&row.activity)));
         }
         let proposer = activity.votes.first().map(|vote| vote.user_id);
         let created = activity.created_at.millis();
@@ -70,18 +70,18 @@ impl Session {
             let siblings = page.activities.iter().filter_map(|row| Sibling::of(&row.activity));
             let all: Vec<Sibling> = siblings.collect();
             let is_old = all.iter().any(|sibling| sibling.created < since);
-            // A sibling that was already found by its type would count twice as a rival.
+            // A sibling that was already found by its type would count twice.
             let own = all.into_iter().filter(|sibling| {
                 sibling.proposer == proposer && sibling.created.abs_diff(created) <= BURST_MILLIS
             });
-            recent.extend(own.map(|sibling| Sibling { rival: None, ..sibling }));
+            recent.extend(own.map(|sibling| Sibling { overriding_type: None, ..sibling }));
             after = page.next;
             if is_old || after.is_none() || recent.len() > BURST {
                 break;
             }
         }
-        let rivals = rivals.into_iter().map(|sibling| Sibling { proposer: None, ..sibling });
-        Ok(rivals.chain(recent).collect())
+        let by_type = by_type.into_iter().map(|sibling| Sibling { proposer: None, ..sibling });
+        Ok(by_type.chain(recent).collect())
     }
 }
 

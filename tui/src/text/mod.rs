@@ -1,10 +1,10 @@
 //! Makes untrusted text safe to display and fits text to columns. Control, bidirectional and invisible
 //! characters never pass, and truncated text is always marked.
 
-mod layer;
+mod fit;
 mod sanitize;
 mod timestamps;
 
-pub(crate) use layer::{cut, grouped, pad, width, wrap};
+pub(crate) use fit::{cut, grouped, pad, width, wrap};
 pub(crate) use sanitize::{clean, has_hidden, is_hidden, is_mixed, quoted};
 pub(crate) use timestamps::{ago, clock, date, date_time, duration};

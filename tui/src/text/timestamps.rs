@@ -1,4 +1,4 @@
-//! Formats times for display. Takes milliseconds since 1970 and never reads a clock.
+//! Formats times for display. Takes milliseconds since the Unix epoch and never reads a clock.
 
 use time::OffsetDateTime;
 use time::format_description::BorrowedFormatItem;

@@ -228,5 +228,5 @@ fn drafting_requires_a_key() {
     console.model.shared.identity.public_key = None;
     console.press(Key::Char('D'));
     assert!(console.model.review.is_none());
-    assert!(console.shown().contains("no user and key are chosen"), "{}", console.shown());
+    assert!(console.shown().contains("no user and key are selected"), "{}", console.shown());
 }

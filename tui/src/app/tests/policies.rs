@@ -187,7 +187,10 @@ fn a_review_lists_changed_outcomes() {
     console.link(Answer::Recent(vec![past.clone()], resolved));
     let shown = console.shown();
     // The proposer is a root user, so the request waits for the quorum in any case.
-    assert!(shown.contains("recent activities: 1; evaluated: 1; with a different outcome: 0"), "{shown}");
+    assert!(
+        shown.contains("recent activities: 1; evaluated: 1; with a different outcome after the change: 0"),
+        "{shown}"
+    );
     let mut others = organization;
     others.head.root_quorum.user_ids.retain(|user| *user != Fixture::user(1));
     record.organization = others;
@@ -195,8 +198,11 @@ fn a_review_lists_changed_outcomes() {
     console.link(Answer::Record(record.row.activity.id.to_string(), Box::new(record)));
     console.link(Answer::Recent(vec![past], [(ADDRESS.to_owned(), signer())].into()));
     let shown = console.shown();
-    assert!(shown.contains("with a different outcome: 1"), "{shown}");
-    assert!(shown.contains("SIGN_RAW_PAYLOAD_V2 by jo: waits for votes now, denied then"), "{shown}");
+    assert!(shown.contains("with a different outcome after the change: 1"), "{shown}");
+    assert!(
+        shown.contains("SIGN_RAW_PAYLOAD_V2 by jo: waits for votes now, denied after the change"),
+        "{shown}"
+    );
 }
 
 #[test]

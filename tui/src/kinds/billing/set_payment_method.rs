@@ -8,7 +8,7 @@ pub(super) const KIND: Kind = Kind {
     ..Kind::new("SET_PAYMENT_METHOD", "Set payment method", describe)
 };
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let method = match parameters.maybe_text("number")? {
         Some(number) => card(number),
         None => quoted(parameters.text("paymentMethodId")?),
@@ -16,7 +16,7 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
     let (until, kept) = if parameters.has("number") {
         let (month, year) = (parameters.text("expiryMonth")?, parameters.text("expiryYear")?);
         (
-            format!(", valid until {}/{}", clean(month), clean(year)),
+            format!(", valid until {}/{},", clean(month), clean(year)),
             ", and only the last four digits are stored",
         )
     } else {
@@ -26,19 +26,19 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
     let mut description = Description::new(
         format!("{method} of {}", quoted(holder)),
         format!(
-            "Record as payment method {method}{until}, held by {} at {}. Nothing is charged{kept}.",
+            "Record {method}{until} as the payment method. Its holder is {} at {}. Nothing is charged{kept}.",
             quoted(holder),
             quoted(parameters.text("cardHolderEmail")?)
         ),
     );
     let after = format!("{method} of {}", quoted(holder));
-    description.change("payment method", recorded(scene), after);
+    description.change("payment method", recorded(context), after);
     Ok(description)
 }
 
 /// Returns the current payment method, as the daemon states it.
-pub(super) fn recorded(scene: &Scene<'_>) -> String {
-    scene.organization.payment_method.as_ref().map_or_else(
+pub(super) fn recorded(context: &ReviewContext<'_>) -> String {
+    context.organization.payment_method.as_ref().map_or_else(
         || "none".to_owned(),
         |method| {
             let method_text = if method.last_four.is_empty() {

@@ -4,6 +4,6 @@ use super::credential::describe_added;
 use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind =
-    Kind::new("CREATE_AUTHENTICATORS", "Add authenticators", |parameters, scene| {
-        describe_added(parameters, "authenticators", "authenticatorName", "authenticator", scene)
+    Kind::new("CREATE_AUTHENTICATORS", "Add authenticators", |parameters, context| {
+        describe_added(parameters, "authenticators", "authenticatorName", "authenticator", context)
     });

@@ -5,9 +5,9 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("CREATE_OAUTH_PROVIDERS", "Add OAuth providers", describe);
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let mut description =
-        describe_added(parameters, "oauthProviders", "providerName", "OAuth provider", scene)?;
+        describe_added(parameters, "oauthProviders", "providerName", "OAuth provider", context)?;
     for provider in parameters.list("oauthProviders")? {
         if let Some(claims) = provider.object("oidcClaims")? {
             let values = ["iss", "sub", "aud"].map(|name| claims.text(name).map(clean));

@@ -10,42 +10,42 @@ pub(super) fn describe_added(
     list: &str,
     member: &str,
     noun: &str,
-    scene: &Scene<'_>,
+    context: &ReviewContext<'_>,
 ) -> Result<Description, Undecodable> {
     let id = parameters.text("userId")?;
-    let user = scene.user_named(id);
+    let user = context.user_named(id);
     let new = parameters.list(list)?;
     let names = new.iter().map(|one| one.text(member).map(quoted)).collect::<Result<Vec<_>, _>>()?;
     let mut description = Description::new(
-        format!("{} for {}", count(new.len(), noun), scene.user_short(id)),
+        format!("{} for {}", count(new.len(), noun), context.user_short(id)),
         format!(
-            "Add {} for {user}: {}. This does not sign anybody in yet.",
+            "Add {} for {user}: {}. This does not start a session.",
             count(new.len(), &format!("more {noun}")),
             listed(names)
         ),
     );
-    if scene.is_root(id) {
+    if context.is_root(id) {
         description.flag(
             Level::High,
             "credential-for-root-user",
             format!("Adds a credential for a member of the root quorum: {user}."),
         );
     }
-    if scene.is_proposed_by_other(id) {
+    if context.is_proposed_by_other(id) {
         description.flag(
             Level::High,
             "credential-by-other",
             format!("Somebody else may gain access as {user}, who did not propose this."),
         );
     }
-    description.danger("the NAME of the user who gets the credential", &scene.user_name(id));
-    description.flag_if_missing("unknown-user", scene.user(id).is_some(), &user);
+    description.danger("the NAME of the user who gets the credential", &context.user_name(id));
+    description.flag_if_missing("unknown-user", context.user(id).is_some(), &user);
     Ok(description)
 }
 
 /// The credentials of one type that a user has.
 #[derive(Default)]
-pub(super) struct Held<'a> {
+pub(super) struct UserCredentials<'a> {
     /// Id and name of each.
     pub(super) names: Vec<(String, &'a str)>,
     /// Whether the user also has credentials of other types.
@@ -57,30 +57,30 @@ pub(super) fn describe_deleted(
     parameters: &Reader<'_>,
     list: &str,
     noun: &str,
-    held: fn(&User) -> Held<'_>,
-    scene: &Scene<'_>,
+    credentials: fn(&User) -> UserCredentials<'_>,
+    context: &ReviewContext<'_>,
 ) -> Result<Description, Undecodable> {
     let id = parameters.text("userId")?;
     let ids = parameters.texts(list)?;
-    let user = scene.user(id);
-    let held = user.map(held).unwrap_or_default();
-    let named = |id: &&str| match held.names.iter().find(|(known, _)| known.eq_ignore_ascii_case(id)) {
+    let user = context.user(id);
+    let credentials = user.map(credentials).unwrap_or_default();
+    let named = |id: &&str| match credentials.names.iter().find(|(known, _)| known.eq_ignore_ascii_case(id)) {
         Some((_, name)) => format!("{} ({})", stated(name), clean(id)),
         None => format!("{} (not known here)", clean(id)),
     };
     let deleted = listed(ids.iter().map(named));
     let mut description = Description::new(
-        format!("{} of {}", count(ids.len(), noun), scene.user_short(id)),
-        format!("Delete {} of {}: {deleted}.", count(ids.len(), noun), scene.user_named(id)),
+        format!("{} of {}", count(ids.len(), noun), context.user_short(id)),
+        format!("Delete {} of {}: {deleted}.", count(ids.len(), noun), context.user_named(id)),
     );
     description.flag(
         Level::Med,
         "access-removed",
         "People and programs that use the deleted credentials lose access.",
     );
-    if user.is_some() && !held.has_others && held.names.len() <= ids.len() {
+    if user.is_some() && !credentials.has_others && credentials.names.len() <= ids.len() {
         description.flag(Level::Med, "last-credential", "Locks the user out: no credential is left.");
     }
-    description.flag_if_missing("unknown-user", user.is_some(), &scene.user_named(id));
+    description.flag_if_missing("unknown-user", user.is_some(), &context.user_named(id));
     Ok(description)
 }

@@ -4,10 +4,10 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("DELETE_API_KEYS", "Delete API keys", describe);
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let id = parameters.text("userId")?;
     let ids = parameters.texts("apiKeyIds")?;
-    let user = scene.user(id);
+    let user = context.user(id);
     let key = |key_id: &&str| {
         let held = user.and_then(|user| {
             user.api_keys.iter().find(|key| key.api_key_id.to_string().eq_ignore_ascii_case(key_id))
@@ -25,11 +25,11 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
     let sentence = format!(
         "Delete {} of {}: {}.",
         count(ids.len(), "API key"),
-        scene.user_named(id),
+        context.user_named(id),
         listed(ids.iter().map(key))
     );
     let mut description =
-        Description::new(format!("{} of {}", count(ids.len(), "key"), scene.user_short(id)), sentence);
+        Description::new(format!("{} of {}", count(ids.len(), "key"), context.user_short(id)), sentence);
     let held = user.map_or(0, |user| user.api_keys.len());
     let left = held.saturating_sub(ids.len());
     description.change_removed("API keys of this user", held, ids.len());

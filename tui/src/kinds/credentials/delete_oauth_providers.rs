@@ -2,17 +2,17 @@
 
 use quorate_common::wire::User;
 
-use super::credential::{Held, describe_deleted};
+use super::credential::{UserCredentials, describe_deleted};
 use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind =
-    Kind::new("DELETE_OAUTH_PROVIDERS", "Delete OAuth providers", |parameters, scene| {
-        describe_deleted(parameters, "providerIds", "OAuth provider", held, scene)
+    Kind::new("DELETE_OAUTH_PROVIDERS", "Delete OAuth providers", |parameters, context| {
+        describe_deleted(parameters, "providerIds", "OAuth provider", credentials, context)
     });
 
-fn held(user: &User) -> Held<'_> {
+fn credentials(user: &User) -> UserCredentials<'_> {
     let names =
         user.oauth_providers.iter().map(|one| (one.provider_id.to_string(), one.provider_name.as_str()));
     let has_others = !user.api_keys.is_empty() || !user.authenticators.is_empty();
-    Held { names: names.collect(), has_others }
+    UserCredentials { names: names.collect(), has_others }
 }

@@ -4,12 +4,12 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("ACCEPT_INVITATION", "Accept invitation", describe);
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let id = parameters.text("invitationId")?;
     let user = parameters.text("userId")?;
     let passkey = parameters.object("authenticator")?.ok_or_else(|| parameters.unknown("authenticator"))?;
     let passkey = quoted(passkey.text("authenticatorName")?);
-    let invitation = scene.invitation(id);
+    let invitation = context.invitation(id);
     let who = invitation.map_or_else(
         || "the invited person".to_owned(),
         |known| format!("{} ({})", stated(&known.receiver_user_name), clean(&known.receiver_email)),
@@ -20,7 +20,7 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
             "Make {who} a user with the id {} and the passkey {passkey}, as defined by the invitation {}. The \
              mailed secret stamps this request; its key does not become a key of the user.",
             clean(user),
-            scene.invitation_named(id)
+            context.invitation_named(id)
         ),
     );
     let Some(invitation) = invitation else {
@@ -29,7 +29,7 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
         return Ok(description);
     };
     if !invitation.receiver_user_tags.is_empty() {
-        let tags = invitation.receiver_user_tags.iter().map(|tag| scene.tag_named(&tag.to_string()));
+        let tags = invitation.receiver_user_tags.iter().map(|tag| context.tag_named(&tag.to_string()));
         let text = format!("The new user gets every right that policies give to {} at once.", listed(tags));
         description.flag(Level::Med, "joins-tag", text);
     }

@@ -11,7 +11,7 @@ const OPEN: &str = "INVITATION_STATUS_CREATED";
 
 pub(super) const KIND: Kind = Kind::new("CREATE_INVITATIONS", "Invite users", describe);
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let invited = parameters.list("invitations")?;
     let mut names = Vec::new();
     let mut sentence = format!(
@@ -22,11 +22,11 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
     for one in &invited {
         let (name, address) = (one.text("receiverUserName")?, one.text("receiverUserEmail")?);
         names.push(format!("{} at {}", quoted(name), clean(address)));
-        let _ = write!(sentence, " {}", invitation(one, scene)?);
-        add_flags(one, scene, &mut description)?;
+        let _ = write!(sentence, " {}", invitation(one, context)?);
+        add_flags(one, context, &mut description)?;
     }
     let is_open = |one: &&Invitation| one.status == OPEN;
-    let before = scene.organization.invitations.iter().filter(is_open).count();
+    let before = context.organization.invitations.iter().filter(is_open).count();
     description.change_added("open invitations", before, invited.len());
     let text = "Anyone who reads such a mail first can become the user instead of the intended person.";
     description.flag(Level::Med, "secret-by-mail", text);
@@ -36,34 +36,38 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
 }
 
 /// Returns the sentences that describe an invitation.
-fn invitation(one: &Reader<'_>, scene: &Scene<'_>) -> Result<String, Undecodable> {
+fn invitation(one: &Reader<'_>, context: &ReviewContext<'_>) -> Result<String, Undecodable> {
     let access = one.text("accessType")?;
     let mut text = format!(
         "The invitation of {} goes to {} in the name of {}. The access type {} has no effect.",
         quoted(one.text("receiverUserName")?),
         quoted(one.text("receiverUserEmail")?),
-        scene.user_named(one.text("senderUserId")?),
+        context.user_named(one.text("senderUserId")?),
         clean(access.strip_prefix("ACCESS_TYPE_").unwrap_or(access))
     );
     let tags = one.texts("receiverUserTags")?;
     if !tags.is_empty() {
-        let tags = listed(tags.iter().map(|tag| scene.tag_named(tag)));
+        let tags = listed(tags.iter().map(|tag| context.tag_named(tag)));
         let _ = write!(text, " The new user is tagged {tags}.");
     }
     Ok(text)
 }
 
-fn add_flags(one: &Reader<'_>, scene: &Scene<'_>, description: &mut Description) -> Result<(), Undecodable> {
+fn add_flags(
+    one: &Reader<'_>,
+    context: &ReviewContext<'_>,
+    description: &mut Description,
+) -> Result<(), Undecodable> {
     let name = one.text("receiverUserName")?;
     let address = one.text("receiverUserEmail")?;
     let sender = one.text("senderUserId")?;
     let tags = one.texts("receiverUserTags")?;
     if !tags.is_empty() {
-        let tags = listed(tags.iter().map(|tag| scene.tag_named(tag)));
+        let tags = listed(tags.iter().map(|tag| context.tag_named(tag)));
         let text = format!("{} gets every right that policies give to {tags} at once.", quoted(name));
         description.flag(Level::Med, "joins-tag", text);
     }
-    if let Some(known) = scene.organization.users.iter().find(|known| known.user_name == name) {
+    if let Some(known) = context.organization.users.iter().find(|known| known.user_name == name) {
         description.flag(
             Level::Med,
             "same-name",
@@ -72,7 +76,7 @@ fn add_flags(one: &Reader<'_>, scene: &Scene<'_>, description: &mut Description)
     }
     let same =
         |known: &&Invitation| known.receiver_email.eq_ignore_ascii_case(address) && known.status == OPEN;
-    let again = scene.organization.invitations.iter().filter(same).count();
+    let again = context.organization.invitations.iter().filter(same).count();
     if again > 0 {
         let text = format!(
             "The address is already invited: {} to {} {} open.",
@@ -82,12 +86,12 @@ fn add_flags(one: &Reader<'_>, scene: &Scene<'_>, description: &mut Description)
         );
         description.flag(Level::Med, "invited-already", text);
     }
-    if scene.user(sender).is_none() {
-        description.flag_missing("unknown-user", &scene.user_named(sender));
-    } else if scene.is_proposed_by_other(sender) {
+    if context.user(sender).is_none() {
+        description.flag_missing("unknown-user", &context.user_named(sender));
+    } else if context.is_proposed_by_other(sender) {
         let text = format!(
             "The mail misleads its reader: it names {}, who did not propose this.",
-            scene.user_named(sender)
+            context.user_named(sender)
         );
         description.flag(Level::Med, "invites-for-other", text);
     }

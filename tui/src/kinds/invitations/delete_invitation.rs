@@ -4,10 +4,10 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("DELETE_INVITATION", "Revoke invitation", describe);
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let id = parameters.text("invitationId")?;
-    let named = scene.invitation_named(id);
-    let known = scene.invitation(id);
+    let named = context.invitation_named(id);
+    let known = context.invitation(id);
     let address = known.map_or_else(String::new, |one| format!(" to {}", stated(&one.receiver_email)));
     let mut description = Description::new(
         known.map_or_else(

@@ -3,15 +3,15 @@
 use quorate_common::console::OrganizationDetail;
 use quorate_common::wire::Invitation;
 
-use crate::kinds::Scene;
-use crate::kinds::section::{Item, Row, Section, Shown, cells};
+use crate::kinds::ReviewContext;
+use crate::kinds::section::{Item, Row, Section, SectionData, cells};
 use crate::text::{clean, date_time, quoted};
 
 pub(in crate::kinds) const SECTION: Section =
     Section { name: "Invitations", count: |detail| detail.invitations.len(), items: invitations };
 
-fn invitations(shown: &Shown<'_>) -> Vec<Item> {
-    let scene = Scene::of(shown.detail);
+fn invitations(data: &SectionData<'_>) -> Vec<Item> {
+    let context = ReviewContext::of(data.detail);
     let item = |one: &Invitation| {
         let status = match one.status.as_str() {
             "INVITATION_STATUS_CREATED" => "open".to_owned(),
@@ -23,18 +23,18 @@ fn invitations(shown: &Shown<'_>) -> Vec<Item> {
         let mut lines = vec![
             format!("id        {} sent {}", one.invitation_id, date_time(one.created_at.millis())),
             format!("to        {}", clean(&one.receiver_email)),
-            format!("from      {}", scene.user_named(&one.sender_user_id.to_string())),
+            format!("from      {}", context.user_named(&one.sender_user_id.to_string())),
             format!("status    {status} since {}   access {access}", date_time(one.updated_at.millis())),
         ];
         lines.extend(
             one.receiver_user_tags
                 .iter()
-                .map(|tag| format!("tag       {}", scene.tag_named(&tag.to_string()))),
+                .map(|tag| format!("tag       {}", context.tag_named(&tag.to_string()))),
         );
         let row = cells([(&one.receiver_user_name, 18), (&status, 10)], &one.receiver_email);
         Item::new(&one.receiver_user_name, row, lines)
     };
-    shown.detail.invitations.iter().map(item).collect()
+    data.detail.invitations.iter().map(item).collect()
 }
 
 /// Returns the lines of `quorate org get`.

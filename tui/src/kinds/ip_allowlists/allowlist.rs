@@ -17,26 +17,26 @@ impl<'a> Target<'a> {
     }
 
     /// Returns the target as text, with the full public key of an API key.
-    pub(super) fn named(&self, scene: &Scene<'_>) -> String {
-        self.key.map_or_else(|| "all users of this organization".to_owned(), |key| scene.key_named(key))
+    pub(super) fn named(&self, context: &ReviewContext<'_>) -> String {
+        self.key.map_or_else(|| "all users of this organization".to_owned(), |key| context.key_named(key))
     }
 
     /// Returns the target in a few words, for lists.
-    pub(super) fn brief(&self, scene: &Scene<'_>) -> String {
+    pub(super) fn brief(&self, context: &ReviewContext<'_>) -> String {
         let Some(key) = self.key else { return "everybody".to_owned() };
-        match scene.key_holder(key) {
+        match context.key_holder(key) {
             Some((user, held)) => format!("{} of {}", stated(&held.api_key_name), stated(&user.user_name)),
             None => format!("the API key {}", clean(key)),
         }
     }
 
     /// Returns the current list, as the daemon states it.
-    pub(super) fn now<'s>(&self, scene: &Scene<'s>) -> Option<&'s IpAllowlist> {
+    pub(super) fn now<'s>(&self, context: &ReviewContext<'s>) -> Option<&'s IpAllowlist> {
         let same = |list: &&IpAllowlist| match (self.key, list.public_key.as_deref()) {
             (Some(wanted), Some(known)) => known.eq_ignore_ascii_case(wanted),
             (wanted, known) => wanted.is_none() && known.is_none(),
         };
-        scene.organization.ip_allowlists.iter().find(same)
+        context.organization.ip_allowlists.iter().find(same)
     }
 
     /// Returns the sentence on what applies once the list no longer refuses any request.
@@ -50,24 +50,24 @@ impl<'a> Target<'a> {
     }
 
     /// Flags an API key that does not exist.
-    pub(super) fn flag_unknown_key(&self, scene: &Scene<'_>, description: &mut Description) {
+    pub(super) fn flag_unknown_key(&self, context: &ReviewContext<'_>, description: &mut Description) {
         if let Some(key) = self.key
-            && scene.key_holder(key).is_none()
+            && context.key_holder(key).is_none()
         {
-            description.flag_missing("unknown-key", &scene.key_named(key));
+            description.flag_missing("unknown-key", &context.key_named(key));
         }
     }
 }
 
 /// Returns whether the list of the organization is on. The lists of API keys apply only then.
-pub(super) fn is_on(scene: &Scene<'_>) -> bool {
-    Target { key: None }.now(scene).is_some_and(|list| list.enabled == Some(true))
+pub(super) fn is_on(context: &ReviewContext<'_>) -> bool {
+    Target { key: None }.now(context).is_some_and(|list| list.enabled == Some(true))
 }
 
 /// Returns the number of API keys with their own blocks.
-pub(super) fn own_lists(scene: &Scene<'_>) -> usize {
+pub(super) fn own_lists(context: &ReviewContext<'_>) -> usize {
     let own = |list: &&IpAllowlist| list.public_key.is_some() && !list.rules.is_empty();
-    scene.organization.ip_allowlists.iter().filter(own).count()
+    context.organization.ip_allowlists.iter().filter(own).count()
 }
 
 /// Returns a list in a few words. A list of an API key has no on/off state.

@@ -29,12 +29,12 @@ impl<'a> Rule<'a> {
     }
 
     /// Returns whether both denote the same block.
-    pub(super) fn same(&self, other: &Self) -> bool {
+    pub(super) fn is_same_block(&self, other: &Self) -> bool {
         if self.block.is_some() { self.block == other.block } else { self.text == other.text }
     }
 
     /// Returns whether the text is a valid block.
-    pub(super) fn is_read(&self) -> bool {
+    pub(super) fn is_valid(&self) -> bool {
         self.block.is_some()
     }
 

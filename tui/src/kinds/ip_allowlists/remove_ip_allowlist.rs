@@ -6,17 +6,17 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("REMOVE_IP_ALLOWLIST", "Remove IP allowlist", describe);
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let target = Target::of(parameters)?;
-    let target_text = target.named(scene);
+    let target_text = target.named(context);
     let mut description = Description::new(
-        target.brief(scene),
+        target.brief(context),
         format!(
             "Remove the list of addresses that requests of {target_text} may come from. {}",
             target.removal_effect()
         ),
     );
-    let now = target.now(scene);
+    let now = target.now(context);
     let before = now.map_or_else(|| "none".to_owned(), |list| state(list.enabled, list.rules.len()));
     description.change("list", before, "none");
     let blocks = now.map(|list| list.rules.as_slice()).unwrap_or_default();
@@ -32,6 +32,6 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
     if now.is_none() {
         description.flag(Level::Med, "unknown-allowlist", "There is no such list now.");
     }
-    target.flag_unknown_key(scene, &mut description);
+    target.flag_unknown_key(context, &mut description);
     Ok(description)
 }

@@ -14,18 +14,18 @@ struct RequestedList<'a> {
     accepts_unknown: bool,
 }
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let requested = RequestedList::of(parameters)?;
     let blocks = listed(requested.rules.iter().map(Rule::describe));
     let brief = match (requested.enabled || requested.target.key.is_some(), requested.rules.is_empty()) {
         (true, true) if requested.target.key.is_none() => "NOBODY is admitted".to_owned(),
-        (true, _) => format!("{}: {blocks}", requested.target.brief(scene)),
+        (true, _) => format!("{}: {blocks}", requested.target.brief(context)),
         (false, _) => format!("off, {blocks}"),
     };
-    let mut description = Description::new(brief, requested.sentence(&blocks, scene));
-    requested.compare(scene, &mut description);
+    let mut description = Description::new(brief, requested.sentence(&blocks, context));
+    requested.compare(context, &mut description);
     requested.add_flags(parameters, &mut description);
-    requested.target.flag_unknown_key(scene, &mut description);
+    requested.target.flag_unknown_key(context, &mut description);
     Ok(description)
 }
 
@@ -34,7 +34,7 @@ impl<'a> RequestedList<'a> {
         let mut rules: Vec<Rule<'a>> = Vec::new();
         for rule in parameters.list("rules")? {
             let rule = Rule::new(rule.text("cidr")?, rule.maybe_text("label")?);
-            if !rules.iter().any(|known| known.same(&rule)) {
+            if !rules.iter().any(|known| known.is_same_block(&rule)) {
                 rules.push(rule);
             }
         }
@@ -43,17 +43,17 @@ impl<'a> RequestedList<'a> {
             None | Some("DENY") => false,
             Some(_) => return Err(parameters.unknown("onEvaluationError")),
         };
-        let enabled = !parameters.has("enabled") || parameters.yes("enabled")?;
+        let enabled = !parameters.has("enabled") || parameters.boolean("enabled")?;
         Ok(Self { target: Target::of(parameters)?, enabled, rules, accepts_unknown })
     }
 
     /// Returns whether the list refuses any request once it is set.
-    fn applies(&self, scene: &Scene<'_>) -> bool {
-        if self.target.key.is_some() { is_on(scene) && !self.rules.is_empty() } else { self.enabled }
+    fn applies(&self, context: &ReviewContext<'_>) -> bool {
+        if self.target.key.is_some() { is_on(context) && !self.rules.is_empty() } else { self.enabled }
     }
 
-    fn sentence(&self, blocks: &str, scene: &Scene<'_>) -> String {
-        let target_text = self.target.named(scene);
+    fn sentence(&self, blocks: &str, context: &ReviewContext<'_>) -> String {
+        let target_text = self.target.named(context);
         let effect = match (self.target.key, self.rules.is_empty()) {
             (Some(_), true) => {
                 return format!(
@@ -63,7 +63,7 @@ impl<'a> RequestedList<'a> {
             }
             (Some(_), false) => {
                 let now =
-                    if is_on(scene) { "it is on now" } else { "it is off now, so this has no effect yet" };
+                    if is_on(context) { "it is on now" } else { "it is off now, so this has no effect yet" };
                 format!(
                     "Accept requests of {target_text} only from these addresses: {blocks}. This applies \
                      while the list of the organization is on; {now}."
@@ -77,12 +77,12 @@ impl<'a> RequestedList<'a> {
                 "Accept requests of {target_text} from NO address: every request is refused, except those of \
                  API keys with their own blocks ({} now). Only the operator of the daemon can undo this, \
                  with quorated clear-ip-allowlist.",
-                own_lists(scene)
+                own_lists(context)
             ),
             (None, false) => format!(
                 "Accept requests of {target_text} only from these addresses: {blocks}. Requests from \
                  elsewhere are refused, except those of API keys with their own blocks ({} now).",
-                own_lists(scene)
+                own_lists(context)
             ),
         };
         format!(
@@ -91,8 +91,8 @@ impl<'a> RequestedList<'a> {
         )
     }
 
-    fn compare(&self, scene: &Scene<'_>, description: &mut Description) {
-        let now = self.target.now(scene);
+    fn compare(&self, context: &ReviewContext<'_>, description: &mut Description) {
+        let now = self.target.now(context);
         let held: Vec<Rule<'_>> = now
             .map(|list| list.rules.iter().map(|rule| Rule::new(&rule.cidr, rule.label.as_deref())).collect())
             .unwrap_or_default();
@@ -104,7 +104,7 @@ impl<'a> RequestedList<'a> {
             let before = lenient.map_or("-", unknown_address_outcome);
             description.change("address not known", before, unknown_address_outcome(self.accepts_unknown));
         }
-        let absent = |rule: &Rule<'_>, list: &[Rule<'_>]| !list.iter().any(|other| other.same(rule));
+        let absent = |rule: &Rule<'_>, list: &[Rule<'_>]| !list.iter().any(|other| other.is_same_block(rule));
         let removed: Vec<String> =
             held.iter().filter(|rule| absent(rule, &self.rules)).map(Rule::describe).collect();
         let added: Vec<String> =
@@ -115,11 +115,11 @@ impl<'a> RequestedList<'a> {
         if !added.is_empty() {
             description.change("added blocks", "-", added.join(", "));
         }
-        self.flag_consoles(scene, description);
+        self.flag_consoles(context, description);
         Effect {
             target: &self.target,
-            before: is_on(scene) && (self.target.key.is_none() || !held.is_empty()),
-            after: self.applies(scene),
+            before: is_on(context) && (self.target.key.is_none() || !held.is_empty()),
+            after: self.applies(context),
             admits_any: !self.rules.is_empty(),
             removed: &removed,
             added: &added,
@@ -128,9 +128,9 @@ impl<'a> RequestedList<'a> {
     }
 
     /// Flags a list that refuses the requests of consoles, which can then neither vote nor undo it.
-    fn flag_consoles(&self, scene: &Scene<'_>, description: &mut Description) {
+    fn flag_consoles(&self, context: &ReviewContext<'_>, description: &mut Description) {
         let admits = self.rules.is_empty() || self.rules.iter().any(Rule::admits_consoles);
-        if admits || !self.applies(scene) {
+        if admits || !self.applies(context) {
             return;
         }
         let text = match self.target.key {
@@ -157,7 +157,7 @@ impl<'a> RequestedList<'a> {
             let text = "A request whose address is not known is accepted as if it came from a listed one.";
             description.flag(Level::Med, "unknown-address-taken", text);
         }
-        for rule in self.rules.iter().filter(|rule| !rule.is_read()) {
+        for rule in self.rules.iter().filter(|rule| !rule.is_valid()) {
             let text = format!("Not a valid CIDR block: {}.", rule.describe());
             description.flag(Level::Med, "unreadable-block", text);
         }

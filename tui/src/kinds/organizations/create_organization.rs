@@ -4,7 +4,7 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("CREATE_ORGANIZATION", "Create organization", describe);
 
-fn describe(parameters: &Reader<'_>, _: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, _: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let name = quoted(parameters.text("organizationName")?);
     let passkey = parameters.object("rootAuthenticator")?;
     let passkey = passkey.ok_or_else(|| parameters.unknown("rootAuthenticator"))?;

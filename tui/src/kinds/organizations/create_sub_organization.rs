@@ -8,7 +8,7 @@ use crate::kinds::shared::new_user::credentials;
 
 pub(super) const KIND: Kind = Kind::new("CREATE_SUB_ORGANIZATION", "Create sub-organization", describe);
 
-fn describe(parameters: &Reader<'_>, _: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, _: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let Some(name) = parameters.maybe_text("subOrganizationName")? else {
         return first_version(parameters);
     };
@@ -70,7 +70,7 @@ fn sign_in(parameters: &Reader<'_>, description: &mut Description) -> Result<(),
     ];
     let mut on = Vec::new();
     for (member, words) in ways {
-        if !parameters.yes(member)? {
+        if !parameters.boolean(member)? {
             on.push(words.to_owned());
         }
     }

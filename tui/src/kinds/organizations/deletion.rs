@@ -7,8 +7,8 @@ const MAX_NAMES: usize = 5;
 
 /// Describes the deletion of an organization with everything in it. With `requires_export`, the daemon
 /// refuses to delete an organization with keys that were never exported.
-pub(super) fn describe(noun: &str, requires_export: bool, scene: &Scene<'_>) -> Description {
-    let organization = scene.organization;
+pub(super) fn describe(noun: &str, requires_export: bool, context: &ReviewContext<'_>) -> Description {
+    let organization = context.organization;
     let name = &organization.head.organization_name;
     let held = [
         ("user", organization.users.len()),
@@ -31,13 +31,13 @@ pub(super) fn describe(noun: &str, requires_export: bool, scene: &Scene<'_>) -> 
     let text = "Everybody in it loses access. Everything that its keys control, funds included, is lost \
         unless copies exist.";
     description.flag(Level::High, "organization-deleted", text);
-    flag_missing_copies(requires_export, scene, &mut description);
+    flag_missing_copies(requires_export, context, &mut description);
     description.danger(&format!("the NAME of the {noun} that is deleted"), &clean(name));
     description
 }
 
-fn flag_missing_copies(requires_export: bool, scene: &Scene<'_>, description: &mut Description) {
-    let organization = scene.organization;
+fn flag_missing_copies(requires_export: bool, context: &ReviewContext<'_>, description: &mut Description) {
+    let organization = context.organization;
     let wallets = organization.wallets.iter().filter(|wallet| !wallet.exported);
     let keys = organization.private_keys.iter().filter(|key| !key.exported);
     let names: Vec<String> = wallets

@@ -5,11 +5,11 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("REMOVE_ORGANIZATION_FEATURE", "Remove feature", describe);
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let whole = parameters.text("name")?;
     let name = clean(whole.strip_prefix("FEATURE_NAME_").unwrap_or(whole));
     let mut description = Description::new(name.clone(), format!("Disable the feature {name}."));
-    description.change(&name, current(scene, whole), "off");
+    description.change(&name, current(context, whole), "off");
     match name.as_str() {
         "WEBHOOK" => {
             description.flag(

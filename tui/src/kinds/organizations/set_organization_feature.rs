@@ -9,7 +9,7 @@ pub(super) const KIND: Kind = Kind::new("SET_ORGANIZATION_FEATURE", "Set feature
 const SIGN_IN: [&str; 6] =
     ["ROOT_USER_EMAIL_RECOVERY", "EMAIL_AUTH", "EMAIL_RECOVERY", "SMS_AUTH", "OTP_EMAIL_AUTH", "AUTH_PROXY"];
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let whole = parameters.text("name")?;
     let name = whole.strip_prefix("FEATURE_NAME_").unwrap_or(whole);
     let value = parameters.maybe_text("value")?;
@@ -18,7 +18,7 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
         format!("{}{}", clean(name), value.map_or_else(String::new, |value| format!(" = {}", clean(value)))),
         format!("Enable the feature {}{with_value}.", clean(name)),
     );
-    description.change(&clean(name), current(scene, whole), value.map_or_else(|| "on".to_owned(), clean));
+    description.change(&clean(name), current(context, whole), value.map_or_else(|| "on".to_owned(), clean));
     if SIGN_IN.contains(&name) {
         description.flag(
             Level::High,
@@ -39,8 +39,8 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
 }
 
 /// Returns the current value of the feature, as the daemon states it.
-pub(super) fn current(scene: &Scene<'_>, name: &str) -> String {
-    match scene.organization.features.iter().find(|feature| feature.name == name) {
+pub(super) fn current(context: &ReviewContext<'_>, name: &str) -> String {
+    match context.organization.features.iter().find(|feature| feature.name == name) {
         Some(feature) => feature.value.as_deref().map_or_else(|| "on".to_owned(), clean),
         None => "off".to_owned(),
     }

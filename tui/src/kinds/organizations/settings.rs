@@ -3,8 +3,8 @@
 use quorate_common::console::OrganizationDetail;
 use quorate_common::wire::{Feature, IpAllowlist, IpAllowlistRule, PaymentMethod};
 
-use crate::kinds::Scene;
-use crate::kinds::section::{Item, Row, Section, Shown};
+use crate::kinds::ReviewContext;
+use crate::kinds::section::{Item, Row, Section, SectionData};
 use crate::text::{clean, cut, date_time, quoted};
 
 pub(in crate::kinds) const SECTION: Section = Section { name: "Settings", count, items };
@@ -21,8 +21,8 @@ fn count(detail: &OrganizationDetail) -> usize {
         .saturating_add(1)
 }
 
-fn items(shown: &Shown<'_>) -> Vec<Item> {
-    let detail = shown.detail;
+fn items(data: &SectionData<'_>) -> Vec<Item> {
+    let detail = data.detail;
     let mut items: Vec<Item> = detail.features.iter().map(feature).collect();
     let own = detail.ip_allowlists.iter().find(|list| list.public_key.is_none());
     let on = own.is_some_and(|list| list.enabled == Some(true));
@@ -32,7 +32,7 @@ fn items(shown: &Shown<'_>) -> Vec<Item> {
     }
     items.extend(detail.payment_method.as_ref().map(payment));
     items.extend(detail.billing_tier.as_deref().map(tier));
-    items.push(quorum_key(shown.quorum_key));
+    items.push(quorum_key(data.quorum_key));
     items
 }
 
@@ -54,15 +54,15 @@ fn feature(feature: &Feature) -> Item {
 
 /// Returns whom the list applies to.
 fn whose(detail: &OrganizationDetail, list: &IpAllowlist) -> String {
-    let scene = Scene::of(detail);
+    let context = ReviewContext::of(detail);
     list.public_key
         .as_deref()
-        .map_or_else(|| "all users of this organization".to_owned(), |key| scene.key_named(key))
+        .map_or_else(|| "all users of this organization".to_owned(), |key| context.key_named(key))
 }
 
 fn allowlist(detail: &OrganizationDetail, list: &IpAllowlist, on: bool) -> Item {
-    let scene = Scene::of(detail);
-    let who = match list.public_key.as_deref().map(|key| (key, scene.key_holder(key))) {
+    let context = ReviewContext::of(detail);
+    let who = match list.public_key.as_deref().map(|key| (key, context.key_holder(key))) {
         None => "all users".to_owned(),
         Some((_, Some((user, key)))) => {
             format!("{} of {}", quoted(&key.api_key_name), clean(&user.user_name))
@@ -121,10 +121,10 @@ pub(in crate::kinds) fn lines(organization: &OrganizationDetail) -> Vec<Row> {
         let value = feature.value.as_deref().map_or_else(|| "on".to_owned(), clean);
         lines.push(("feature", format!("{} {value}", clean(&feature.name))));
     }
-    let scene = Scene::of(organization);
+    let context = ReviewContext::of(organization);
     for list in &organization.ip_allowlists {
         let whose =
-            list.public_key.as_deref().map_or_else(|| "all users".to_owned(), |key| scene.key_named(key));
+            list.public_key.as_deref().map_or_else(|| "all users".to_owned(), |key| context.key_named(key));
         let state = if list.enabled == Some(false) { "off" } else { "on" };
         let blocks: Vec<String> = list.rules.iter().map(|rule| clean(&rule.cidr)).collect();
         let blocks = if blocks.is_empty() { "no blocks".to_owned() } else { blocks.join(", ") };

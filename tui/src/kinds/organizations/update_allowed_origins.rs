@@ -4,10 +4,10 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("UPDATE_ALLOWED_ORIGINS", "Change allowed origins", describe);
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let origins = parameters.texts("allowedOrigins")?;
     let listed_origins = listed(origins.iter().map(|origin| quoted(origin)));
-    let mut features = scene.organization.features.iter();
+    let mut features = context.organization.features.iter();
     let now = features.find(|feature| feature.name == "FEATURE_NAME_WEBAUTHN_ORIGINS");
     let now = now.and_then(|feature| feature.value.as_deref());
     let now = now.map_or_else(|| "any".to_owned(), clean);

@@ -4,9 +4,9 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("UPDATE_ORGANIZATION_NAME", "Rename organization", describe);
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let name = parameters.text("organizationName")?;
-    let now = &scene.organization.head.organization_name;
+    let now = &context.organization.head.organization_name;
     let mut description = Description::new(
         quoted(name),
         format!("Rename the organization {} to {}. Its id does not change.", quoted(now), quoted(name)),

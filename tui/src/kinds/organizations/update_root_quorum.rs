@@ -16,16 +16,16 @@ struct RequestedQuorum<'a> {
     leaving: Vec<&'a str>,
 }
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let threshold = parameters.number("threshold")?;
     let members = parameters.texts("userIds")?;
-    let now = &scene.organization.head.root_quorum;
+    let now = &context.organization.head.root_quorum;
     let before = u64::from(now.threshold);
     let current: Vec<String> = now.user_ids.iter().map(ToString::to_string).collect();
     let current: Vec<&str> = current.iter().map(String::as_str).collect();
     let (joining, leaving) = (without(&members, &current), without(&current, &members));
     let requested = RequestedQuorum { threshold, before, members, joining, leaving };
-    let mut description = Description::new(requested.brief(scene), requested.sentence(scene));
+    let mut description = Description::new(requested.brief(context), requested.sentence(context));
     let note = match threshold.cmp(&before) {
         Ordering::Less => "<- lower",
         Ordering::Equal => "same",
@@ -35,18 +35,18 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
     let note = if requested.keeps_members() { "same ids" } else { "<- changed" };
     let (held, after) = (current.len().to_string(), requested.members.len().to_string());
     description.change_with_note("root users", held, after, note);
-    let after = alone(scene, threshold, &requested.members);
-    description.change("can act alone", alone(scene, before, &current), after);
+    let after = alone(context, threshold, &requested.members);
+    description.change("can act alone", alone(context, before, &current), after);
     // The current members are stated by the daemon and not proven, so every new member is named, old or
     // new.
     for id in &requested.members {
-        description.fact("root user", scene.user_named(id));
+        description.fact("root user", context.user_named(id));
     }
     for id in &requested.joining {
-        description.change("joins", "-", scene.user_named(id));
+        description.change("joins", "-", context.user_named(id));
     }
     for id in &requested.leaving {
-        description.change("leaves", scene.user_named(id), "-");
+        description.change("leaves", context.user_named(id), "-");
     }
     requested.add_flags(&mut description);
     description.danger("the NEW THRESHOLD", &threshold.to_string());
@@ -59,8 +59,8 @@ fn without<'a>(ids: &[&'a str], others: &[&str]) -> Vec<&'a str> {
     ids.iter().copied().filter(|id| !is_other(id)).collect()
 }
 
-fn alone(scene: &Scene<'_>, threshold: u64, members: &[&str]) -> String {
-    if threshold > 1 { "nobody".to_owned() } else { listed(members.iter().map(|id| scene.user_short(id))) }
+fn alone(context: &ReviewContext<'_>, threshold: u64, members: &[&str]) -> String {
+    if threshold > 1 { "nobody".to_owned() } else { listed(members.iter().map(|id| context.user_short(id))) }
 }
 
 impl RequestedQuorum<'_> {
@@ -68,13 +68,13 @@ impl RequestedQuorum<'_> {
         self.joining.is_empty() && self.leaving.is_empty()
     }
 
-    fn brief(&self, scene: &Scene<'_>) -> String {
+    fn brief(&self, context: &ReviewContext<'_>) -> String {
         let threshold = if self.before == self.threshold {
             format!("{} as now [s]", self.threshold)
         } else {
             format!("{} [s] -> {}", self.before, self.threshold)
         };
-        let short = |ids: &[&str]| listed(ids.iter().map(|id| scene.user_short(id)));
+        let short = |ids: &[&str]| listed(ids.iter().map(|id| context.user_short(id)));
         let members = match (self.leaving.as_slice(), self.joining.as_slice()) {
             ([], []) => format!("same {} [s]", count(self.members.len(), "member")),
             (leaving, []) => format!("removes {}", short(leaving)),
@@ -84,9 +84,9 @@ impl RequestedQuorum<'_> {
         format!("threshold {threshold}, {members}")
     }
 
-    fn sentence(&self, scene: &Scene<'_>) -> String {
+    fn sentence(&self, context: &ReviewContext<'_>) -> String {
         let (threshold, roots) = (self.threshold, count(self.members.len(), "root user"));
-        let named = |ids: &[&str]| listed(ids.iter().map(|id| scene.user_named(id)));
+        let named = |ids: &[&str]| listed(ids.iter().map(|id| context.user_named(id)));
         let membership = if self.keeps_members() {
             format!("Keep the same {roots} [s].")
         } else {

@@ -5,7 +5,7 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("CREATE_POLICY", "Create policy", describe);
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let translated = translate_selectors(parameters)?;
     let rule = match &translated {
         Some(translated) => Rule {
@@ -18,8 +18,8 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
     let brief = format!("{} {}", rule.verb(), quoted(parameters.text("policyName")?));
     let mut description = Description::new(brief, rule.added(parameters)?);
     rule.add_parts("", &mut description);
-    rule.add_description("in words", &mut description, scene);
-    description.change_added("policies", scene.organization.policies.len(), 1);
+    rule.add_description("in words", &mut description, context);
+    description.change_added("policies", context.organization.policies.len(), 1);
     rule.flags(&mut description);
     Ok(description)
 }

@@ -3,6 +3,6 @@
 use super::rule::describe_deletion;
 use crate::kinds::prelude::*;
 
-pub(super) const KIND: Kind = Kind::new("DELETE_POLICIES", "Delete policies", |parameters, scene| {
-    Ok(describe_deletion(&parameters.texts("policyIds")?, scene))
+pub(super) const KIND: Kind = Kind::new("DELETE_POLICIES", "Delete policies", |parameters, context| {
+    Ok(describe_deletion(&parameters.texts("policyIds")?, context))
 });

@@ -100,9 +100,14 @@ impl<'a> Rule<'a> {
     }
 
     /// Adds the rule in words as a fact, with the names that the organization uses.
-    pub(super) fn add_description(&self, label: &str, description: &mut Description, scene: &Scene<'_>) {
+    pub(super) fn add_description(
+        &self,
+        label: &str,
+        description: &mut Description,
+        context: &ReviewContext<'_>,
+    ) {
         if let Some(program) = self.program() {
-            let sentence = policies::sentence(&program, &policies::Named(scene.organization));
+            let sentence = policies::sentence(&program, &policies::Named(context.organization));
             let names =
                 if sentence.contains('"') { " Names in quotes are stated by the daemon [s]." } else { "" };
             description.fact(label, clean(&format!("{sentence}{names}")));
@@ -126,14 +131,14 @@ impl<'a> Rule<'a> {
             "EFFECT_ALLOW" => {
                 let program = self.program();
                 let is = |what: fn(&PolicyProgram) -> bool| program.as_ref().is_some_and(what);
-                if self.condition.is_none() || is(policies::takes_anything) {
+                if self.condition.is_none() || is(policies::matches_any_activity) {
                     description.flag(
                         Level::High,
                         "allow-without-condition",
                         "Allows ANY activity that policies decide on: no condition limits it.",
                     );
                 }
-                if self.consensus.is_none() || is(policies::takes_anybody) {
+                if self.consensus.is_none() || is(policies::is_met_by_anybody) {
                     description.flag(
                         Level::High,
                         "allow-without-consensus",
@@ -166,22 +171,22 @@ impl<'a> Rule<'a> {
 }
 
 /// Describes the deletion of policies.
-pub(super) fn describe_deletion(ids: &[&str], scene: &Scene<'_>) -> Description {
-    let named = listed(ids.iter().map(|id| scene.policy_named(id)));
+pub(super) fn describe_deletion(ids: &[&str], context: &ReviewContext<'_>) -> Description {
+    let named = listed(ids.iter().map(|id| context.policy_named(id)));
     let mut description =
         Description::new(named.clone(), format!("Delete {}: {named}.", count_policies(ids.len())));
-    description.change_removed("policies", scene.organization.policies.len(), ids.len());
+    description.change_removed("policies", context.organization.policies.len(), ids.len());
     for id in ids {
-        if let Some(policy) = scene.policy(id) {
-            Rule::known(policy).add_description("in words", &mut description, scene);
+        if let Some(policy) = context.policy(id) {
+            Rule::known(policy).add_description("in words", &mut description, context);
         }
-        match scene.policy(id).map(|policy| policy.effect.as_str()) {
+        match context.policy(id).map(|policy| policy.effect.as_str()) {
             Some("EFFECT_DENY") => description.flag(
                 Level::High,
                 "deny-removed",
                 format!(
                     "Removes a prohibition: {} denies activities today that other policies may allow.",
-                    scene.policy_named(id)
+                    context.policy_named(id)
                 ),
             ),
             Some(_) => description.flag(
@@ -189,10 +194,10 @@ pub(super) fn describe_deletion(ids: &[&str], scene: &Scene<'_>) -> Description 
                 "allow-removed",
                 format!(
                     "Withdraws a right: what only {} allows then needs the root quorum.",
-                    scene.policy_named(id)
+                    context.policy_named(id)
                 ),
             ),
-            None => description.flag_missing("unknown-policy", &scene.policy_named(id)),
+            None => description.flag_missing("unknown-policy", &context.policy_named(id)),
         }
     }
     description

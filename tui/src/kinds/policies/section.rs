@@ -3,13 +3,13 @@
 use quorate_common::console::OrganizationDetail;
 use quorate_common::wire::Policy;
 
-use crate::kinds::section::{Item, Row, Section, Shown, cells};
+use crate::kinds::section::{Item, Row, Section, SectionData, cells};
 use crate::text::{clean, date_time, quoted};
 
 pub(in crate::kinds) const SECTION: Section =
     Section { name: "Policies", count: |detail| detail.policies.len(), items: policies };
 
-fn policies(shown: &Shown<'_>) -> Vec<Item> {
+fn policies(data: &SectionData<'_>) -> Vec<Item> {
     let or_none = |text: &str, none: &str| if text.trim().is_empty() { none.to_owned() } else { clean(text) };
     let item = |policy: &Policy| {
         let effect = clean(policy.effect.trim_start_matches("EFFECT_"));
@@ -21,7 +21,7 @@ fn policies(shown: &Shown<'_>) -> Vec<Item> {
         ];
         Item::new(&policy.policy_name, cells([(&effect, 6)], &policy.policy_name), lines)
     };
-    shown.detail.policies.iter().map(item).collect()
+    data.detail.policies.iter().map(item).collect()
 }
 
 /// Returns the lines of `quorate org get`.

@@ -8,10 +8,10 @@ use crate::policies;
 
 pub(super) const KIND: Kind = Kind::new("UPDATE_POLICY", "Change policy", describe);
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let id = parameters.text("policyId")?;
-    let named = scene.policy_named(id);
-    let known = scene.policy(id);
+    let named = context.policy_named(id);
+    let known = context.policy(id);
     // An empty member removes the expression; an absent one keeps it.
     let kept = |member: &str, now: Option<&'_ str>| -> Result<Option<String>, Undecodable> {
         let text = if parameters.has(member) { parameters.maybe_text(member)? } else { now };
@@ -45,8 +45,8 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
     sentences.push(format!("{source}: {}.", rule.words()));
     description.sentence = sentences.join(" ");
     let before = known.map(Rule::known);
-    compare(before.as_ref(), &rule, &mut description, scene);
-    flag_fewer_approvals(before.as_ref(), &rule, &mut description, scene);
+    compare(before.as_ref(), &rule, &mut description, context);
+    flag_fewer_approvals(before.as_ref(), &rule, &mut description, context);
     let is_limited = rule.time.is_some();
     let worst_case = Rule { effect: if signed { rule.effect } else { "EFFECT_ALLOW" }, ..rule };
     worst_case.flags(&mut description);
@@ -80,9 +80,9 @@ fn flag_fewer_approvals(
     before: Option<&Rule<'_>>,
     after: &Rule<'_>,
     description: &mut Description,
-    scene: &Scene<'_>,
+    context: &ReviewContext<'_>,
 ) {
-    let users = policies::approvers(scene.organization);
+    let users = policies::approvers(context.organization);
     let fewest = |rule: &Rule<'_>| policies::fewest(&rule.program()?, &users);
     let (Some(before), Some(after)) = (before.and_then(fewest), fewest(after)) else { return };
     if after < before {
@@ -136,11 +136,16 @@ fn changes(
 
 /// Adds the rule in words before and after the change, and the parts of its expressions that are removed and
 /// added.
-fn compare(before: Option<&Rule<'_>>, after: &Rule<'_>, description: &mut Description, scene: &Scene<'_>) {
+fn compare(
+    before: Option<&Rule<'_>>,
+    after: &Rule<'_>,
+    description: &mut Description,
+    context: &ReviewContext<'_>,
+) {
     if let Some(before) = before {
-        before.add_description("in words, now", description, scene);
+        before.add_description("in words, now", description, context);
     }
-    after.add_description("in words, after", description, scene);
+    after.add_description("in words, after", description, context);
     let (Some(before), Some(after)) = (before.and_then(Rule::program), after.program()) else { return };
     for (label, before, after) in [
         ("condition", &before.condition, &after.condition),

@@ -5,7 +5,7 @@ use crate::kinds::shared::new_key::private_key;
 
 pub(super) const KIND: Kind = Kind::new("CREATE_PRIVATE_KEYS", "Create private keys", describe);
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let keys = parameters.list("privateKeys")?;
     let named = keys.iter().map(private_key).collect::<Result<Vec<_>, _>>()?;
     let called =
@@ -17,7 +17,7 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
     for key in &keys {
         let tags = key.texts("privateKeyTags")?;
         if !tags.is_empty() {
-            let tag_names = listed(tags.iter().map(|tag| scene.tag_named(tag)));
+            let tag_names = listed(tags.iter().map(|tag| context.tag_named(tag)));
             description.flag(
                 Level::Med,
                 "joins-tag",
@@ -25,6 +25,6 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
             );
         }
     }
-    description.change_added("private keys", scene.organization.private_keys.len(), keys.len());
+    description.change_added("private keys", context.organization.private_keys.len(), keys.len());
     Ok(description)
 }

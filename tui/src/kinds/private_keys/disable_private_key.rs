@@ -4,9 +4,9 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("DISABLE_PRIVATE_KEY", "Disable private key", describe);
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let id = parameters.text("privateKeyId")?;
-    let named = scene.private_key_named(id);
+    let named = context.private_key_named(id);
     let mut description = Description::new(
         named.clone(),
         format!("Disable the private key {named} for good: it stays listed but can no longer sign."),
@@ -16,6 +16,6 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
         "key-disabled",
         "Stops everything that needs a signature by this key. A disabled key cannot be enabled again.",
     );
-    description.flag_if_missing("unknown-key", scene.private_key(id).is_some(), &named);
+    description.flag_if_missing("unknown-key", context.private_key(id).is_some(), &named);
     Ok(description)
 }

@@ -8,7 +8,7 @@ pub(super) const KIND: Kind = Kind {
     ..Kind::new("IMPORT_PRIVATE_KEY", "Import private key", describe)
 };
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let name = parameters.text("privateKeyName")?;
     parameters.text("encryptedBundle")?;
     let curve = clean(parameters.text("curve")?.trim_start_matches("CURVE_"));
@@ -20,14 +20,14 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
             "Import the private key {} on {curve}, which {} encrypted to this service. Address formats: \
              {}.",
             quoted(name),
-            scene.user_named(parameters.text("userId")?),
+            context.user_named(parameters.text("userId")?),
             listed(formats)
         ),
     );
     flag_external_copy(&mut description);
-    if scene.organization.private_keys.iter().any(|known| known.private_key_name == name) {
+    if context.organization.private_keys.iter().any(|known| known.private_key_name == name) {
         description.flag_same_name("a private key", name);
     }
-    description.change_added("private keys", scene.organization.private_keys.len(), 1);
+    description.change_added("private keys", context.organization.private_keys.len(), 1);
     Ok(description)
 }

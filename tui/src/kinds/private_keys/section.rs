@@ -3,13 +3,13 @@
 use quorate_common::console::OrganizationDetail;
 use quorate_common::wire::PrivateKey;
 
-use crate::kinds::section::{Item, Row, Section, Shown, cells};
+use crate::kinds::section::{Item, Row, Section, SectionData, cells};
 use crate::text::{clean, date_time, quoted};
 
 pub(in crate::kinds) const SECTION: Section =
     Section { name: "Keys", count: |detail| detail.private_keys.len(), items: private_keys };
 
-fn private_keys(shown: &Shown<'_>) -> Vec<Item> {
+fn private_keys(data: &SectionData<'_>) -> Vec<Item> {
     let item = |key: &PrivateKey| {
         let mut lines = vec![
             format!("key       {}  created {}", key.private_key_id, date_time(key.created_at.millis())),
@@ -26,7 +26,7 @@ fn private_keys(shown: &Shown<'_>) -> Vec<Item> {
         let row = cells([(&key.private_key_name, 24), (curve, 10)], exported);
         Item::new(&key.private_key_name, row, lines)
     };
-    shown.detail.private_keys.iter().map(item).collect()
+    data.detail.private_keys.iter().map(item).collect()
 }
 
 /// Returns the lines of `quorate org get`.

@@ -7,9 +7,9 @@ use crate::text::grouped;
 
 pub(super) const KIND: Kind = Kind::new("EXPORT_SECRETS", "Export secrets", describe);
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let secrets = parameters.list("secrets")?;
-    let named = secrets.iter().map(|one| secret_text(one, scene)).collect::<Result<Vec<_>, _>>()?;
+    let named = secrets.iter().map(|one| secret_text(one, context)).collect::<Result<Vec<_>, _>>()?;
     let those = count(secrets.len(), "secret");
     let mut description = Description::new(
         those.clone(),
@@ -27,16 +27,16 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
     let mut targets: Vec<&str> = Vec::new();
     for one in &secrets {
         let (id, target) = (one.text("secretId")?, one.text("targetPublicKey")?);
-        let named = scene.secret_named(id);
+        let named = context.secret_named(id);
         description.fact(&format!("target key of {named}, in full"), grouped(&clean(target)));
         if !targets.contains(&target) {
-            key_export::flag_target(&mut description, target, scene);
+            key_export::flag_target(&mut description, target, context);
             targets.push(target);
         }
-        description.flag_if_missing("unknown-secret", scene.secret(id).is_some(), &named);
+        description.flag_if_missing("unknown-secret", context.secret(id).is_some(), &named);
     }
     if let Some(first) = secrets.first() {
-        let name = scene.secret(first.text("secretId")?).and_then(|found| found.name.as_deref());
+        let name = context.secret(first.text("secretId")?).and_then(|found| found.name.as_deref());
         let prompt = "the NAME of the first secret that is exported, or EXPORT if it has no name";
         description.danger(prompt, &clean(name.unwrap_or("EXPORT")));
     }
@@ -44,11 +44,11 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
 }
 
 /// Returns the name of a secret to export, with the context that the proposer gives.
-fn secret_text(one: &Reader<'_>, scene: &Scene<'_>) -> Result<String, Undecodable> {
+fn secret_text(one: &Reader<'_>, context: &ReviewContext<'_>) -> Result<String, Undecodable> {
     secret::check_encryption(one)?;
-    let named = scene.secret_named(one.text("secretId")?);
+    let named = context.secret_named(one.text("secretId")?);
     Ok(match secret::pairs(one, "requestContext")? {
-        Some(context) => format!("{named}, for which the proposer states {context}"),
+        Some(pairs) => format!("{named}, for which the proposer states {pairs}"),
         None => named,
     })
 }

@@ -9,7 +9,7 @@ pub(super) const KIND: Kind = Kind {
     ..Kind::new("IMPORT_SECRETS", "Import secrets", describe)
 };
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let secrets = parameters.list("secrets")?;
     let named = secrets.iter().map(secret_text).collect::<Result<Vec<_>, _>>()?;
     let those = count(secrets.len(), "secret");
@@ -18,7 +18,7 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
         format!(
             "Import {those}, which {} encrypted to this service: {}. Names and properties cannot be \
              changed later.",
-            scene.proposer_named(),
+            context.proposer_named(),
             listed(named)
         ),
     );
@@ -29,11 +29,11 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
     );
     for secret in &secrets {
         let Some(name) = secret.maybe_text("name")? else { continue };
-        if scene.organization.secrets.iter().any(|known| known.name.as_deref() == Some(name)) {
+        if context.organization.secrets.iter().any(|known| known.name.as_deref() == Some(name)) {
             description.flag_same_name("a secret", name);
         }
     }
-    description.change_added("secrets", scene.organization.secrets.len(), secrets.len());
+    description.change_added("secrets", context.organization.secrets.len(), secrets.len());
     Ok(description)
 }
 

@@ -7,7 +7,7 @@ use crate::text::duration;
 
 pub(super) const KIND: Kind = Kind::new("CREATE_SESSION_PROFILE", "Create session profile", describe);
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let name = parameters.text("sessionProfileName")?;
     let scope = parameters.text("scope")?;
     let life = if parameters.has("expirationSeconds") {
@@ -26,7 +26,7 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
         ),
     );
     description.change("scope", "-", clean(scope));
-    let profiles = &scene.organization.session_profiles;
+    let profiles = &context.organization.session_profiles;
     description.change_added("profiles", profiles.len(), 1);
     if scope.trim() == "true" {
         let text = "Does not limit sessions: the scope is true for ANY activity.";

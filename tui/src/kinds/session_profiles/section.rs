@@ -3,13 +3,13 @@
 use quorate_common::console::OrganizationDetail;
 use quorate_common::wire::SessionProfile;
 
-use crate::kinds::section::{Item, Row, Section, Shown, cells};
+use crate::kinds::section::{Item, Row, Section, SectionData, cells};
 use crate::text::{clean, date_time, duration, quoted};
 
 pub(in crate::kinds) const SECTION: Section =
     Section { name: "Profiles", count: |detail| detail.session_profiles.len(), items: profiles };
 
-fn profiles(shown: &Shown<'_>) -> Vec<Item> {
+fn profiles(data: &SectionData<'_>) -> Vec<Item> {
     let item = |one: &SessionProfile| {
         let life = match one.expiration_seconds.as_deref().map(str::parse::<u64>) {
             None => "no limit of its own".to_owned(),
@@ -26,7 +26,7 @@ fn profiles(shown: &Shown<'_>) -> Vec<Item> {
         let row = cells([(&one.session_profile_name, 24)], &life);
         Item::new(&one.session_profile_name, row, lines)
     };
-    shown.detail.session_profiles.iter().map(item).collect()
+    data.detail.session_profiles.iter().map(item).collect()
 }
 
 /// Returns the lines of `quorate org get`.

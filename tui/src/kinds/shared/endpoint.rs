@@ -44,7 +44,7 @@ pub(in crate::kinds) fn flag_url(url: &str, description: &mut Description) {
 pub(in crate::kinds) fn receives_activities(parameters: &Reader<'_>) -> Result<bool, Undecodable> {
     let mut receives_activities = false;
     for subscription in parameters.list("subscriptions")? {
-        let active = !subscription.has("isActive") || subscription.yes("isActive")?;
+        let active = !subscription.has("isActive") || subscription.boolean("isActive")?;
         receives_activities |= active && subscription.text("eventType")? == ACTIVITY_UPDATES;
     }
     Ok(receives_activities)
@@ -69,10 +69,10 @@ pub(in crate::kinds) fn flag_filters(
 pub(in crate::kinds) fn flag_name(
     name: &str,
     id: Option<&str>,
-    scene: &Scene<'_>,
+    context: &ReviewContext<'_>,
     description: &mut Description,
 ) {
-    let mut others = scene.organization.webhook_endpoints.iter();
+    let mut others = context.organization.webhook_endpoints.iter();
     let other = |id: &str, known: &str| !known.eq_ignore_ascii_case(id);
     if others.any(|one| one.name == name && id.is_none_or(|id| other(id, &one.endpoint_id.to_string()))) {
         description.flag_same_name("an endpoint", name);

@@ -37,7 +37,7 @@ impl KeyDeletion<'_> {
             self.noun
         );
         description.flag(Level::High, "key-destroyed", text);
-        if parameters.yes("deleteWithoutExport")? {
+        if parameters.boolean("deleteWithoutExport")? {
             let text = "Also deletes keys that were never exported and may have no copy.";
             description.flag(Level::Med, "without-export", text);
         }

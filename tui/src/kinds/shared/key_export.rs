@@ -19,7 +19,7 @@ pub(in crate::kinds) struct KeyExport<'a> {
 
 impl KeyExport<'_> {
     /// Describes the export.
-    pub(in crate::kinds) fn describe(&self, scene: &Scene<'_>) -> Description {
+    pub(in crate::kinds) fn describe(&self, context: &ReviewContext<'_>) -> Description {
         let (what, named) = (self.what, &self.named);
         let mut description = Description::new(
             named.clone(),
@@ -34,7 +34,7 @@ impl KeyExport<'_> {
             "key-exported",
             "Gives away control for good: the holder of the copy can sign without this service.",
         );
-        flag_target(&mut description, self.target, scene);
+        flag_target(&mut description, self.target, context);
         description.flag_if_missing("unknown-key", self.known, named);
         let (prompt, answer) = self.danger;
         description.danger(prompt, &clean(answer));
@@ -43,12 +43,16 @@ impl KeyExport<'_> {
 }
 
 /// Flags what is known about the owner of the target key.
-pub(in crate::kinds) fn flag_target(description: &mut Description, target: &str, scene: &Scene<'_>) {
-    match scene.key_holder(target) {
+pub(in crate::kinds) fn flag_target(
+    description: &mut Description,
+    target: &str,
+    context: &ReviewContext<'_>,
+) {
+    match context.key_holder(target) {
         Some(_) => {
             let text = format!(
                 "The holder of {} can read the export: the target key also stamps requests.",
-                scene.key_named(target)
+                context.key_named(target)
             );
             description.flag(Level::High, "target-stamps", text);
         }

@@ -6,13 +6,13 @@ use crate::kinds::prelude::*;
 pub(in crate::kinds) fn describe_preparation(
     what: &str,
     parameters: &Reader<'_>,
-    scene: &Scene<'_>,
+    context: &ReviewContext<'_>,
 ) -> Result<Description, Undecodable> {
     let id = parameters.text("userId")?;
-    let who = scene.user_named(id);
+    let who = context.user_named(id);
     let sentence =
         format!("Create a key to which {who} can encrypt {what} within 24 hours. This imports nothing yet.");
-    Ok(Description::new(scene.user_short(id), sentence))
+    Ok(Description::new(context.user_short(id), sentence))
 }
 
 /// Flags that a copy of an imported key may exist elsewhere.

@@ -7,7 +7,7 @@ use crate::kinds::prelude::*;
 /// Describes the creation of these users. Users of some kinds can have no credentials except API keys.
 pub(in crate::kinds) fn describe_added(
     users: &[Reader<'_>],
-    scene: &Scene<'_>,
+    context: &ReviewContext<'_>,
 ) -> Result<Description, Undecodable> {
     let names = users.iter().map(|user| user.text("userName").map(quoted)).collect::<Result<Vec<_>, _>>()?;
     let mut sentence = format!("Add {}: {}.", count(users.len(), "user"), listed(names.iter().cloned()));
@@ -15,7 +15,7 @@ pub(in crate::kinds) fn describe_added(
     for user in users {
         let name = user.text("userName")?;
         let _ = write!(sentence, " {} gets {}.", quoted(name), credentials(user)?);
-        if let Some(known) = scene.organization.users.iter().find(|known| known.user_name == name) {
+        if let Some(known) = context.organization.users.iter().find(|known| known.user_name == name) {
             description.flag(
                 Level::Med,
                 "same-name",
@@ -24,7 +24,7 @@ pub(in crate::kinds) fn describe_added(
         }
         let tags = user.texts("userTags")?;
         if !tags.is_empty() {
-            let tag_names = listed(tags.iter().map(|tag| scene.tag_named(tag)));
+            let tag_names = listed(tags.iter().map(|tag| context.tag_named(tag)));
             let _ = write!(sentence, " {} is tagged {tag_names}.", quoted(name));
             description.flag(
                 Level::Med,
@@ -32,9 +32,9 @@ pub(in crate::kinds) fn describe_added(
                 format!("{} gets every right that policies give to {tag_names} at once.", quoted(name)),
             );
         }
-        registered_keys(user, scene, &mut description)?;
+        registered_keys(user, context, &mut description)?;
     }
-    description.change_added("users", scene.organization.users.len(), users.len());
+    description.change_added("users", context.organization.users.len(), users.len());
     description.sentence = sentence;
     Ok(description)
 }
@@ -77,12 +77,12 @@ pub(in crate::kinds) fn api_key(key: &Reader<'_>) -> Result<String, Undecodable>
 /// Flags keys that a user already has.
 pub(in crate::kinds) fn registered_keys(
     user: &Reader<'_>,
-    scene: &Scene<'_>,
+    context: &ReviewContext<'_>,
     description: &mut Description,
 ) -> Result<(), Undecodable> {
     for key in user.list("apiKeys")? {
         let public = key.text("publicKey")?;
-        let holder = scene.organization.users.iter().find(|known| {
+        let holder = context.organization.users.iter().find(|known| {
             known
                 .api_keys
                 .iter()

@@ -50,7 +50,7 @@ pub(in crate::kinds) fn add_details(
         description.flag(Level::Med, "revokes-delegation", text);
     } else {
         let text = format!(
-            "{label}Hands over the account: the code of {to} can then move everything that it holds."
+            "{label}Gives away the account: the code of {to} can then move everything that it holds."
         );
         description.flag(Level::High, "delegates", text);
         description.danger("the word DELEGATES", "DELEGATES");

@@ -12,8 +12,8 @@ pub(super) struct Key<'a> {
 
 impl<'a> Key<'a> {
     /// Returns the key with this name, which may be the id of a private key.
-    pub(super) fn of(name: &'a str, scene: &Scene<'a>) -> Self {
-        let stated = scene.private_key(name).map(|key| key.public_key.as_str());
+    pub(super) fn of(name: &'a str, context: &ReviewContext<'a>) -> Self {
+        let stated = context.private_key(name).map(|key| key.public_key.as_str());
         Self { text: stated.unwrap_or(name), is_stated: stated.is_some() }
     }
 }

@@ -11,7 +11,7 @@ use crate::text::{date, grouped};
 /// The recipients of one transaction.
 pub(in crate::kinds) struct Recipients<'a> {
     chain: Chain,
-    scene: &'a Scene<'a>,
+    context: &'a ReviewContext<'a>,
     /// Address of the key that would sign, if it is in the signed bytes.
     own: Option<String>,
     /// Addresses that are not in the book.
@@ -24,10 +24,10 @@ pub(in crate::kinds) struct Recipients<'a> {
 
 impl<'a> Recipients<'a> {
     /// Creates an empty list for a transaction of this key.
-    pub(in crate::kinds) fn new(chain: Chain, key: &Key<'_>, scene: &'a Scene<'a>) -> Self {
+    pub(in crate::kinds) fn new(chain: Chain, key: &Key<'_>, context: &'a ReviewContext<'a>) -> Self {
         Self {
             chain,
-            scene,
+            context,
             own: if key.is_stated { None } else { chain.address(key.text).ok() },
             unknown: Vec::new(),
             stated: Vec::new(),
@@ -46,7 +46,7 @@ impl<'a> Recipients<'a> {
     }
 
     fn marked(&self, address: &str) -> Option<String> {
-        self.scene.book.find(self.chain, address).map(crate::book::Entry::marked)
+        self.context.book.find(self.chain, address).map(crate::book::Entry::marked)
     }
 
     /// Adds a fact with the owner of a receiving address, and remembers an unknown one for the flags.
@@ -78,7 +78,7 @@ impl<'a> Recipients<'a> {
 
     /// Returns whether the address is in the book or the signer's own.
     pub(super) fn knows(&self, address: &str) -> bool {
-        self.is_own(address) || self.scene.book.find(self.chain, address).is_some()
+        self.is_own(address) || self.context.book.find(self.chain, address).is_some()
     }
 
     /// Adds a fact with the owner of a token contract, which does not itself receive the tokens.
@@ -95,7 +95,7 @@ impl<'a> Recipients<'a> {
             format!("not in your address book{stated}")
         });
         description.fact(label, format!("{}, {who}", in_groups(address)));
-        let held = self.scene.book.similar_entry(self.chain, address);
+        let held = self.context.book.similar_entry(self.chain, address);
         let known = held.filter(|_| self.similar.iter().any(|(similar, _)| similar == address));
         if let Some(held) = known {
             description.fact(&format!("{}, in full", held.marked()), in_groups(&held.address));
@@ -104,7 +104,7 @@ impl<'a> Recipients<'a> {
 
     /// Returns the owner of the address as text, or `None` if it is unknown.
     fn who(&mut self, address: &str, description: &mut Description) -> Option<String> {
-        let book = self.scene.book;
+        let book = self.context.book;
         if let Some(entry) = book.find(self.chain, address) {
             return Some(format!("{}, added {}", entry.marked(), date(entry.added_millis)));
         }
@@ -126,7 +126,7 @@ impl<'a> Recipients<'a> {
 
     /// Returns the name of the organization's private key with this address, as the daemon states it.
     fn stated_name(&self, address: &str) -> Option<String> {
-        let mut keys = self.scene.organization.private_keys.iter();
+        let mut keys = self.context.organization.private_keys.iter();
         let has = |text: &str| self.chain.address(text).is_ok_and(|written| written == address);
         let key = keys.find(|key| key.addresses.iter().any(|held| has(&held.address)))?;
         Some(quoted(&key.private_key_name))
@@ -140,7 +140,7 @@ impl<'a> Recipients<'a> {
                  another one (possible address poisoning)"
             );
             if !rest.is_empty() {
-                let _ = write!(text, "; {} more such", rest.len());
+                let _ = write!(text, "; {} more addresses like this", rest.len());
             }
             text.push('.');
             description.flag(Level::High, "similar-address", text);

@@ -15,7 +15,7 @@ pub(super) const KIND: Kind = Kind {
     ..Kind::new("CREATE_SMART_CONTRACT_INTERFACE", "Create contract interface", describe)
 };
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let address = parameters.text("smartContractAddress")?;
     let text = parameters.text(TEXT)?;
     let label = parameters.text("label")?;
@@ -34,7 +34,7 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
     description.fact("size of the interface", format!("{} bytes", text.len()));
     description
         .fact("SHA-256 of the interface, computed here", grouped(&const_hex::encode(Sha256::digest(text))));
-    let interfaces = &scene.organization.smart_contract_interfaces;
+    let interfaces = &context.organization.smart_contract_interfaces;
     description.change_added("interfaces", interfaces.len(), 1);
     description.flag(
         Level::Med,

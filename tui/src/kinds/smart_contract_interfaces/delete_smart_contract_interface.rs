@@ -5,10 +5,10 @@ use crate::kinds::prelude::*;
 pub(super) const KIND: Kind =
     Kind::new("DELETE_SMART_CONTRACT_INTERFACE", "Delete contract interface", describe);
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let id = parameters.text("smartContractInterfaceId")?;
-    let named = scene.interface_named(id);
-    let known = scene.interface(id);
+    let named = context.interface_named(id);
+    let known = context.interface(id);
     let contract = known
         .map_or_else(String::new, |one| format!(" of the contract {}", clean(&one.smart_contract_address)));
     let mut description = Description::new(
@@ -17,7 +17,7 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
             "Delete the interface {named}{contract}. Calls of the contract are no longer decoded with it."
         ),
     );
-    description.change_removed("interfaces", scene.organization.smart_contract_interfaces.len(), 1);
+    description.change_removed("interfaces", context.organization.smart_contract_interfaces.len(), 1);
     description.flag_if_missing("unknown-interface", known.is_some(), &named);
     Ok(description)
 }

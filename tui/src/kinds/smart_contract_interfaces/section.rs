@@ -3,14 +3,14 @@
 use quorate_common::console::OrganizationDetail;
 use quorate_common::wire::SmartContractInterface;
 
-use crate::kinds::section::{Item, Row, Section, Shown, cells};
+use crate::kinds::section::{Item, Row, Section, SectionData, cells};
 use crate::text::{clean, date_time, quoted};
 
 pub(in crate::kinds) const SECTION: Section =
     Section { name: "Contracts", count: |detail| detail.smart_contract_interfaces.len(), items: interfaces };
 
 /// Returns the smart contract interfaces, without their texts.
-fn interfaces(shown: &Shown<'_>) -> Vec<Item> {
+fn interfaces(data: &SectionData<'_>) -> Vec<Item> {
     let item = |one: &SmartContractInterface| {
         let kind = clean(one.interface_type.trim_start_matches("SMART_CONTRACT_INTERFACE_TYPE_"));
         let notes = if one.notes.is_empty() { "none".to_owned() } else { clean(&one.notes) };
@@ -26,7 +26,7 @@ fn interfaces(shown: &Shown<'_>) -> Vec<Item> {
         let row = cells([(&one.label, 18), (&kind, 8)], &one.smart_contract_address);
         Item::new(&one.label, row, lines)
     };
-    shown.detail.smart_contract_interfaces.iter().map(item).collect()
+    data.detail.smart_contract_interfaces.iter().map(item).collect()
 }
 
 /// Returns the lines of `quorate org get`.

@@ -3,6 +3,6 @@
 use super::tag::USERS;
 use crate::kinds::prelude::*;
 
-pub(super) const KIND: Kind = Kind::new("CREATE_USER_TAG", "Create user tag", |parameters, scene| {
-    USERS.describe_creation(parameters, "userTagName", "userIds", scene)
+pub(super) const KIND: Kind = Kind::new("CREATE_USER_TAG", "Create user tag", |parameters, context| {
+    USERS.describe_creation(parameters, "userTagName", "userIds", context)
 });

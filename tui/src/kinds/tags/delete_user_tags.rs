@@ -3,6 +3,6 @@
 use super::tag::USERS;
 use crate::kinds::prelude::*;
 
-pub(super) const KIND: Kind = Kind::new("DELETE_USER_TAGS", "Delete user tags", |parameters, scene| {
-    USERS.describe_deletion(parameters, "userTagIds", scene)
+pub(super) const KIND: Kind = Kind::new("DELETE_USER_TAGS", "Delete user tags", |parameters, context| {
+    USERS.describe_deletion(parameters, "userTagIds", context)
 });

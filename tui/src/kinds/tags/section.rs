@@ -3,14 +3,14 @@
 use quorate_common::console::OrganizationDetail;
 use quorate_common::wire::Tag;
 
-use crate::kinds::section::{Item, Row, Section, Shown};
+use crate::kinds::section::{Item, Row, Section, SectionData};
 use crate::text::{clean, pad, quoted};
 
 pub(in crate::kinds) const SECTION: Section =
     Section { name: "Tags", count: |detail| detail.tags.len(), items: tags };
 
-fn tags(shown: &Shown<'_>) -> Vec<Item> {
-    let detail = shown.detail;
+fn tags(data: &SectionData<'_>) -> Vec<Item> {
+    let detail = data.detail;
     let item = |tag: &Tag| {
         let kind = clean(tag.tag_type.trim_start_matches("TAG_TYPE_"));
         let users: Vec<String> = detail

@@ -9,15 +9,15 @@ pub(super) struct TagTarget {
     /// `TAG_TYPE_*`.
     pub(super) tag_type: &'static str,
     /// Returns name and full id of one object.
-    pub(super) named: fn(&Scene<'_>, &str) -> String,
+    pub(super) named: fn(&ReviewContext<'_>, &str) -> String,
 }
 
 pub(super) const USERS: TagTarget =
-    TagTarget { noun: "user", tag_type: "TAG_TYPE_USER", named: |scene, id| scene.user_named(id) };
+    TagTarget { noun: "user", tag_type: "TAG_TYPE_USER", named: |context, id| context.user_named(id) };
 pub(super) const PRIVATE_KEYS: TagTarget = TagTarget {
     noun: "private key",
     tag_type: "TAG_TYPE_PRIVATE_KEY",
-    named: |scene, id| scene.private_key_named(id),
+    named: |context, id| context.private_key_named(id),
 };
 
 impl TagTarget {
@@ -27,7 +27,7 @@ impl TagTarget {
         parameters: &Reader<'_>,
         name: &str,
         ids: &str,
-        scene: &Scene<'_>,
+        context: &ReviewContext<'_>,
     ) -> Result<Description, Undecodable> {
         let (ids, name) = (parameters.texts(ids)?, parameters.text(name)?);
         let noun = self.noun;
@@ -35,14 +35,14 @@ impl TagTarget {
         let holders = if ids.is_empty() {
             format!("No {noun} has it yet.")
         } else {
-            format!("Put it on {}.", self.listed(&ids, scene))
+            format!("Put it on {}.", self.listed(&ids, context))
         };
         let mut description = Description::new(
             format!("{}, {who}", quoted(name)),
             format!("Create the {noun} tag {}. {holders}", quoted(name)),
         );
-        self.flag_same_name(name, scene, &mut description);
-        description.change_added("tags", scene.organization.tags.len(), 1);
+        self.flag_same_name(name, context, &mut description);
+        description.change_added("tags", context.organization.tags.len(), 1);
         Ok(description)
     }
 
@@ -52,18 +52,18 @@ impl TagTarget {
         tag: &str,
         name: Option<&str>,
         (add, remove): (&[&str], &[&str]),
-        scene: &Scene<'_>,
+        context: &ReviewContext<'_>,
     ) -> Description {
-        let named = scene.tag_named(tag);
+        let named = context.tag_named(tag);
         let mut parts = Vec::new();
         if let Some(name) = name {
             parts.push(format!("Rename it to {}.", quoted(name)));
         }
         if !add.is_empty() {
-            parts.push(format!("Put it on {}.", self.listed(add, scene)));
+            parts.push(format!("Put it on {}.", self.listed(add, context)));
         }
         if !remove.is_empty() {
-            parts.push(format!("Remove it from {}.", self.listed(remove, scene)));
+            parts.push(format!("Remove it from {}.", self.listed(remove, context)));
         }
         if parts.is_empty() {
             parts.push("Nothing changes.".to_owned());
@@ -72,10 +72,10 @@ impl TagTarget {
         let mut description =
             Description::new(brief, format!("Change the {} tag {named}. {}", self.noun, parts.join(" ")));
         if let Some(name) = name {
-            let now = scene.tag(tag).map_or_else(|| "?".to_owned(), |tag| clean(&tag.tag_name));
+            let now = context.tag(tag).map_or_else(|| "?".to_owned(), |tag| clean(&tag.tag_name));
             description.change("name", now, clean(name));
-            if scene.tag(tag).is_none_or(|tag| tag.tag_name != name) {
-                self.flag_same_name(name, scene, &mut description);
+            if context.tag(tag).is_none_or(|tag| tag.tag_name != name) {
+                self.flag_same_name(name, context, &mut description);
             }
         }
         if !add.is_empty() || !remove.is_empty() {
@@ -89,7 +89,7 @@ impl TagTarget {
                 ),
             );
         }
-        self.flag_unknown(&[tag], scene, &mut description);
+        self.flag_unknown(&[tag], context, &mut description);
         description
     }
 
@@ -98,43 +98,46 @@ impl TagTarget {
         &self,
         parameters: &Reader<'_>,
         member: &str,
-        scene: &Scene<'_>,
+        context: &ReviewContext<'_>,
     ) -> Result<Description, Undecodable> {
         let tags = parameters.texts(member)?;
-        let named = listed(tags.iter().map(|tag| scene.tag_named(tag)));
+        let named = listed(tags.iter().map(|tag| context.tag_named(tag)));
         let noun = format!("{} tag", self.noun);
         let them = if tags.len() == 1 { "This removes it" } else { "This removes them" };
         let mut description = Description::new(
             count(tags.len(), &noun),
             format!("Delete {}: {named}. {them} from every {}.", count(tags.len(), &noun), self.noun),
         );
-        description.change_removed("tags", scene.organization.tags.len(), tags.len());
+        description.change_removed("tags", context.organization.tags.len(), tags.len());
         description.flag(
             Level::Med,
             "changes-tag",
             "Policies that use the deleted tags, including those that deny, no longer match anything through \
              them.",
         );
-        self.flag_unknown(&tags, scene, &mut description);
+        self.flag_unknown(&tags, context, &mut description);
         Ok(description)
     }
 
-    fn listed(&self, ids: &[&str], scene: &Scene<'_>) -> String {
-        listed(ids.iter().map(|id| (self.named)(scene, id)))
+    fn listed(&self, ids: &[&str], context: &ReviewContext<'_>) -> String {
+        listed(ids.iter().map(|id| (self.named)(context, id)))
     }
 
-    fn flag_same_name(&self, name: &str, scene: &Scene<'_>, description: &mut Description) {
+    fn flag_same_name(&self, name: &str, context: &ReviewContext<'_>, description: &mut Description) {
         let same = |tag: &quorate_common::wire::Tag| tag.tag_type == self.tag_type && tag.tag_name == name;
-        if scene.organization.tags.iter().any(same) {
+        if context.organization.tags.iter().any(same) {
             description.flag_same_name("a tag", name);
         }
     }
 
-    fn flag_unknown(&self, tags: &[&str], scene: &Scene<'_>, description: &mut Description) {
+    fn flag_unknown(&self, tags: &[&str], context: &ReviewContext<'_>, description: &mut Description) {
         for tag in tags {
-            if scene.tag(tag).is_none_or(|tag| tag.tag_type != self.tag_type) {
-                let text =
-                    format!("{} is not a {} tag of this organization now.", scene.tag_named(tag), self.noun);
+            if context.tag(tag).is_none_or(|tag| tag.tag_type != self.tag_type) {
+                let text = format!(
+                    "{} is not a {} tag of this organization now.",
+                    context.tag_named(tag),
+                    self.noun
+                );
                 description.flag(Level::Med, "unknown-tag", text);
             }
         }

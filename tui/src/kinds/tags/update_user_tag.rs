@@ -5,9 +5,9 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("UPDATE_USER_TAG", "Change user tag", describe);
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let (add, remove) = (parameters.texts("addUserIds")?, parameters.texts("removeUserIds")?);
     let tag = parameters.text("userTagId")?;
     let name = parameters.maybe_text("newUserTagName")?;
-    Ok(USERS.describe_update(tag, name, (&add, &remove), scene))
+    Ok(USERS.describe_update(tag, name, (&add, &remove), context))
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::{Scene, decode};
+use super::super::{ReviewContext, decode};
 use super::check;
 use crate::testing::Fixture;
 
@@ -69,13 +69,13 @@ fn secrets() {
 #[test]
 fn payloads_in_lists_are_abridged() {
     let organization = Fixture::new(3, 2).with_all_records();
-    let scene = Scene::of(&organization);
+    let context = ReviewContext::of(&organization);
     let secret = |payload: &str| {
         json!({"secretPayload": payload, "targetPublicKey": TARGET,
             "encryptionSuite": "TRANSPORT_ENCRYPTION_SUITE_ENCLAVE_ENCRYPT_V1"})
     };
     let parameters = json!({"secrets": [secret("first"), secret("second")]});
-    let decoded = decode("ACTIVITY_TYPE_IMPORT_SECRETS", &parameters, &scene);
+    let decoded = decode("ACTIVITY_TYPE_IMPORT_SECRETS", &parameters, &context);
     assert_eq!(decoded.abridged, ["secrets[].secretPayload"]);
     let payloads = decoded.fields.iter().filter(|field| field.name.ends_with("secretPayload"));
     let shown: Vec<&str> = payloads.map(|field| field.value.as_str()).collect();
@@ -83,7 +83,7 @@ fn payloads_in_lists_are_abridged() {
     assert_eq!(shown, [whole(5), whole(6)]);
     let mut other = parameters;
     other["secrets"][0]["encryptionSuite"] = json!("TRANSPORT_ENCRYPTION_SUITE_UNSPECIFIED");
-    assert!(decode("ACTIVITY_TYPE_IMPORT_SECRETS", &other, &scene).undecoded.is_some());
+    assert!(decode("ACTIVITY_TYPE_IMPORT_SECRETS", &other, &context).undecoded.is_some());
 }
 
 #[test]

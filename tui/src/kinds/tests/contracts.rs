@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{described, sample_organization};
 use crate::book::Book;
-use crate::kinds::{Level, Scene, decode};
+use crate::kinds::{Level, ReviewContext, decode};
 
 /// An unsigned call (EIP-155) of `deposit((address,uint256[]),bytes)` at the contract whose interface the
 /// organization has. The tuple contains an address of `35` bytes and the numbers 1 and 2; the bytes are
@@ -35,8 +35,8 @@ fn signs(unsigned: &str) -> Value {
 fn lines(unsigned: &str, text: &str) -> (Vec<String>, Vec<(Level, &'static str)>) {
     let mut organization = sample_organization();
     organization.smart_contract_interfaces[0].smart_contract_interface = text.to_owned();
-    let scene = Scene::of(&organization);
-    let description = decode("ACTIVITY_TYPE_SIGN_TRANSACTION_V2", &signs(unsigned), &scene).description;
+    let context = ReviewContext::of(&organization);
+    let description = decode("ACTIVITY_TYPE_SIGN_TRANSACTION_V2", &signs(unsigned), &context).description;
     let lines = described("ACTIVITY_TYPE_SIGN_TRANSACTION_V2", &signs(unsigned), &organization, &Book::EMPTY);
     (
         lines.lines().map(str::to_owned).collect(),

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::{TAG, check, check_in, passkey, sample_organization};
-use crate::kinds::{Scene, decode};
+use crate::kinds::{ReviewContext, decode};
 use crate::testing::Fixture;
 
 const NOBODY: &str = "00000000-0000-4000-8000-000000000009";
@@ -212,10 +212,10 @@ fn deleted_organizations() {
 #[test]
 fn card_numbers_are_never_shown() {
     let organization = sample_organization();
-    let scene = Scene::of(&organization);
+    let context = ReviewContext::of(&organization);
     let card = json!({"number": "4242424242421234", "cvv": "987", "expiryMonth": "01", "expiryYear": "2030",
         "cardHolderEmail": "m@acme.example", "cardHolderName": "Mira"});
-    let decoded = decode("ACTIVITY_TYPE_SET_PAYMENT_METHOD", &card, &scene);
+    let decoded = decode("ACTIVITY_TYPE_SET_PAYMENT_METHOD", &card, &context);
     let shown = format!("{:?} {:?}", decoded.description, decoded.fields);
     assert!(
         shown.contains("************1234") && !shown.contains("24212") && !shown.contains("987"),
@@ -224,5 +224,5 @@ fn card_numbers_are_never_shown() {
     assert_eq!(decoded.abridged, ["number", "cvv"]);
     let mut odd = card;
     odd["number"] = json!("42\u{202e}42");
-    assert_eq!(decode("ACTIVITY_TYPE_SET_PAYMENT_METHOD", &odd, &scene).abridged, ["cvv"]);
+    assert_eq!(decode("ACTIVITY_TYPE_SET_PAYMENT_METHOD", &odd, &context).abridged, ["cvv"]);
 }

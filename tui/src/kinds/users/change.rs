@@ -25,19 +25,19 @@ impl Contact {
     pub(super) fn describe(
         &self,
         parameters: &Reader<'_>,
-        scene: &Scene<'_>,
+        context: &ReviewContext<'_>,
     ) -> Result<Description, Undecodable> {
         let id = parameters.text("userId")?;
         let value = parameters.maybe_text(self.member)?;
-        let (label, named) = (self.label, scene.user_named(id));
+        let (label, named) = (self.label, context.user_named(id));
         let sentence = match value {
             Some(value) => format!("Set the {label} of the user {named} to {}.", quoted(value)),
             None => format!("Remove the {label} of the user {named}."),
         };
         let brief = value.map_or_else(|| "none".to_owned(), quoted);
-        let mut description = Description::new(format!("{}: {brief}", scene.user_short(id)), sentence);
-        self.compare(scene.user(id), value, &mut description);
-        flag_user(&mut description, id, scene);
+        let mut description = Description::new(format!("{}: {brief}", context.user_short(id)), sentence);
+        self.compare(context.user(id), value, &mut description);
+        flag_user(&mut description, id, context);
         Ok(description)
     }
 
@@ -70,10 +70,10 @@ impl Contact {
 }
 
 /// Flags a user who is unknown or in the root quorum.
-pub(super) fn flag_user(description: &mut Description, id: &str, scene: &Scene<'_>) {
-    description.flag_if_missing("unknown-user", scene.user(id).is_some(), &scene.user_named(id));
-    if scene.user(id).is_some() && scene.is_root(id) {
-        let text = format!("Changes a member of the root quorum: {}.", scene.user_named(id));
+pub(super) fn flag_user(description: &mut Description, id: &str, context: &ReviewContext<'_>) {
+    description.flag_if_missing("unknown-user", context.user(id).is_some(), &context.user_named(id));
+    if context.user(id).is_some() && context.is_root(id) {
+        let text = format!("Changes a member of the root quorum: {}.", context.user_named(id));
         description.flag(Level::Med, "root-user-changed", text);
     }
 }

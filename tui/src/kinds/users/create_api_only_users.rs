@@ -3,6 +3,7 @@
 use crate::kinds::prelude::*;
 use crate::kinds::shared::new_user::describe_added;
 
-pub(super) const KIND: Kind = Kind::new("CREATE_API_ONLY_USERS", "Create API users", |parameters, scene| {
-    describe_added(&parameters.list("apiOnlyUsers")?, scene)
-});
+pub(super) const KIND: Kind =
+    Kind::new("CREATE_API_ONLY_USERS", "Create API users", |parameters, context| {
+        describe_added(&parameters.list("apiOnlyUsers")?, context)
+    });

@@ -3,6 +3,6 @@
 use crate::kinds::prelude::*;
 use crate::kinds::shared::new_user::describe_added;
 
-pub(super) const KIND: Kind = Kind::new("CREATE_USERS", "Create users", |parameters, scene| {
-    describe_added(&parameters.list("users")?, scene)
+pub(super) const KIND: Kind = Kind::new("CREATE_USERS", "Create users", |parameters, context| {
+    describe_added(&parameters.list("users")?, context)
 });

@@ -3,15 +3,15 @@
 use quorate_common::console::OrganizationDetail;
 use quorate_common::wire::{ApiKey, User};
 
-use crate::kinds::section::{Item, Row, Section, Shown, cells};
-use crate::kinds::{Scene, count};
+use crate::kinds::section::{Item, Row, Section, SectionData, cells};
+use crate::kinds::{ReviewContext, count};
 use crate::text::{clean, date_time, quoted};
 
 pub(in crate::kinds) const SECTION: Section =
     Section { name: "Users", count: |detail| detail.users.len(), items: users };
 
-fn users(shown: &Shown<'_>) -> Vec<Item> {
-    shown.detail.users.iter().map(|one| user(shown.detail, one)).collect()
+fn users(data: &SectionData<'_>) -> Vec<Item> {
+    data.detail.users.iter().map(|one| user(data.detail, one)).collect()
 }
 
 fn user(detail: &OrganizationDetail, user: &User) -> Item {
@@ -50,7 +50,7 @@ fn user(detail: &OrganizationDetail, user: &User) -> Item {
         ));
     }
     for tag in &user.user_tags {
-        lines.push(format!("tag       {}", Scene::of(detail).tag_named(&tag.to_string())));
+        lines.push(format!("tag       {}", ReviewContext::of(detail).tag_named(&tag.to_string())));
     }
     Item::new(&user.user_name, row, lines)
 }

@@ -5,11 +5,11 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("UPDATE_USER", "Change user", describe);
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let id = parameters.text("userId")?;
-    let named = scene.user_named(id);
-    let user = scene.user(id);
-    let mut description = Description::new(scene.user_short(id), format!("Change the user {named}."));
+    let named = context.user_named(id);
+    let user = context.user(id);
+    let mut description = Description::new(context.user_short(id), format!("Change the user {named}."));
     let mut parts = Vec::new();
     if let Some(name) = parameters.maybe_text("userName")? {
         parts.push(format!("The name becomes {}.", quoted(name)));
@@ -24,9 +24,10 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
     }
     let tags = parameters.texts("userTagIds")?;
     if !tags.is_empty() {
-        let tag_names = listed(tags.iter().map(|tag| scene.tag_named(tag)));
+        let tag_names = listed(tags.iter().map(|tag| context.tag_named(tag)));
         parts.push(format!("All tags are replaced by {tag_names}."));
-        let now = user.map(|user| listed(user.user_tags.iter().map(|tag| scene.tag_named(&tag.to_string()))));
+        let now =
+            user.map(|user| listed(user.user_tags.iter().map(|tag| context.tag_named(&tag.to_string()))));
         description.change("tags", now.unwrap_or_else(|| "?".to_owned()), tag_names);
         description.flag(
             Level::Med,
@@ -38,6 +39,6 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
         parts.push("Nothing changes.".to_owned());
     }
     description.sentence = format!("{} {}", description.sentence, parts.join(" "));
-    flag_user(&mut description, id, scene);
+    flag_user(&mut description, id, context);
     Ok(description)
 }

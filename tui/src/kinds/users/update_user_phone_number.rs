@@ -4,6 +4,6 @@ use super::change::TELEPHONE_NUMBER;
 use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind =
-    Kind::new("UPDATE_USER_PHONE_NUMBER", "Change telephone number", |parameters, scene| {
-        TELEPHONE_NUMBER.describe(parameters, scene)
+    Kind::new("UPDATE_USER_PHONE_NUMBER", "Change telephone number", |parameters, context| {
+        TELEPHONE_NUMBER.describe(parameters, context)
     });

@@ -5,12 +5,12 @@ use crate::kinds::shared::new_key::wallet;
 
 pub(super) const KIND: Kind = Kind::new("CREATE_WALLET", "Create wallet", describe);
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let name = parameters.text("walletName")?;
     let mut description = Description::new(quoted(name), format!("Create {}", wallet(parameters)?));
-    if scene.organization.wallets.iter().any(|known| known.wallet_name == name) {
+    if context.organization.wallets.iter().any(|known| known.wallet_name == name) {
         description.flag_same_name("a wallet", name);
     }
-    description.change_added("wallets", scene.organization.wallets.len(), 1);
+    description.change_added("wallets", context.organization.wallets.len(), 1);
     Ok(description)
 }

@@ -5,11 +5,11 @@ use crate::kinds::shared::new_key::account;
 
 pub(super) const KIND: Kind = Kind::new("CREATE_WALLET_ACCOUNTS", "Add wallet accounts", describe);
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let id = parameters.text("walletId")?;
     let accounts = parameters.list("accounts")?;
     let named = accounts.iter().map(account).collect::<Result<Vec<_>, _>>()?;
-    let wallet = scene.wallet_named(id);
+    let wallet = context.wallet_named(id);
     Ok(Description::new(
         format!("{} in {wallet}", count(accounts.len(), "account")),
         format!(

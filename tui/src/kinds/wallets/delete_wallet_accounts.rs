@@ -4,7 +4,7 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("DELETE_WALLET_ACCOUNTS", "Delete wallet accounts", describe);
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let ids = parameters.texts("walletAccountIds")?;
     let named = listed(ids.iter().map(|id| clean(id)));
     let mut description = Description::new(
@@ -13,7 +13,7 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
             "Delete {}: {named}. Deleted accounts cannot sign until the same paths are derived again \
              from their wallets in {}.",
             count(ids.len(), "wallet account"),
-            stated(&scene.organization.head.organization_name)
+            stated(&context.organization.head.organization_name)
         ),
     );
     description.flag(
@@ -21,7 +21,7 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
         "accounts-removed",
         "Stops everything that needs a signature by a deleted account.",
     );
-    if parameters.yes("deleteWithoutExport")? {
+    if parameters.boolean("deleteWithoutExport")? {
         description.flag(
             Level::Med,
             "without-export",

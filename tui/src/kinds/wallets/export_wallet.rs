@@ -5,17 +5,17 @@ use crate::kinds::shared::key_export::KeyExport;
 
 pub(super) const KIND: Kind = Kind::new("EXPORT_WALLET", "Export wallet", describe);
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let id = parameters.text("walletId")?;
-    let wallet = scene.wallet(id);
+    let wallet = context.wallet(id);
     let mut description = KeyExport {
         what: "the mnemonic, and with it every key, of the wallet",
-        named: scene.wallet_named(id),
+        named: context.wallet_named(id),
         danger: ("the NAME of the wallet that is exported", wallet.map_or("EXPORT", |one| &one.wallet_name)),
         known: wallet.is_some(),
         target: parameters.text("targetPublicKey")?,
     }
-    .describe(scene);
+    .describe(context);
     if let Some(language) = parameters.maybe_text("language")?
         && language != "MNEMONIC_LANGUAGE_ENGLISH"
     {

@@ -5,7 +5,7 @@ use crate::kinds::shared::key_export::KeyExport;
 
 pub(super) const KIND: Kind = Kind::new("EXPORT_WALLET_ACCOUNT", "Export wallet account", describe);
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let address = parameters.text("address")?;
     let key_export = KeyExport {
         what: "the secret key of the wallet account",
@@ -15,5 +15,5 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
         known: true,
         target: parameters.text("targetPublicKey")?,
     };
-    Ok(key_export.describe(scene))
+    Ok(key_export.describe(context))
 }

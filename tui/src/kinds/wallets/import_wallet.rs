@@ -9,7 +9,7 @@ pub(super) const KIND: Kind = Kind {
     ..Kind::new("IMPORT_WALLET", "Import wallet", describe)
 };
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let name = parameters.text("walletName")?;
     let accounts = parameters.list("accounts")?;
     let named = accounts.iter().map(account).collect::<Result<Vec<_>, _>>()?;
@@ -20,15 +20,15 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
         format!(
             "Import the wallet {} from a mnemonic that {} encrypted to this service, with {}: {}.",
             quoted(name),
-            scene.user_named(parameters.text("userId")?),
+            context.user_named(parameters.text("userId")?),
             count(accounts.len(), "account"),
             listed(named)
         ),
     );
     flag_external_copy(&mut description);
-    if scene.organization.wallets.iter().any(|known| known.wallet_name == name) {
+    if context.organization.wallets.iter().any(|known| known.wallet_name == name) {
         description.flag_same_name("a wallet", name);
     }
-    description.change_added("wallets", scene.organization.wallets.len(), 1);
+    description.change_added("wallets", context.organization.wallets.len(), 1);
     Ok(description)
 }

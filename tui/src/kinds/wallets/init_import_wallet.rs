@@ -4,6 +4,6 @@ use crate::kinds::prelude::*;
 use crate::kinds::shared::key_import::describe_preparation;
 
 pub(super) const KIND: Kind =
-    Kind::new("INIT_IMPORT_WALLET", "Prepare wallet import", |parameters, scene| {
-        describe_preparation("one wallet", parameters, scene)
+    Kind::new("INIT_IMPORT_WALLET", "Prepare wallet import", |parameters, context| {
+        describe_preparation("one wallet", parameters, context)
     });

@@ -4,13 +4,13 @@ use quorate_common::console::OrganizationDetail;
 use quorate_common::wire::Wallet;
 
 use crate::kinds::count;
-use crate::kinds::section::{Item, Row, Section, Shown};
+use crate::kinds::section::{Item, Row, Section, SectionData};
 use crate::text::{clean, date_time, pad, quoted};
 
 pub(in crate::kinds) const SECTION: Section =
     Section { name: "Wallets", count: |detail| detail.wallets.len(), items: wallets };
 
-fn wallets(shown: &Shown<'_>) -> Vec<Item> {
+fn wallets(data: &SectionData<'_>) -> Vec<Item> {
     let item = |wallet: &Wallet| {
         let mut lines = vec![format!(
             "wallet    {}  created {}",
@@ -18,8 +18,8 @@ fn wallets(shown: &Shown<'_>) -> Vec<Item> {
             date_time(wallet.created_at.millis())
         )];
         lines.push(format!("exported  {}   imported {}", wallet.exported, wallet.imported));
-        if shown.of == Some(wallet.wallet_id) {
-            for account in shown.accounts {
+        if data.of == Some(wallet.wallet_id) {
+            for account in data.accounts {
                 let name =
                     account.name.as_deref().map_or_else(String::new, |name| format!(" {}", quoted(name)));
                 lines.push(format!(
@@ -29,10 +29,10 @@ fn wallets(shown: &Shown<'_>) -> Vec<Item> {
                     clean(account.address_format.trim_start_matches("ADDRESS_FORMAT_"))
                 ));
             }
-            lines.push(if shown.more {
+            lines.push(if data.more {
                 "          Enter loads more accounts".to_owned()
             } else {
-                format!("          {}, complete", count(shown.accounts.len(), "account"))
+                format!("          {}, complete", count(data.accounts.len(), "account"))
             });
         } else {
             lines.push("          Enter loads its accounts".to_owned());
@@ -41,7 +41,7 @@ fn wallets(shown: &Shown<'_>) -> Vec<Item> {
         let row = format!("{} {} {exported}", pad(&clean(&wallet.wallet_name), 24), wallet.wallet_id);
         Item { wallet: Some(wallet.wallet_id), ..Item::new(&wallet.wallet_name, row, lines) }
     };
-    shown.detail.wallets.iter().map(item).collect()
+    data.detail.wallets.iter().map(item).collect()
 }
 
 /// Returns the lines of `quorate org get`.

@@ -4,9 +4,9 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("UPDATE_WALLET", "Rename wallet", describe);
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let id = parameters.text("walletId")?;
-    let wallet = scene.wallet_named(id);
+    let wallet = context.wallet_named(id);
     let Some(name) = parameters.maybe_text("walletName")? else {
         return Ok(Description::new(
             format!("{wallet}, nothing changes"),
@@ -17,13 +17,13 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
         format!("{wallet} becomes {}", quoted(name)),
         format!("Rename the wallet {wallet} to {}. Its keys do not change.", quoted(name)),
     );
-    let known = scene.organization.wallets.iter().find(|wallet| wallet.wallet_id.to_string() == id);
+    let known = context.organization.wallets.iter().find(|wallet| wallet.wallet_id.to_string() == id);
     description.change(
         "name",
         known.map_or_else(|| "?".to_owned(), |wallet| clean(&wallet.wallet_name)),
         clean(name),
     );
-    if scene
+    if context
         .organization
         .wallets
         .iter()

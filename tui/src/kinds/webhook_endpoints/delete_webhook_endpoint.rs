@@ -5,10 +5,10 @@ use crate::kinds::shared::endpoint;
 
 pub(super) const KIND: Kind = Kind::new("DELETE_WEBHOOK_ENDPOINT", "Delete webhook endpoint", describe);
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let id = parameters.text("endpointId")?;
-    let named = scene.endpoint_named(id);
-    let known = scene.endpoint(id);
+    let named = context.endpoint_named(id);
+    let known = context.endpoint(id);
     let address = known.map_or_else(String::new, |endpoint| format!(" at {}", quoted(&endpoint.url)));
     let brief = known.map_or_else(
         || named.clone(),
@@ -18,7 +18,7 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
         brief,
         format!("Delete the endpoint {named}{address}. Pending deliveries are still made."),
     );
-    description.change_removed("endpoints", scene.organization.webhook_endpoints.len(), 1);
+    description.change_removed("endpoints", context.organization.webhook_endpoints.len(), 1);
     description.flag(Level::Med, "webhook-removed", "This endpoint receives no further events.");
     description.flag_if_missing("unknown-endpoint", known.is_some(), &named);
     Ok(description)

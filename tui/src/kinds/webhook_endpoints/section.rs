@@ -3,13 +3,13 @@
 use quorate_common::console::OrganizationDetail;
 use quorate_common::wire::WebhookEndpoint;
 
-use crate::kinds::section::{Item, Row, Section, Shown, cells};
+use crate::kinds::section::{Item, Row, Section, SectionData, cells};
 use crate::text::{clean, quoted};
 
 pub(in crate::kinds) const SECTION: Section =
     Section { name: "Webhooks", count: |detail| detail.webhook_endpoints.len(), items: endpoints };
 
-fn endpoints(shown: &Shown<'_>) -> Vec<Item> {
+fn endpoints(data: &SectionData<'_>) -> Vec<Item> {
     let item = |one: &WebhookEndpoint| {
         let state = if one.is_active { "active" } else { "inactive" };
         let mut lines =
@@ -27,7 +27,7 @@ fn endpoints(shown: &Shown<'_>) -> Vec<Item> {
         let row = cells([(&one.name, 18), (state, 8)], &one.url);
         Item::new(&one.name, row, lines)
     };
-    shown.detail.webhook_endpoints.iter().map(item).collect()
+    data.detail.webhook_endpoints.iter().map(item).collect()
 }
 
 /// Returns the lines of `quorate org get`.

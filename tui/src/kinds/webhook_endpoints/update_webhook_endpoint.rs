@@ -5,10 +5,10 @@ use crate::kinds::shared::endpoint;
 
 pub(super) const KIND: Kind = Kind::new("UPDATE_WEBHOOK_ENDPOINT", "Change webhook endpoint", describe);
 
-fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let id = parameters.text("endpointId")?;
-    let named = scene.endpoint_named(id);
-    let now = scene.endpoint(id);
+    let named = context.endpoint_named(id);
+    let now = context.endpoint(id);
     let mut description = Description::new(String::new(), String::new());
     let mut brief = vec![now.map_or_else(|| clean(id), |endpoint| quoted(&endpoint.name))];
     let mut sentences = vec![format!("Change the endpoint {named}.")];
@@ -24,10 +24,10 @@ fn describe(parameters: &Reader<'_>, scene: &Scene<'_>) -> Result<Description, U
         let before = now.map_or_else(|| "?".to_owned(), |endpoint| clean(&endpoint.name));
         description.change("name", before, clean(name));
         brief.push(format!("named {}", quoted(name)));
-        endpoint::flag_name(name, Some(id), scene, &mut description);
+        endpoint::flag_name(name, Some(id), context, &mut description);
     }
     if parameters.has("isActive") {
-        let active = parameters.yes("isActive")?;
+        let active = parameters.boolean("isActive")?;
         let word = |active: bool| if active { "active" } else { "inactive" };
         let before = now.map_or("?", |endpoint| word(endpoint.is_active));
         description.change("state", before, word(active));

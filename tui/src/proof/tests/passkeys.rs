@@ -91,9 +91,13 @@ fn approval_by_a_passkey_counts() {
     // The key was added after the first contact and was not accepted.
     assert_eq!((mark(&good, "K7"), good.tally.has()), (Mark::Stated, 2));
     let strange = voted(&other, &own, same);
-    assert_eq!((mark(&strange, "K7"), strange.tally.has()), (Mark::Care, 1), "not a key of the voter");
+    assert_eq!((mark(&strange, "K7"), strange.tally.has()), (Mark::Attention, 1), "not a key of the voter");
     let elsewhere = voted(&own, &own, |message| message.replace("APPROVE", "REJECT"));
-    assert_eq!((mark(&elsewhere, "K7"), elsewhere.tally.has()), (Mark::Care, 1), "signed over other bytes");
+    assert_eq!(
+        (mark(&elsewhere, "K7"), elsewhere.tally.has()),
+        (Mark::Attention, 1),
+        "signed over other bytes"
+    );
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::tabs::tabs;
 use super::tree::Tree;
 use crate::canvas::{Canvas, Line, above, beside};
 use crate::keymap::{Action, BACK, Command, FILTER, Key, LEFT, NEXT_PANE, RIGHT, command, moved, scroll};
-use crate::kinds::{Item, SECTIONS, Shown};
+use crate::kinds::{Item, SECTIONS, SectionData};
 use crate::link::{Answer, Order, Subject};
 use crate::screens::filter::Filter;
 use crate::screens::request::Request;
@@ -222,7 +222,7 @@ impl State {
         let (Some(detail), Some(section)) = (&self.detail, SECTIONS.get(self.section)) else {
             return Vec::new();
         };
-        let mut items = (section.items)(&Shown {
+        let mut items = (section.items)(&SectionData {
             detail,
             accounts: &self.accounts,
             of: self.accounts_of,
@@ -279,9 +279,9 @@ impl State {
         };
         let has_keys = self.pane == Pane::Detail;
         let remark = match (has_keys, item.wallet.is_some()) {
-            (true, _) => "here; Tab moves on",
-            (false, true) => "Enter loads its accounts; Tab moves here",
-            (false, false) => "Tab moves here",
+            (true, _) => "selected; Tab goes on",
+            (false, true) => "Enter loads its accounts; Tab selects this pane",
+            (false, false) => "Tab selects this pane",
         };
         let inner = canvas.framed(area, &item.title, remark);
         canvas.pane(inner, &detail_lines(item, usize::from(inner.width)), self.scroll, has_keys);

@@ -6,7 +6,7 @@ use crate::kinds::{SECTIONS, Section};
 use crate::text::width;
 
 /// Minimum height of a pane with two rows of tabs.
-const ROOMY: usize = 9;
+const TWO_ROWS_HEIGHT: usize = 9;
 
 /// Returns the tabs in one or two rows. If the space is too small, only the tabs around the open one are
 /// shown, with marks for more.
@@ -17,7 +17,7 @@ pub(super) fn tabs(detail: &OrganizationDetail, open: usize, columns: usize, hei
     };
     let tabs: Vec<String> = SECTIONS.iter().enumerate().map(label).collect();
     let rows = packed(&tabs, open, columns);
-    if rows.len() <= if height < ROOMY { 1 } else { 2 } {
+    if rows.len() <= if height < TWO_ROWS_HEIGHT { 1 } else { 2 } {
         return rows;
     }
     let (mut first, mut last) = (open, open);

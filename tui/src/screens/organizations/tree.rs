@@ -88,7 +88,7 @@ impl Tree {
         let inner = canvas.framed(
             area,
             &format!("Organizations {}{more}", self.heads.len()),
-            if in_tree { "here" } else { "Tab" },
+            if in_tree { "selected" } else { "Tab" },
         );
         let mut lines: Vec<Line> = Vec::new();
         for (index, head) in self.heads.iter().enumerate() {

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 
 use super::state::{Pane, State, labelled};
 use crate::canvas::{Canvas, Line};
-use crate::kinds::Scene;
+use crate::kinds::ReviewContext;
 use crate::policies::{self, Rules};
 use crate::proof::status_word;
 use crate::screens::overlay::Overlay;
@@ -65,7 +65,7 @@ impl State {
         let effect = clean(policy.effect.trim_start_matches("EFFECT_"));
         let title = format!("{} {}", cut(&clean(&policy.policy_name), 40), policy.policy_id);
         let has_keys = self.pane == Pane::Detail;
-        let remark = if has_keys { format!("{effect}, here") } else { effect };
+        let remark = if has_keys { format!("{effect}, selected") } else { effect };
         let inner = canvas.framed(area, &title, &remark);
         let lines = self.detail_lines(shared, rules, policy, usize::from(inner.width), canvas.theme);
         canvas.pane(inner, &lines, self.scroll, has_keys);
@@ -109,7 +109,7 @@ impl State {
             labelled(&mut lines, label, text, columns);
         }
         for finding in self.findings(policy) {
-            let mark = if finding.level == Level::Warning { "[!]" } else { "[ ]" };
+            let mark = if finding.level == Level::Warning { "[!]" } else { "[i]" };
             let text = format!("{mark} {}: {}", finding.expression.name(), finding.text);
             let style = theme.of_mark(&text);
             lines.extend(wrap(&clean(&text), columns).into_iter().map(|text| Line::styled(text, style)));
@@ -123,8 +123,8 @@ impl State {
         let known = self.history.as_ref().zip(shared.organization.as_ref());
         let by = known.and_then(|(history, organization)| {
             let change = history.changed(&policy.policy_id.to_string())?;
-            let scene = Scene::of(organization);
-            let people = change.people.iter().map(|user| scene.user_name(&user.to_string()));
+            let context = ReviewContext::of(organization);
+            let people = change.people.iter().map(|user| context.user_name(&user.to_string()));
             Some(format!(" by {} (activity {})", people.collect::<Vec<_>>().join(", "), change.activity_id))
         });
         let created =
@@ -136,7 +136,7 @@ impl State {
     pub(super) fn matching_activities(&self, shared: &Shared) -> Option<Overlay> {
         let policy = self.selected(shared)?;
         let (history, organization) = (self.history.as_ref()?, shared.organization.as_ref()?);
-        let scene = Scene::of(organization);
+        let context = ReviewContext::of(organization);
         let program = policies::program(policy).ok()?;
         let mut paragraphs = Vec::new();
         if let Some(change) = history.changed(&policy.policy_id.to_string()) {
@@ -152,7 +152,7 @@ impl State {
         paragraphs.extend(matched.into_iter().map(|past| {
             let when = date_time(past.proposed_millis);
             let kind = clean(past.activity_type.trim_start_matches("ACTIVITY_TYPE_"));
-            let who = scene.user_name(&past.proposer.to_string());
+            let who = context.user_name(&past.proposer.to_string());
             format!("{when}  {} {kind} by {who}  {}", pad(status_word(past.status), 9), past.activity_id)
         }));
         let title = format!("Activities that match {}", quoted(&policy.policy_name));

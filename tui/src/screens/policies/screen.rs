@@ -27,11 +27,11 @@ pub(in crate::screens) static TAB: Tab = Tab {
     create: || Box::new(State::default()),
 };
 
-const TRY: Action = Action::Own("try");
-const EXPLAIN: Action = Action::Own("explain");
-const NEW: Action = Action::Own("new");
-const CHANGE: Action = Action::Own("change");
-const REMOVE: Action = Action::Own("remove");
+const TRY: Action = Action::OfScreen("try");
+const EXPLAIN: Action = Action::OfScreen("explain");
+const NEW: Action = Action::OfScreen("new");
+const CHANGE: Action = Action::OfScreen("change");
+const REMOVE: Action = Action::OfScreen("remove");
 
 static COMMANDS: [Command; 13] = [
     command(

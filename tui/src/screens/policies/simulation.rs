@@ -94,7 +94,7 @@ pub(super) fn explanation(state: &State, shared: &Shared) -> Option<Overlay> {
 
 pub(super) fn draw(state: &State, shared: &Shared, rules: &Rules<'_>, canvas: &mut Canvas<'_>, area: Rect) {
     let has_keys = state.pane == Pane::Simulation;
-    let remark = if has_keys { "here: Up Down request, Left Right proposer" } else { "Tab" };
+    let remark = if has_keys { "selected: Up Down request, Left Right proposer" } else { "Tab" };
     let inner = canvas.framed(area, "Try a request: what would happen? Nothing is sent", remark);
     let lines = lines(state, shared, rules, usize::from(inner.width));
     canvas.pane(inner, &lines, state.simulation_scroll, has_keys);

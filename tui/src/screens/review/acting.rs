@@ -24,16 +24,20 @@ const DRAFT_MILLIS: u64 = 10 * 60 * 1000;
 /// Maximum number of lines about activities with a different outcome.
 const REPLAY_LIMIT: usize = 20;
 
-const APPROVE: Action = Action::Own("approve");
-const REJECT: Action = Action::Own("reject");
-const RAW: Action = Action::Own("raw");
-const PROOF: Action = Action::Own("proof");
-const COMPARE: Action = Action::Own("compare");
+const APPROVE: Action = Action::OfScreen("approve");
+const REJECT: Action = Action::OfScreen("reject");
+const RAW: Action = Action::OfScreen("raw");
+const PROOF: Action = Action::OfScreen("proof");
+const COMPARE: Action = Action::OfScreen("compare");
 
 const NEXT: Command = command(Action::PageDown, &[Key::Char(' ')], "Space", "Next", "Scroll down one screen");
 const SHOW_RAW: Command =
     command(RAW, &[Key::Char('d')], "d", "Raw bytes", "Show the bytes that the proposer signed")
         .cli("quorate review REF --json");
+const SHOW_DRAFT_BYTES: Command =
+    command(RAW, &[Key::Char('d')], "d", "Raw bytes", "Show the bytes that you would sign");
+const SHOW_DRAFT_CHECKS: Command =
+    command(PROOF, &[Key::Char('v')], "v", "Proof", "Show every check; a draft has no votes yet");
 const SHOW_PROOF: Command =
     command(PROOF, &[Key::Char('v')], "v", "Proof", "Show every check and every signed vote")
         .cli("quorate review REF");
@@ -65,8 +69,8 @@ static DRAFT_COMMANDS: [Command; 7] = [
     command(APPROVE, &[Key::Char('a')], "a", "Propose...", "Propose the change; a challenge follows")
         .cli("quorate policy new FILE"),
     NEXT,
-    SHOW_RAW,
-    SHOW_PROOF,
+    SHOW_DRAFT_BYTES,
+    SHOW_DRAFT_CHECKS,
     COPY,
     EXPORT,
     BACK,
@@ -139,14 +143,14 @@ impl State {
     pub(crate) fn press(&mut self, shared: &Shared, key: Key, gap: u64, body: Rect) -> Vec<Request> {
         let scrolled = self.panel(shared).map(|panel| panel.scrolled(body, key == Key::PageDown));
         let (Some(decide), Some(scrolled)) = (&mut self.decide, scrolled) else { return Vec::new() };
-        if matches!(key, Key::PageUp | Key::PageDown) && !decide.is_quiet() {
+        if matches!(key, Key::PageUp | Key::PageDown) && !decide.discards_keys() {
             decide.scroll = scrolled;
             return Vec::new();
         }
         match decide.press(key, gap, shared.now, shared.identity.needs_passphrase) {
             Pressed::Nothing => Vec::new(),
             Pressed::Sign(effect) => vec![effect.into()],
-            Pressed::Left => self.leave(),
+            Pressed::Closed => self.leave(),
         }
     }
 

@@ -30,7 +30,9 @@ impl Panel<'_> {
     pub(super) fn draw(&self, canvas: &mut Canvas<'_>, area: Rect) {
         let decide = self.decide;
         let (number, steps) = match decide.step {
-            Step::Quiet { .. } | Step::Challenge { .. } => (2, "1 review  [2 challenge]  3 key  4 send"),
+            Step::DiscardingKeys { .. } | Step::Challenge { .. } => {
+                (2, "1 review  [2 challenge]  3 key  4 send")
+            }
             Step::Key { .. } | Step::Signing => (3, "1 review  2 challenge  [3 key]  4 send"),
             _ => (4, "1 review  2 challenge  3 key  [4 send]"),
         };
@@ -68,7 +70,7 @@ impl Panel<'_> {
         let mut out = Vec::new();
         let mut push = |text: &str| out.extend(wrap(text, columns));
         match &decide.step {
-            Step::Quiet { .. } => {
+            Step::DiscardingKeys { .. } => {
                 push(&prompt(decide));
                 push("   [ the field opens after one second without a key ]");
             }

@@ -8,12 +8,23 @@ use crate::proof::{Review, needs, tally_of_marks};
 use crate::text::{ago, clean, clock, date_time, grouped, pad, width, wrap};
 use crate::theme::Theme;
 
+/// Titles of the sections in the review of an activity.
 pub(super) const SECTIONS: [&str; 6] = [
     "1 What happens",
     "2 Flags",
     "3 Details",
     "4 Change against current state",
     "5 Who proposed it, and why it needs you",
+    "6 Proof",
+];
+
+/// Titles of the sections in the review of a draft.
+const DRAFT_SECTIONS: [&str; 6] = [
+    "1 What would happen",
+    "2 Flags",
+    "3 Details",
+    "4 Change against current state",
+    "5 Who would propose it, and who must approve",
     "6 Proof",
 ];
 
@@ -42,8 +53,9 @@ pub(super) fn rows(review: &Review, replay: &[String], columns: usize, now: u64,
         (None, None) => "",
     };
     let remarks = [source, "", "", "NOW [s], AFTER [v]", "", "v details"];
+    let titles = if review.draft.is_some() { DRAFT_SECTIONS } else { SECTIONS };
     let mut out = Vec::new();
-    for (index, ((title, remark), texts)) in SECTIONS.iter().zip(remarks).zip(sections).enumerate() {
+    for (index, ((title, remark), texts)) in titles.iter().zip(remarks).zip(sections).enumerate() {
         let section = index.saturating_add(1);
         let title = Line::styled(rule(title, remark, columns), Theme::strong());
         out.push(Row { section, flag: None, line: title });
@@ -90,7 +102,8 @@ fn details(review: &Review, columns: usize) -> Vec<String> {
     for fact in &review.facts {
         labelled(&mut out, &fact.name, &fact.value, columns);
     }
-    out.extend(wrap(&format!("Raw type: {raw}. All signed fields ({}):", review.fields.len()), columns));
+    let fields = if review.draft.is_some() { "All fields to sign" } else { "All signed fields" };
+    out.extend(wrap(&format!("Raw type: {raw}. {fields} ({}):", review.fields.len()), columns));
     for field in &review.fields {
         labelled(&mut out, &field.name, &field.value, columns);
     }
@@ -99,7 +112,7 @@ fn details(review: &Review, columns: usize) -> Vec<String> {
     }
     if !review.unknown_members.is_empty() {
         out.extend(wrap(
-            &format!("[!] signed fields unknown to this console: {}", review.unknown_members.join(", ")),
+            &format!("[!] fields unknown to this console: {}", review.unknown_members.join(", ")),
             columns,
         ));
     }
@@ -189,12 +202,12 @@ fn who(review: &Review, columns: usize, now: u64) -> Vec<String> {
         .as_ref()
         .map_or_else(String::new, |proposal| format!("key {}", clean(&proposal.public_key)));
     labelled(&mut out, "proposer", &format!("{}  {key}", review.proposer), columns);
-    let when = match review.draft {
-        Some(_) => "not yet: nothing is signed or sent".to_owned(),
-        None => format!("{}, {}", date_time(proposed_at), ago(proposed_at, now)),
+    let (when, rule) = match review.draft {
+        Some(_) => ("not yet: nothing is signed or sent".to_owned(), "if sent"),
+        None => (format!("{}, {}", date_time(proposed_at), ago(proposed_at, now)), "rule"),
     };
     labelled(&mut out, "proposed", &when, columns);
-    labelled(&mut out, "rule", &needs(review), columns);
+    labelled(&mut out, rule, &needs(review), columns);
     for vote in &review.votes {
         let selection = if vote.selection == Selection::Approved { "approval" } else { "REJECTION" };
         let state = match (&vote.error, vote.expired) {
@@ -231,7 +244,8 @@ fn flags(review: &Review, columns: usize) -> Vec<(Option<usize>, String)> {
         out.push((None, "  none".to_owned()));
     }
     if review.draft.is_none() {
-        let text = "[i] the API carries no note from the proposer: ask by another channel";
+        let text =
+            "[i] The signed bytes contain no reason. If in doubt, contact the proposer by another channel.";
         out.extend(wrap(text, columns).into_iter().map(|part| (None, part)));
     }
     out

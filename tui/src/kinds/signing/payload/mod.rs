@@ -113,11 +113,11 @@ impl ParsedPayload<'_> {
         &self,
         signer: &str,
         key: &Key<'_>,
-        scene: &Scene<'_>,
+        context: &ReviewContext<'_>,
         description: &mut Description,
     ) {
         let label = &self.label;
-        let mut recipients = Recipients::new(Chain::Ethereum, key, scene);
+        let mut recipients = Recipients::new(Chain::Ethereum, key, context);
         match self.read.as_ref().map(|payload| &payload.content) {
             Ok(Content::TypedData(data)) => {
                 typed_data::add_details(data, label, &mut recipients, description);
@@ -127,7 +127,7 @@ impl ParsedPayload<'_> {
             }
             Ok(Content::Bytes) | Err(_) => {
                 if let Some(transaction) = self.transaction() {
-                    let described = transaction::describe(&transaction, signer, key, scene);
+                    let described = transaction::describe(&transaction, signer, key, context);
                     description.sentence = format!(
                         "{} {label}The bytes ARE a transaction: {}.",
                         description.sentence, described.brief
@@ -185,7 +185,7 @@ impl ParsedPayload<'_> {
                 Some("hashes of typed data (EIP-712), which may be a permit or an order")
             }
             ("KECCAK256", [0x05, list, ..]) if *list >= 0xc0 => {
-                Some("an authorization (EIP-7702), which hands over the account")
+                Some("an authorization (EIP-7702), which gives away the account")
             }
             ("SHA256", hash) if hash.len() == 32 => Some("the hash of a Bitcoin transaction"),
             _ => None,

@@ -122,7 +122,7 @@ fn flag_permissions(data: &TypedData, leaves: &Leaves<'_>, label: &str, descript
         let spender_text =
             if spenders.is_empty() { "anyone who has it".to_owned() } else { spenders.join(", ") };
         let text =
-            format!("{label}Lets {spender_text} move tokens without a transaction of yours: it is a permit.");
+            format!("{label}Lets {spender_text} move tokens without a further transaction: it is a permit.");
         description.flag(Level::High, "token-approval", text);
         description.danger("the word APPROVAL", "APPROVAL");
     }
@@ -152,7 +152,7 @@ fn flag_calls(leaves: &Leaves<'_>, label: &str, description: &mut Description) {
         leaves.all.iter().filter(|leaf| leaf.type_name == "bytes" || leaf.type_name.starts_with("bytes["));
     for leaf in calls.filter(|leaf| leaf.bytes >= CALL_BYTES) {
         let text = format!(
-            "{label}May let others call a contract in your name: {} holds {} that are not decoded here.",
+            "{label}May let others call a contract in the signer's name: {} holds {} that are not decoded here.",
             leaf.path,
             count(leaf.bytes, "byte")
         );
@@ -271,8 +271,8 @@ impl<'d> Leaves<'d> {
     }
 }
 
-/// Returns whether a value allows an unlimited amount: the greatest number of its type, at least half of the
-/// range for an amount, or `allowed: true` of a Dai permit.
+/// Returns whether a value allows an unlimited amount. This is the greatest number of its type, an amount of at
+/// least half of the range, or `allowed: true` of a Dai permit.
 fn is_unlimited(name: &str, value: &TypedValue) -> bool {
     match value {
         TypedValue::Bool(allowed) => *allowed && name == "allowed",

@@ -18,8 +18,13 @@ const USUAL_FEE: u64 = BITCOIN / 1_000;
 /// Sequence numbers of inputs without a relative lock time: final, with a lock time, replaceable.
 const PLAIN_SEQUENCES: core::ops::RangeInclusive<u32> = 0xffff_fffd..=0xffff_ffff;
 
-pub(super) fn describe(transaction: &Bitcoin, signer: &str, key: &Key<'_>, scene: &Scene<'_>) -> Description {
-    let recipients = Recipients::new(Chain::Bitcoin, key, scene);
+pub(super) fn describe(
+    transaction: &Bitcoin,
+    signer: &str,
+    key: &Key<'_>,
+    context: &ReviewContext<'_>,
+) -> Description {
+    let recipients = Recipients::new(Chain::Bitcoin, key, context);
     let holder = Holder::read(key.text);
     let (inputs, outputs) = (transaction.inputs(holder.as_ref()), transaction.outputs(holder.as_ref()));
     let (back, away): (Vec<&Output>, Vec<&Output>) = outputs.iter().partition(|output| output.is_returned);

@@ -25,7 +25,7 @@ const USUAL_FEE: u128 = 100_000_000_000_000_000;
 /// The main network, which summaries do not name.
 const MAINNET: u64 = 1;
 /// Chains whose own coin is ether: the main network, OP, Zora, Base, Arbitrum One and Nova, Linea, Blast,
-/// Scroll, `ZKsync`, Mode and World Chain; and the test networks Sepolia, Hoodi, Base Sepolia, OP Sepolia and
+/// Scroll, `ZKsync`, Mode and World Chain. Also the test networks Sepolia, Hoodi, Base Sepolia, OP Sepolia and
 /// Arbitrum Sepolia.
 const CHAINS_OF_ETHER: [u64; 17] = [
     1, 10, 324, 480, 8453, 34443, 42161, 42170, 59144, 81457, 534_352, 7_777_777, 11_155_111, 560_048, 84532,
@@ -40,8 +40,8 @@ struct InterfaceCall {
 }
 
 impl InterfaceCall {
-    fn of(transaction: &Ethereum, scene: &Scene<'_>) -> Option<Self> {
-        let stated = StatedInterfaces::of(&scene.organization.smart_contract_interfaces);
+    fn of(transaction: &Ethereum, context: &ReviewContext<'_>) -> Option<Self> {
+        let stated = StatedInterfaces::of(&context.organization.smart_contract_interfaces);
         let interface = quoted(&stated.ethereum(&transaction.to()?)?.label);
         Some(Self { call: transaction.call(&stated)?, interface })
     }
@@ -51,11 +51,11 @@ pub(super) fn describe(
     transaction: &Ethereum,
     signer: &str,
     key: &Key<'_>,
-    scene: &Scene<'_>,
+    context: &ReviewContext<'_>,
 ) -> Description {
-    let mut recipients = Recipients::new(Chain::Ethereum, key, scene);
+    let mut recipients = Recipients::new(Chain::Ethereum, key, context);
     let (to, data) = (transaction.to().map(|to| of_account(&to)), transaction.data());
-    let known = InterfaceCall::of(transaction, scene);
+    let known = InterfaceCall::of(transaction, context);
     let token = to.as_ref().and_then(|_| TokenCall::read(data));
     let (mut brief, mut what) = summarize(transaction, token.as_ref(), known.as_ref(), &recipients);
     match transaction.chain_id() {

@@ -17,12 +17,12 @@ pub(super) fn describe(
     transaction: &Unsigned,
     signer: &str,
     key: &Key<'_>,
-    scene: &Scene<'_>,
+    context: &ReviewContext<'_>,
 ) -> Description {
     match transaction {
-        Unsigned::Bitcoin(transaction) => bitcoin::describe(transaction, signer, key, scene),
-        Unsigned::Ethereum(transaction) => ethereum::describe(transaction, signer, key, scene),
-        Unsigned::Solana(transaction) => solana::describe(transaction, signer, key, scene),
-        Unsigned::Tron(transaction) => tron::describe(transaction, signer, key, scene),
+        Unsigned::Bitcoin(transaction) => bitcoin::describe(transaction, signer, key, context),
+        Unsigned::Ethereum(transaction) => ethereum::describe(transaction, signer, key, context),
+        Unsigned::Solana(transaction) => solana::describe(transaction, signer, key, context),
+        Unsigned::Tron(transaction) => tron::describe(transaction, signer, key, context),
     }
 }

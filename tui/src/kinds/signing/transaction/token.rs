@@ -17,13 +17,13 @@ const LEAST_UNLIMITED_BYTES: usize = 12;
 /// A call of a token contract by a token holder.
 pub(super) struct TokenCall<'a> {
     name: &'static str,
-    act: TokenAct<'a>,
+    operation: TokenOperation<'a>,
     /// Whether there are bytes after the arguments, or an account is longer than 20 bytes. Contracts treat
     /// this differently.
     is_odd: bool,
 }
 
-enum TokenAct<'a> {
+enum TokenOperation<'a> {
     /// Moves tokens (ERC-20).
     Transfer { to: &'a [u8; 20], amount: &'a [u8; 32] },
     /// Lets another account move some tokens, or one (ERC-20, ERC-721).
@@ -40,18 +40,18 @@ impl<'a> TokenCall<'a> {
         let (selector, _) = data.split_first_chunk::<4>()?;
         let arguments = arguments(data);
         let is_odd = arguments.as_ref().is_none_or(|arguments| arguments.is_odd);
-        let of = |act: fn(&'a [u8; 20], &'a [u8; 32]) -> TokenAct<'a>| {
-            arguments.as_ref().map(|arguments| act(arguments.account, arguments.word))
+        let of = |operation: fn(&'a [u8; 20], &'a [u8; 32]) -> TokenOperation<'a>| {
+            arguments.as_ref().map(|arguments| operation(arguments.account, arguments.word))
         };
-        let approve = || of(|spender, amount| TokenAct::Approve { spender, amount });
-        let (name, act) = match *selector {
-            TRANSFER => ("transfer", Some(of(|to, amount| TokenAct::Transfer { to, amount })?)),
+        let approve = || of(|spender, amount| TokenOperation::Approve { spender, amount });
+        let (name, operation) = match *selector {
+            TRANSFER => ("transfer", Some(of(|to, amount| TokenOperation::Transfer { to, amount })?)),
             APPROVE => ("approve", approve()),
             INCREASE_ALLOWANCE => ("increaseAllowance", approve()),
             SET_APPROVAL_FOR_ALL => {
                 // Contracts may treat every non-zero value as true.
                 let is_approved = |word: &[u8; 32]| word.iter().any(|byte| *byte != 0);
-                let all = arguments.as_ref().map(|arguments| TokenAct::ApproveAll {
+                let all = arguments.as_ref().map(|arguments| TokenOperation::ApproveAll {
                     operator: arguments.account,
                     is_approved: is_approved(arguments.word),
                 });
@@ -59,7 +59,7 @@ impl<'a> TokenCall<'a> {
             }
             _ => return None,
         };
-        Some(Self { name, act: act.unwrap_or(TokenAct::Truncated), is_odd })
+        Some(Self { name, operation: operation.unwrap_or(TokenOperation::Truncated), is_odd })
     }
 
     /// Returns a summary of a few words, and a clause for a sentence that has named the contract. `address`
@@ -73,12 +73,12 @@ impl<'a> TokenCall<'a> {
             let address = address(account);
             (recipients.short(&address), recipients.named(&address))
         };
-        match &self.act {
-            TokenAct::Transfer { to, amount } => {
+        match &self.operation {
+            TokenOperation::Transfer { to, amount } => {
                 let (short, named) = texts_of(to);
                 (format!("tokens to {short}"), format!("move {} to {named}", units(amount)))
             }
-            TokenAct::Approve { spender, amount } => {
+            TokenOperation::Approve { spender, amount } => {
                 let (short, named) = texts_of(spender);
                 if is_unlimited(amount) {
                     let without = "move tokens [!] WITHOUT LIMIT";
@@ -86,18 +86,20 @@ impl<'a> TokenCall<'a> {
                 }
                 (format!("let {short} move tokens"), format!("let {named} move {}", units(amount)))
             }
-            TokenAct::ApproveAll { operator, is_approved: true } => {
+            TokenOperation::ApproveAll { operator, is_approved: true } => {
                 let (short, named) = texts_of(operator);
                 (format!("let {short} move [!] ALL tokens"), format!("let {named} move [!] ALL tokens there"))
             }
-            TokenAct::ApproveAll { operator, is_approved: false } => {
+            TokenOperation::ApproveAll { operator, is_approved: false } => {
                 let (short, named) = texts_of(operator);
                 (
                     format!("stop {short} from moving tokens"),
                     format!("stop {named} from moving all tokens there"),
                 )
             }
-            TokenAct::Truncated => ("let others move tokens".to_owned(), "let others move tokens".to_owned()),
+            TokenOperation::Truncated => {
+                ("let others move tokens".to_owned(), "let others move tokens".to_owned())
+            }
         }
     }
 
@@ -121,8 +123,8 @@ impl<'a> TokenCall<'a> {
                 description.fact("allowance", format!("{what} for {}", recipients.named(spender)));
                 recipients.add("spender, in full", spender, description);
             };
-        match &self.act {
-            TokenAct::Transfer { to, amount } => {
+        match &self.operation {
+            TokenOperation::Transfer { to, amount } => {
                 let to = address(to);
                 let named = recipients.named(&to);
                 description
@@ -130,14 +132,14 @@ impl<'a> TokenCall<'a> {
                 recipients.add("tokens to, in full", &to, description);
                 return;
             }
-            TokenAct::Approve { spender, amount } => {
+            TokenOperation::Approve { spender, amount } => {
                 moves(recipients, units(amount), &address(spender), description);
             }
-            TokenAct::ApproveAll { operator, is_approved: true } => {
+            TokenOperation::ApproveAll { operator, is_approved: true } => {
                 let what = "[!] ALL tokens of the contract, including future ones".to_owned();
                 moves(recipients, what, &address(operator), description);
             }
-            TokenAct::ApproveAll { operator, is_approved: false } => {
+            TokenOperation::ApproveAll { operator, is_approved: false } => {
                 let operator = address(operator);
                 description.fact(
                     "revokes",
@@ -147,7 +149,7 @@ impl<'a> TokenCall<'a> {
                 description.flag(Level::Low, "token-approval", text);
                 return;
             }
-            TokenAct::Truncated => {}
+            TokenOperation::Truncated => {}
         }
         let text = format!("Lets others move tokens from then on: it calls {}.", self.name);
         description.flag(Level::High, "token-approval", text);

@@ -4,7 +4,7 @@ use quorate_chain::transaction::solana::LOOKED_UP;
 
 /// Why an instruction is dangerous.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Alarm {
+pub(super) enum Warning {
     /// It assigns an account to a program.
     Assigns,
     /// It gives others control of an account, a token or a nonce.
@@ -19,7 +19,7 @@ pub(super) enum Alarm {
     Stated,
 }
 
-impl Alarm {
+impl Warning {
     /// All variants, worst first.
     pub(super) const ALL: &'static [Self] =
         &[Self::Assigns, Self::Authority, Self::Approval, Self::Closes, Self::Undecoded, Self::Stated];
@@ -55,7 +55,7 @@ impl Alarm {
 }
 
 /// The description of an instruction.
-pub(super) struct ActDescription<'a> {
+pub(super) struct InstructionDescription<'a> {
     /// Summary of a few words, for lists.
     pub(super) brief: String,
     /// Effect as a clause that starts with a verb.
@@ -67,16 +67,16 @@ pub(super) struct ActDescription<'a> {
     /// Called program, in base58.
     pub(super) program: &'a str,
     /// Why it is dangerous, if it is.
-    pub(super) alarm: Option<Alarm>,
+    pub(super) warning: Option<Warning>,
     /// Amount of SOL that it moves, in lamports.
     pub(super) lamports: u64,
 }
 
-impl<'a> ActDescription<'a> {
+impl<'a> InstructionDescription<'a> {
     /// Creates a description without details. Its program is set afterwards.
     pub(super) fn new(brief: impl Into<String>, what: String) -> Self {
         let (details, brief) = (Vec::new(), brief.into());
-        Self { brief, what, details, to: None, program: "", alarm: None, lamports: 0 }
+        Self { brief, what, details, to: None, program: "", warning: None, lamports: 0 }
     }
 
     /// Sets the account that receives something.
@@ -85,8 +85,8 @@ impl<'a> ActDescription<'a> {
     }
 
     /// Sets why it is dangerous.
-    pub(super) fn alarm(self, alarm: Alarm) -> Self {
-        Self { alarm: Some(alarm), ..self }
+    pub(super) fn warning(self, warning: Warning) -> Self {
+        Self { warning: Some(warning), ..self }
     }
 }
 

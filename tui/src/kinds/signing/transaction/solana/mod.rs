@@ -1,7 +1,7 @@
 //! Describes Solana transactions.
 
-mod act;
 mod description;
+mod instruction;
 mod programs;
 
 use std::cmp::Reverse;
@@ -12,8 +12,8 @@ use quorate_chain::transaction::Solana;
 use quorate_chain::transaction::solana::{Act, ComputeBudget, LOOKED_UP, System};
 use sha2::{Digest, Sha256};
 
-use self::act::{Known, describe as describe_act};
-use self::description::{ActDescription, Alarm};
+use self::description::{InstructionDescription, Warning};
+use self::instruction::{KnownInterfaces, describe as describe_instruction};
 use super::fee;
 use crate::contracts::StatedInterfaces;
 use crate::kinds::prelude::*;
@@ -28,50 +28,61 @@ const USUAL_FEE: u128 = 50_000_000;
 /// Maximum compute units of a transaction. Its default limit is lower.
 const MAX_UNITS: u32 = 1_400_000;
 /// Maximum number of instructions that the sentence describes.
-const SPELLED_ACTS: usize = 3;
+const SPELLED_INSTRUCTIONS: usize = 3;
 
-pub(super) fn describe(transaction: &Solana, signer: &str, key: &Key<'_>, scene: &Scene<'_>) -> Description {
-    let recipients = Recipients::new(Chain::Solana, key, scene);
-    let stated = StatedInterfaces::of(&scene.organization.smart_contract_interfaces);
-    let known = Known { programs: transaction.interfaces(&stated), stated };
+pub(super) fn describe(
+    transaction: &Solana,
+    signer: &str,
+    key: &Key<'_>,
+    context: &ReviewContext<'_>,
+) -> Description {
+    let recipients = Recipients::new(Chain::Solana, key, context);
+    let stated = StatedInterfaces::of(&context.organization.smart_contract_interfaces);
+    let known = KnownInterfaces { programs: transaction.interfaces(&stated), stated };
     let instructions = transaction.instructions().enumerate();
-    let acts: Vec<(usize, ActDescription<'_>)> = instructions
-        .filter_map(|(index, instruction)| Some((index, describe_act(&instruction, &known)?)))
-        .map(|(index, act)| (index, with_name(act, transaction, &recipients)))
+    let descriptions: Vec<(usize, InstructionDescription<'_>)> = instructions
+        .filter_map(|(index, instruction)| Some((index, describe_instruction(&instruction, &known)?)))
+        .map(|(index, described)| (index, with_name(described, transaction, &recipients)))
         .collect();
-    let (brief, sentence) = summary(&acts, &recipients);
+    let (brief, sentence) = summary(&descriptions, &recipients);
     let mut description =
         Description::new(brief, format!("Sign a transaction with {signer} that {sentence}."));
-    for (index, act) in &acts {
-        description.fact(&format!("instructions[{index}]"), act.what.clone());
-        for (name, value) in &act.details {
+    for (index, described) in &descriptions {
+        description.fact(&format!("instructions[{index}]"), described.what.clone());
+        for (name, value) in &described.details {
             description.fact(&format!("instructions[{index}] {name}"), value.clone());
         }
     }
-    add_recipients(transaction, acts.iter().filter_map(|(_, act)| act.to), recipients, &mut description);
+    add_recipients(
+        transaction,
+        descriptions.iter().filter_map(|(_, described)| described.to),
+        recipients,
+        &mut description,
+    );
     add_other_facts(transaction, &mut description);
-    let alarms: Vec<_> = acts.iter().filter_map(|(index, act)| alarms_of(*index, act)).collect();
-    add_flags(transaction, &alarms, &mut description);
+    let warnings: Vec<_> =
+        descriptions.iter().filter_map(|(index, described)| warnings_of(*index, described)).collect();
+    add_flags(transaction, &warnings, &mut description);
     description
 }
 
 /// Returns the description with the name of its recipient in the address book.
 fn with_name<'a>(
-    mut act: ActDescription<'a>,
+    mut described: InstructionDescription<'a>,
     transaction: &Solana,
     recipients: &Recipients<'_>,
-) -> ActDescription<'a> {
-    if let Some((to, wallet)) = act.to.and_then(|to| Some((to, holder(transaction, to)?)))
+) -> InstructionDescription<'a> {
+    if let Some((to, wallet)) = described.to.and_then(|to| Some((to, holder(transaction, to)?)))
         && recipients.named(wallet) != wallet
     {
-        act.brief = act.brief.replace(to, &recipients.short(wallet));
-        act.what = act.what.replace(to, &format!("{to} of {}", recipients.named(wallet)));
+        described.brief = described.brief.replace(to, &recipients.short(wallet));
+        described.what = described.what.replace(to, &format!("{to} of {}", recipients.named(wallet)));
     }
-    if let Some(to) = act.to.filter(|to| recipients.named(to) != *to) {
-        act.brief = act.brief.replace(to, &recipients.short(to));
-        act.what = act.what.replace(to, &recipients.named(to));
+    if let Some(to) = described.to.filter(|to| recipients.named(to) != *to) {
+        described.brief = described.brief.replace(to, &recipients.short(to));
+        described.what = described.what.replace(to, &recipients.named(to));
     }
-    act
+    described
 }
 
 /// Returns the wallet of a token account that the transaction creates.
@@ -110,33 +121,40 @@ fn add_recipients<'a>(
 
 /// Returns a summary of a few words, and clauses: the most dangerous first, then payments to unknown
 /// recipients, then the largest amounts.
-fn summary(acts: &[(usize, ActDescription<'_>)], recipients: &Recipients<'_>) -> (String, String) {
-    let mut sorted: Vec<&ActDescription<'_>> = acts.iter().map(|(_, act)| act).collect();
-    sorted.sort_by_key(|act| {
-        let severity = Alarm::ALL.iter().position(|alarm| act.alarm == Some(*alarm));
-        let is_to_unknown = act.to.is_some_and(|to| !recipients.knows(to));
-        (severity.unwrap_or(usize::MAX), !is_to_unknown, act.to.is_none(), Reverse(act.lamports))
+fn summary(
+    descriptions: &[(usize, InstructionDescription<'_>)],
+    recipients: &Recipients<'_>,
+) -> (String, String) {
+    let mut sorted: Vec<&InstructionDescription<'_>> =
+        descriptions.iter().map(|(_, described)| described).collect();
+    sorted.sort_by_key(|described| {
+        let severity = Warning::ALL.iter().position(|warning| described.warning == Some(*warning));
+        let is_to_unknown = described.to.is_some_and(|to| !recipients.knows(to));
+        (severity.unwrap_or(usize::MAX), !is_to_unknown, described.to.is_none(), Reverse(described.lamports))
     });
     let brief = match sorted.as_slice() {
         [] => return ("nothing but a fee".to_owned(), "would do nothing but pay its fee".to_owned()),
         [only] => only.brief.clone(),
         [first, more @ ..] => format!("{}, and {} more", first.brief, more.len()),
     };
-    let mut whats: Vec<String> =
-        sorted.iter().take(SPELLED_ACTS).map(|act| format!("would {}", act.what)).collect();
-    let more = acts.len().saturating_sub(whats.len());
+    let mut whats: Vec<String> = sorted
+        .iter()
+        .take(SPELLED_INSTRUCTIONS)
+        .map(|described| format!("would {}", described.what))
+        .collect();
+    let more = descriptions.len().saturating_sub(whats.len());
     if more > 0 {
         whats.push(format!("would do {} listed below", count(more, "more thing")));
     }
     (brief, whats.join("; that "))
 }
 
-fn alarms_of(index: usize, act: &ActDescription<'_>) -> Option<(Alarm, String)> {
-    let subject = |alarm: Alarm| match alarm {
-        Alarm::Undecoded | Alarm::Stated => act.program.to_owned(),
+fn warnings_of(index: usize, described: &InstructionDescription<'_>) -> Option<(Warning, String)> {
+    let subject = |warning: Warning| match warning {
+        Warning::Undecoded | Warning::Stated => described.program.to_owned(),
         _ => format!("instructions[{index}]"),
     };
-    act.alarm.map(|alarm| (alarm, subject(alarm)))
+    described.warning.map(|warning| (warning, subject(warning)))
 }
 
 /// Adds the fee, the signers, the limits and the expiry.
@@ -218,16 +236,16 @@ fn cost(transaction: &Solana) -> (u128, String) {
 }
 
 /// Adds the flags, worst first. The first one sets the word to type.
-fn add_flags(transaction: &Solana, alarms: &[(Alarm, String)], description: &mut Description) {
-    for alarm in Alarm::ALL {
+fn add_flags(transaction: &Solana, warnings: &[(Warning, String)], description: &mut Description) {
+    for warning in Warning::ALL {
         let mut subjects: Vec<&str> = Vec::new();
-        for (_, subject) in alarms.iter().filter(|(raised, _)| raised == alarm) {
+        for (_, subject) in warnings.iter().filter(|(raised, _)| raised == warning) {
             if !subjects.contains(&subject.as_str()) {
                 subjects.push(subject);
             }
         }
         if !subjects.is_empty() {
-            let (name, text, word) = alarm.texts();
+            let (name, text, word) = warning.texts();
             description.flag(Level::High, name, format!("{text}: {}.", subjects.join(", ")));
             description.danger(&format!("the word {word}"), word);
         }

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use quorate_chain::transaction::solana::{System, Token, TokenTransfer};
 
 use super::decimal;
-use super::description::{ActDescription, Alarm, named};
+use super::description::{InstructionDescription, Warning, named};
 use crate::kinds::prelude::*;
 
-pub(super) fn describe_system(system: System<'_>) -> ActDescription<'_> {
+pub(super) fn describe_system(system: System<'_>) -> InstructionDescription<'_> {
     match system {
         System::Transfer { from, to, lamports } | System::TransferWithSeed { from, to, lamports } => {
             describe_sol("send", (from, to), lamports)
@@ -19,7 +19,7 @@ pub(super) fn describe_system(system: System<'_>) -> ActDescription<'_> {
         System::CreateAccount { from, account, lamports, owner } => {
             let (sol, new, from) = (sol(lamports), named(account), named(from));
             let what = format!("create the account {new} of the program {owner} with {sol} SOL from {from}");
-            ActDescription::new(format!("a new account with {sol} SOL"), what).to(account)
+            InstructionDescription::new(format!("a new account with {sol} SOL"), what).to(account)
         }
         System::CreateAccountAllowPrefund { account, lamports, owner } => {
             let mut description = describe_assignment(account, &owner);
@@ -29,39 +29,40 @@ pub(super) fn describe_system(system: System<'_>) -> ActDescription<'_> {
         System::Assign { account, owner } => describe_assignment(account, &owner),
         System::Allocate { account, space } => {
             let what = format!("allocate {space} bytes for the account {}", named(account));
-            ActDescription::new("space for an account", what)
+            InstructionDescription::new("space for an account", what)
         }
         System::AdvanceNonceAccount { account } => {
-            ActDescription::new("a nonce used up", format!("use up the nonce of {}", named(account)))
+            InstructionDescription::new("a nonce used up", format!("use up the nonce of {}", named(account)))
         }
         System::InitializeNonceAccount { account, authority } => {
             let what = format!("initialize the nonce account {} for {authority}", named(account));
-            ActDescription::new("a nonce account", what)
+            InstructionDescription::new("a nonce account", what)
         }
         System::AuthorizeNonceAccount { account, authority } => {
             let what =
                 format!("let {authority} use the nonces and the SOL of {} from then on", named(account));
-            ActDescription::new("a new authority of a nonce account", what).alarm(Alarm::Authority)
+            InstructionDescription::new("a new authority of a nonce account", what)
+                .warning(Warning::Authority)
         }
         System::UpgradeNonceAccount { account } => {
             let what = format!("upgrade the nonce account {}", named(account));
-            ActDescription::new("a nonce account upgraded", what)
+            InstructionDescription::new("a nonce account upgraded", what)
         }
     }
 }
 
-pub(super) fn describe_token(token: Token<'_>) -> ActDescription<'_> {
+pub(super) fn describe_token(token: Token<'_>) -> InstructionDescription<'_> {
     match token {
         Token::Transfer(transfer) => describe_transfer(&transfer),
         Token::Approve { account, delegate, amount, mint } => {
             let amount =
                 if amount == u64::MAX { "[!] WITHOUT LIMIT".to_owned() } else { tokens_of(amount, mint) };
             let what = format!("let {} move tokens of {}: {amount}", named(delegate), named(account));
-            ActDescription::new("a token approval", what).to(delegate).alarm(Alarm::Approval)
+            InstructionDescription::new("a token approval", what).to(delegate).warning(Warning::Approval)
         }
         Token::Revoke { account } => {
             let what = format!("revoke the right of others to move tokens of {}", named(account));
-            ActDescription::new("an approval revoked", what)
+            InstructionDescription::new("an approval revoked", what)
         }
         Token::SetAuthority { account, kind, authority } => {
             let (what, account) = (authority_of(kind), named(account));
@@ -69,47 +70,47 @@ pub(super) fn describe_token(token: Token<'_>) -> ActDescription<'_> {
                 Some(to) => format!("make {to} {what} {account}"),
                 None => format!("remove {what} {account}"),
             };
-            ActDescription::new("authority transferred", what).alarm(Alarm::Authority)
+            InstructionDescription::new("authority transferred", what).warning(Warning::Authority)
         }
         Token::MintTo { mint, to, amount, decimals } => {
             let what = format!("mint {} of {} to {}", tokens(amount, decimals), named(mint), named(to));
-            ActDescription::new("new tokens", what).to(to)
+            InstructionDescription::new("new tokens", what).to(to)
         }
         Token::Burn { account, mint, amount, decimals } => {
             let (amount, mint, account) = (tokens(amount, decimals), named(mint), named(account));
-            ActDescription::new("tokens burned", format!("burn {amount} of {mint} held in {account}"))
+            InstructionDescription::new("tokens burned", format!("burn {amount} of {mint} held in {account}"))
         }
         Token::CloseAccount { account, to } => {
             let what =
                 format!("close the token account {} and send all SOL in it to {}", named(account), named(to));
-            ActDescription::new("a token account closed", what).to(to).alarm(Alarm::Closes)
+            InstructionDescription::new("a token account closed", what).to(to).warning(Warning::Closes)
         }
         Token::FreezeAccount { account } => {
-            ActDescription::new("tokens frozen", format!("freeze the tokens of {}", named(account)))
+            InstructionDescription::new("tokens frozen", format!("freeze the tokens of {}", named(account)))
         }
         Token::ThawAccount { account } => {
-            ActDescription::new("tokens thawed", format!("thaw the tokens of {}", named(account)))
+            InstructionDescription::new("tokens thawed", format!("thaw the tokens of {}", named(account)))
         }
         Token::SyncNative { account } => {
             let what = format!("sync the wrapped SOL balance of {}", named(account));
-            ActDescription::new("wrapped SOL synced", what)
+            InstructionDescription::new("wrapped SOL synced", what)
         }
     }
 }
 
-fn describe_sol<'a>(verb: &str, (from, to): (&'a str, &'a str), lamports: u64) -> ActDescription<'a> {
+fn describe_sol<'a>(verb: &str, (from, to): (&'a str, &'a str), lamports: u64) -> InstructionDescription<'a> {
     let sol = sol(lamports);
     let what = format!("{verb} {sol} SOL from {} to {}", named(from), named(to));
-    let description = ActDescription::new(format!("{sol} SOL to {}", named(to)), what).to(to);
-    ActDescription { lamports, ..description }
+    let description = InstructionDescription::new(format!("{sol} SOL to {}", named(to)), what).to(to);
+    InstructionDescription { lamports, ..description }
 }
 
-fn describe_assignment<'a>(account: &str, owner: &str) -> ActDescription<'a> {
+fn describe_assignment<'a>(account: &str, owner: &str) -> InstructionDescription<'a> {
     let what = format!("assign the account {} to the program {owner}", named(account));
-    ActDescription::new("an account assigned to a program", what).alarm(Alarm::Assigns)
+    InstructionDescription::new("an account assigned to a program", what).warning(Warning::Assigns)
 }
 
-fn describe_transfer<'a>(transfer: &TokenTransfer<'a>) -> ActDescription<'a> {
+fn describe_transfer<'a>(transfer: &TokenTransfer<'a>) -> InstructionDescription<'a> {
     let (from, to) = (named(transfer.from), named(transfer.to));
     let amount = tokens_of(transfer.amount, transfer.mint);
     let mut what = format!("send {amount} from the token account {from} to the token account {to}");
@@ -121,7 +122,10 @@ fn describe_transfer<'a>(transfer: &TokenTransfer<'a>) -> ActDescription<'a> {
     if !transfer.signers.is_empty() {
         details.push(("signed by", listed(transfer.signers.iter().map(|signer| named(signer)))));
     }
-    ActDescription { details, ..ActDescription::new(format!("{amount} to {to}"), what).to(transfer.to) }
+    InstructionDescription {
+        details,
+        ..InstructionDescription::new(format!("{amount} to {to}"), what).to(transfer.to)
+    }
 }
 
 fn sol(lamports: u64) -> String {

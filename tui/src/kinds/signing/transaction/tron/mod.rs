@@ -19,9 +19,14 @@ const BLOCK_MILLIS: u64 = 3_000;
 /// Largest fee limit of a call in sun that is never flagged.
 const USUAL_FEE: u64 = 500_000_000;
 
-pub(super) fn describe(transaction: &Tron, signer: &str, key: &Key<'_>, scene: &Scene<'_>) -> Description {
+pub(super) fn describe(
+    transaction: &Tron,
+    signer: &str,
+    key: &Key<'_>,
+    context: &ReviewContext<'_>,
+) -> Description {
     let account = of_tron_account(&transaction.owner());
-    let recipients = Recipients::new(Chain::Tron, key, scene);
+    let recipients = Recipients::new(Chain::Tron, key, context);
     let (brief, what) = summarize(transaction.contract(), &account, &recipients);
     let sentence = format!("Sign a transaction with {signer} that would {what}, on Tron.");
     let mut description = Description::new(brief, sentence);
@@ -82,29 +87,22 @@ fn summarize(contract: &TronContract, account: &str, recipients: &Recipients<'_>
             (format!("{amount} TRX to {short}"), format!("send {amount} TRX from {account} to {to}"))
         }
         TronContract::Trigger { contract, call_value, data, call_token_value, token_id } => {
-            let (value, (short, to)) = (trx(*call_value), texts_of(contract));
             let tokens = if *call_token_value > 0 || *token_id > 0 {
                 format!(" and {call_token_value} of the smallest units of the token {token_id} (TRC-10)")
             } else {
                 String::new()
             };
-            if let Some(call) = TokenCall::read(data) {
-                let (brief, what) = call.words(of_tron_account, recipients);
-                let paid = if *call_value > 0 || !tokens.is_empty() {
-                    format!(", with {value} TRX{tokens}")
-                } else {
-                    String::new()
-                };
-                return (
-                    brief + &paid,
-                    format!("have {account} call {to} as a token contract, to {what}{paid}"),
-                );
+            let is_paid = *call_value > 0 || !tokens.is_empty();
+            let value = format!("{} TRX{tokens}", trx(*call_value));
+            match TokenCall::read(data) {
+                Some(call) => {
+                    let paid = if is_paid { format!(", with {value}") } else { String::new() };
+                    let (brief, what) = call.words(of_tron_account, recipients);
+                    let to = texts_of(contract).1;
+                    (brief + &paid, format!("have {account} call {to} as a token contract, to {what}{paid}"))
+                }
+                None => summarize_undecoded_call(texts_of(contract), account, data, &value),
             }
-            let length = count(data.len(), "byte");
-            (
-                format!("call {short} with {value} TRX{tokens}"),
-                format!("have {account} call {to} with {length} of data and {value} TRX{tokens}"),
-            )
         }
         TronContract::Delegate { resource, balance, receiver, .. } => {
             let (what, (short, to)) = (staked_resource(*resource, *balance), texts_of(receiver));
@@ -132,6 +130,20 @@ fn summarize(contract: &TronContract, account: &str, recipients: &Recipients<'_>
             (format!("all permissions of {account}"), format!("replace ALL permissions of {account}"))
         }
     }
+}
+
+/// Returns a call whose effect is unknown in a few words and as a clause.
+fn summarize_undecoded_call(
+    (short, to): (String, String),
+    account: &str,
+    data: &[u8],
+    value: &str,
+) -> (String, String) {
+    let length = count(data.len(), "byte");
+    (
+        format!("call {short} with {value}"),
+        format!("have {account} call {to} with {length} of data and {value}"),
+    )
 }
 
 /// Adds the facts and flags of this kind of contract.
@@ -177,7 +189,10 @@ fn add_contract(transaction: &Tron, mut recipients: Recipients<'_>, description:
 fn cost(transaction: &Tron) -> String {
     match (transaction.contract(), transaction.fee_limit()) {
         (TronContract::Trigger { .. }, limit) => {
-            format!("at most {} TRX for energy beyond what stakes give; bandwidth comes on top", trx(limit))
+            format!(
+                "at most {} TRX for energy that stakes do not cover, plus the cost of bandwidth",
+                trx(limit)
+            )
         }
         (_, 0) => "set by the network: these bytes set no limit".to_owned(),
         (_, limit) => format!("set by the network: the limit of {} TRX is for calls only", trx(limit)),

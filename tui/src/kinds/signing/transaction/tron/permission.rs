@@ -58,7 +58,7 @@ pub(super) fn add_permissions<'a>(
     description.flag(
         Level::High,
         "account-permissions",
-        "Hands the account over: the holders of the owner keys below can do anything with it.",
+        "Gives away the account: the holders of the owner keys below can do anything with it.",
     );
     description.danger("the word PERMISSIONS", "PERMISSIONS");
     flag_own_key(account, owner, description);

@@ -5,19 +5,22 @@ use std::fmt::Write as _;
 use quorate_chain::contract::Line;
 use quorate_chain::transaction::solana::{Act, Instruction, LOOKED_UP, ProgramInterfaces};
 
-use super::description::{ActDescription, Alarm, named};
+use super::description::{InstructionDescription, Warning, named};
 use super::programs::{describe_system, describe_token};
 use crate::contracts::{StatedInterfaces, argument};
 use crate::kinds::prelude::*;
 
 /// The interfaces that the daemon states, and those of the called programs, as parsed here.
-pub(super) struct Known<'a> {
+pub(super) struct KnownInterfaces<'a> {
     pub(super) stated: StatedInterfaces<'a>,
     pub(super) programs: ProgramInterfaces,
 }
 
 /// Describes an instruction. Returns `None` if it only sets the resource limits of the transaction.
-pub(super) fn describe<'a>(instruction: &Instruction<'a>, known: &Known<'_>) -> Option<ActDescription<'a>> {
+pub(super) fn describe<'a>(
+    instruction: &Instruction<'a>,
+    known: &KnownInterfaces<'_>,
+) -> Option<InstructionDescription<'a>> {
     let description = match instruction.act() {
         Act::ComputeBudget(_) => return None,
         Act::System(system) => describe_system(system),
@@ -27,18 +30,23 @@ pub(super) fn describe<'a>(instruction: &Instruction<'a>, known: &Known<'_>) -> 
             let what = format!(
                 "create the token account {account} for tokens of {mint} held by {wallet}, paid by {from}"
             );
-            ActDescription::new("a new token account", what)
+            InstructionDescription::new("a new token account", what)
         }
-        Act::Memo(text) => ActDescription::new("a memo", format!("publish the memo {}", quoted(text))),
+        Act::Memo(text) => {
+            InstructionDescription::new("a memo", format!("publish the memo {}", quoted(text)))
+        }
         Act::Undecoded => {
             describe_by_interface(instruction, known).unwrap_or_else(|| describe_undecoded(instruction))
         }
     };
-    Some(ActDescription { program: instruction.program(), ..description })
+    Some(InstructionDescription { program: instruction.program(), ..description })
 }
 
 /// Describes an instruction with the interface of its program. Returns `None` if no interface decodes it.
-fn describe_by_interface<'a>(instruction: &Instruction<'a>, known: &Known<'_>) -> Option<ActDescription<'a>> {
+fn describe_by_interface<'a>(
+    instruction: &Instruction<'a>,
+    known: &KnownInterfaces<'_>,
+) -> Option<InstructionDescription<'a>> {
     let program = instruction.program();
     let interface = quoted(&known.stated.solana(program)?.label);
     let read = instruction.decode_with(&known.programs)?;
@@ -59,11 +67,12 @@ fn describe_by_interface<'a>(instruction: &Instruction<'a>, known: &Known<'_>) -
     }
     details.push(("data", const_hex::encode_prefixed(instruction.data())));
     let what = format!("call {name} of {program}, as its interface {interface} describes it");
-    let description = ActDescription::new(format!("{name} of {program}"), what).alarm(Alarm::Stated);
-    Some(ActDescription { details, ..description })
+    let description =
+        InstructionDescription::new(format!("{name} of {program}"), what).warning(Warning::Stated);
+    Some(InstructionDescription { details, ..description })
 }
 
-fn describe_undecoded<'a>(instruction: &Instruction<'a>) -> ActDescription<'a> {
+fn describe_undecoded<'a>(instruction: &Instruction<'a>) -> InstructionDescription<'a> {
     let (program, data) = (instruction.program(), instruction.data());
     let accounts = instruction.accounts().count();
     let keys: Vec<&str> = instruction.accounts().filter(|account| *account != LOOKED_UP).collect();
@@ -79,6 +88,6 @@ fn describe_undecoded<'a>(instruction: &Instruction<'a>) -> ActDescription<'a> {
     );
     let details = vec![("data", const_hex::encode_prefixed(data)), ("accounts", account_list)];
     let description =
-        ActDescription::new(format!("UNDECODED call of {program}"), what).alarm(Alarm::Undecoded);
-    ActDescription { details, ..description }
+        InstructionDescription::new(format!("UNDECODED call of {program}"), what).warning(Warning::Undecoded);
+    InstructionDescription { details, ..description }
 }

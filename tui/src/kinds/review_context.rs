@@ -14,7 +14,7 @@ use crate::text::{clean, quoted};
 static NO_BOOK: Book = Book::EMPTY;
 
 /// What a kind may read in addition to the signed parameters.
-pub(crate) struct Scene<'a> {
+pub(crate) struct ReviewContext<'a> {
     /// The current state of the organization that the activity changes.
     pub(crate) organization: &'a OrganizationDetail,
     /// User who proposed the activity.
@@ -23,8 +23,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) book: &'a Book,
 }
 
-impl<'a> Scene<'a> {
-    /// Creates a scene with an organization only: no proposer and an empty address book.
+impl<'a> ReviewContext<'a> {
+    /// Creates a context from an organization only: no proposer and an empty address book.
     pub(crate) fn of(organization: &'a OrganizationDetail) -> Self {
         Self { organization, proposer: None, book: &NO_BOOK }
     }
