@@ -39,6 +39,24 @@ async fn an_initialized_installation_is_served() {
 }
 
 #[tokio::test]
+async fn a_free_port_is_selected_and_reported() {
+    let installation = Installation::new(KEY_FILE);
+    installation.configure(&format!(
+        "[http]\nlisten = \"127.0.0.1:0\"\n\n[socket]\npath = \"run/socket\"\n\n[store]\npath = \"data\"\n\n\
+         [key]\n{KEY_FILE}\n"
+    ));
+    installation.create_organization("reachable", &Key::named("first root user")).await;
+    let served = installation.serve().await;
+    let status = served.get("/console/v1/status").await.success();
+    let port = status["baseUrl"].as_str().and_then(|url| url.strip_prefix("http://127.0.0.1:"));
+    let port: u16 = port.and_then(|port| port.parse().ok()).expect("a base URL with a port");
+    assert_ne!(port, 0, "{status:#}");
+    std::net::TcpStream::connect(("127.0.0.1", port)).expect("the daemon listens on the reported port");
+    let log = fs::read_to_string(installation.path("log")).expect("a log");
+    assert!(log.contains(&format!("127.0.0.1:{port}")), "{log}");
+}
+
+#[tokio::test]
 async fn a_passphrase_decrypts_the_root_key() {
     let installation = Installation::new("passphrase_file = \"passphrase\"");
     let phrase = |text: &str| {

@@ -127,6 +127,12 @@ impl RunningDaemon {
     pub fn caller(&self, organization: &str, key: Key) -> Caller {
         Caller::new(self.listener.clone(), organization, key)
     }
+
+    /// Returns the answer to a GET request over the socket.
+    pub async fn get(&self, path: &str) -> Reply {
+        let mut connection = self.listener.connect().await.expect("the daemon accepts connections");
+        connection.call(Method::GET, path, &[], b"").await.expect("an answer")
+    }
 }
 
 impl Drop for RunningDaemon {

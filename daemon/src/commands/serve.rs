@@ -93,7 +93,7 @@ fn http_settings(http: &config::Http, config: &Config) -> Result<HttpSettings, S
     })?;
     Ok(HttpSettings {
         listen: http.listen,
-        base_url: Some(http.base_url.clone()),
+        base_url: http.base_url.clone(),
         tls,
         limits: config.limits.http_listener(),
         proxies: Proxies::new(http.trusted_proxies.clone()),

@@ -14,8 +14,8 @@ use super::section::Section;
 pub struct Http {
     /// Address and port to listen on.
     pub listen: SocketAddr,
-    /// URL prefix that clients use, without a trailing slash.
-    pub base_url: String,
+    /// URL prefix that clients use, without a trailing slash; `None` if it is the address listened on.
+    pub base_url: Option<String>,
     /// TLS files; `None` if a proxy in front of the daemon terminates TLS.
     pub tls: Option<TlsFiles>,
     /// Proxies whose `X-Forwarded-For` header is trusted.
@@ -44,9 +44,7 @@ pub(super) fn read(section: &mut Section<'_, '_>) -> Option<Http> {
     };
     let trusted_proxies = section.networks("trusted_proxies").unwrap_or_default();
     let listen = listen?.0;
-    let scheme = if tls.is_some() { "https" } else { "http" };
-    let base_url = base_url.map_or_else(|| format!("{scheme}://{listen}"), |url| url.0);
-    Some(Http { listen, base_url, tls, trusted_proxies })
+    Some(Http { listen, base_url: base_url.map(|url| url.0), tls, trusted_proxies })
 }
 
 struct Listen(SocketAddr);

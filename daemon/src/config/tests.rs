@@ -57,7 +57,7 @@ fn reads_a_full_configuration() {
     "#;
     let config = Config::check(text, Path::new("/etc/quorate")).unwrap();
     let http = config.http.unwrap();
-    assert_eq!(http.base_url, "https://keys.example.org/api");
+    assert_eq!(http.base_url.as_deref(), Some("https://keys.example.org/api"));
     assert_eq!(http.tls.unwrap().key, Path::new("/etc/quorate/k.pem"));
     assert_eq!(config.socket.group.as_deref(), Some("quorate"));
     assert_eq!(config.key, KeySource::PassphrasePrompt);
