@@ -173,6 +173,19 @@ async fn a_duplicate_organization_name_needs_confirmation() {
 }
 
 #[tokio::test]
+async fn root_users_with_the_same_key_are_rejected() {
+    let installation = Installation::new(KEY_FILE);
+    let key = Key::named("shared key");
+    let users = ["mira", "jo"].map(|name| format!("{name}={}", key.public_key()));
+    let init = ["--name", "treasury", "--root-user", &users[0], "--root-user", &users[1]];
+    let rejected = installation.run("init", &init).await;
+    let message = "--root-user: \"mira\" and \"jo\" have the same public key; create a key for each user with \
+                   'quorate key add'";
+    assert_run(&rejected, FAILED, message);
+    assert!(!installation.path("data").exists(), "nothing was created");
+}
+
+#[tokio::test]
 async fn a_damaged_store_is_reported_as_damaged() {
     let installation = Installation::new(KEY_FILE);
     installation.create_organization("damaged", &Key::named("first root user")).await;

@@ -1,6 +1,6 @@
-//! `quorated init`: creates the first organization, by the operator of the daemon, before any client can call
-//! it.
+//! `quorated init`: the operator of the daemon creates an organization. The daemon must not be running.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -30,7 +30,7 @@ pub struct InitArguments {
     /// Number of root users who must approve
     #[arg(long, default_value_t = 1)]
     threshold: u32,
-    /// A root user and its public key in hex, of p256 unless a curve is given; repeatable
+    /// Name and public key (hex) of a root user; the curve is p256 unless one is given; repeatable
     #[arg(long = "root-user", value_name = "NAME=[CURVE:]KEY", required = true)]
     root_users: Vec<String>,
     /// Create the organization even if another one has the same name
@@ -47,6 +47,7 @@ pub async fn run(arguments: InitArguments) -> Result<(), StartError> {
     let invalid = |text: String| StartError::Other(text);
     let name = Label::parse(arguments.name).map_err(|why| invalid(format!("--name {why}")))?;
     let users = arguments.root_users.iter().map(|text| root_user(text)).collect::<Result<Vec<_>, _>>()?;
+    check_distinct_keys(&users)?;
     creation::check_threshold(arguments.threshold, users.len()).map_err(|error| start_error(&error))?;
     let config = read(&arguments.config)?;
     let engine =
@@ -75,6 +76,23 @@ pub async fn run(arguments: InitArguments) -> Result<(), StartError> {
 /// Converts a rejected request into an error of the command.
 fn start_error(error: &RequestError) -> StartError {
     StartError::Other(error.api_error().message)
+}
+
+/// Returns an error if two root users have the same public key.
+fn check_distinct_keys(users: &[NewUser]) -> Result<(), StartError> {
+    let mut owners = HashMap::new();
+    for user in users {
+        for key in &user.api_keys {
+            if let Some(owner) = owners.insert(key.public_key.as_str(), &user.name) {
+                return Err(StartError::Other(format!(
+                    "--root-user: \"{owner}\" and \"{}\" have the same public key; create a key for each user with \
+                     'quorate key add'",
+                    user.name
+                )));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Returns whether a top-level organization has this name.
