@@ -44,6 +44,9 @@ pub enum Command {
     /// Show the public keys with which clients verify that a bundle comes from this service
     QuorumKey(quorum_key::QuorumKeyArguments),
     /// Check that every record of the store is complete and unchanged
+    ///
+    /// Opening the store truncates its log at the first byte that cannot be read. If the store may be damaged,
+    /// copy the data directory first.
     Verify(verify::VerifyArguments),
     /// Continue with a store that lost acknowledged changes
     AcceptLoss(accept_loss::AcceptLossArguments),
