@@ -51,7 +51,7 @@ impl<'t> Case<'t> {
 impl Votes {
     fn parse(json: &Json) -> Self {
         Self {
-            proposer: text(json, "requester"),
+            proposer: text(json, "proposer"),
             is_root: json.get("root").and_then(Json::as_bool).unwrap_or_default(),
             approvers: list(json, "approvers").iter().map(approver).collect(),
             candidates: list(json, "candidates").iter().map(approver).collect(),

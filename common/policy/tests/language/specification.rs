@@ -106,14 +106,14 @@ impl Walk {
                 self.with_request(row, |facts, electorate| decide::outcome(&policy, facts, electorate));
             same("outcome", &row["outcome"], &short(found))
         } else if has("outcomes") {
-            let found = decide::verdict(context(&row["standing"]), outcomes(&row["outcomes"]));
+            let found = decide::verdict(context(&row["context"]), outcomes(&row["outcomes"]));
             same("verdict", &row["verdict"], &short(found))
         } else if has("policies") {
             let policies: Vec<_> =
                 names(&row["policies"], ";").map(|name| self.policies[name].clone()).collect();
             let found = self.with_request(row, |facts, electorate| {
                 let outcomes = policies.iter().map(|policy| decide::outcome(policy, facts, electorate));
-                decide::verdict(context(&row["standing"]), outcomes)
+                decide::verdict(context(&row["context"]), outcomes)
             });
             same("verdict", &row["verdict"], &short(found))
         } else if has("payload verdicts") {
@@ -217,7 +217,7 @@ fn context(cell: &str) -> VerdictContext {
             "met" => context.root_quorum_is_met = true,
             "root only" => context.root_quorum_only = true,
             "own" => context.is_self_service = true,
-            other => panic!("standing {other}"),
+            other => panic!("context {other}"),
         }
     }
     context
@@ -351,7 +351,7 @@ fn special(name: &str, inner: &Json) -> Value {
 
 fn electorate(json: &Json) -> Electorate<'_> {
     let proposer = Proposer {
-        user_id: json["requester"].as_str().unwrap().to_owned(),
+        user_id: json["proposer"].as_str().unwrap().to_owned(),
         is_root: json["root"].as_bool().unwrap_or_default(),
     };
     Electorate::new(proposer, approvers(&json["approvers"]), || approvers(&json["candidates"]))
