@@ -229,7 +229,7 @@ pub enum Conflict {
     #[error("OAuth provider already exists in this organization")]
     OauthProvider,
     /// The user id is already in use.
-    #[error("user ID is already taken in this organization")]
+    #[error("user ID is already in use in this organization")]
     User,
     /// The wallet already has an account at this path. Contains the id of the account.
     #[error("path already exists in wallet account {0}")]

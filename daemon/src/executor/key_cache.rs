@@ -123,7 +123,7 @@ impl Slots {
 }
 
 impl Slot {
-    /// Puts a key into a free slot; returns `None` if every slot is taken.
+    /// Puts a key into a free slot; returns `None` if every slot is in use.
     fn take(slots: &Arc<Slots>, key: SecretKey) -> Option<Self> {
         let number = slots.free().pop()?;
         slots.put(number, Some(key));

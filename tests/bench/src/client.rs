@@ -9,7 +9,7 @@ use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
-use crate::requests::Ready;
+use crate::requests::PreparedRequest;
 
 /// Time limit of one answer.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -37,7 +37,7 @@ impl Connection {
         stream.set_nodelay(true).map_err(|error| error.to_string())?;
         let (sender, connection) =
             handshake(TokioIo::new(stream)).await.map_err(|error| error.to_string())?;
-        // The sender notices the end of the connection.
+        // The sender detects the end of the connection.
         tokio::task::spawn_local(async move { drop(connection.await) });
         Ok(Self(sender))
     }
@@ -52,7 +52,7 @@ impl Connection {
     /// # Errors
     ///
     /// Returns the cause if no answer arrives within the time limit.
-    pub async fn call(&mut self, request: Ready) -> Result<(StatusCode, Bytes), String> {
+    pub async fn call(&mut self, request: PreparedRequest) -> Result<(StatusCode, Bytes), String> {
         let exchange = async {
             let response = self.0.send_request(request).await.map_err(|error| error.to_string())?;
             let status = response.status();

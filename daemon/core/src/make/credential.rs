@@ -92,8 +92,8 @@ pub(super) fn unclaimed_authenticators<'a>(
     let ids: Vec<&str> = credentials.iter().map(|credential| credential.credential_id.as_str()).collect();
     distinct(&ids, "authenticators")?;
     let mut present = within.into_iter().flat_map(Organization::users).flat_map(|user| &user.authenticators);
-    let taken = present.any(|present| ids.contains(&present.credential_id.as_str()));
-    if taken { Err(Conflict::CredentialId.into()) } else { Ok(credentials) }
+    let is_in_use = present.any(|present| ids.contains(&present.credential_id.as_str()));
+    if is_in_use { Err(Conflict::CredentialId.into()) } else { Ok(credentials) }
 }
 
 /// Checks that passkeys were registered at web origins that the organization accepts.

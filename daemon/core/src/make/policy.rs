@@ -19,14 +19,14 @@ pub type Expression = Text<EXPRESSION_LIMIT>;
 /// Checks new policies: their expressions, their names and the limits.
 ///
 /// # Errors
-/// If an expression does not parse, a name is taken or given twice, or a limit is exceeded.
+/// If an expression does not parse, a name is already in use or given twice, or a limit is exceeded.
 pub fn check_new(policies: &[PolicyParams], view: &View<'_>) -> Result<(), RequestError> {
     for policy in policies {
         check_expressions(policy.condition.as_ref(), policy.consensus.as_ref(), policy.time.as_ref())?;
         name_is_free(&policy.policy_name, view)?;
     }
     if distinct(policies.iter().map(|policy| policy.policy_name.as_str()), "policies").is_err() {
-        return Err(NAME_TAKEN.into());
+        return Err(NAME_IN_USE.into());
     }
     let expressions = policies.iter().flat_map(|policy| [&policy.condition, &policy.consensus, &policy.time]);
     expressions_fit(expressions.flatten().map(|text| text.as_str().len()).sum(), 0, view)?;
@@ -105,8 +105,8 @@ pub fn check_scope(scope: &Expression) -> Result<(), RequestError> {
 /// # Errors
 /// If one has.
 pub fn name_is_free(name: &Label, view: &View<'_>) -> Result<(), RequestError> {
-    let taken = view.organization.policies().any(|parsed| parsed.policy.name == *name);
-    if taken { Err(NAME_TAKEN.into()) } else { Ok(()) }
+    let is_in_use = view.organization.policies().any(|parsed| parsed.policy.name == *name);
+    if is_in_use { Err(NAME_IN_USE.into()) } else { Ok(()) }
 }
 
 /// Returns the time restriction to store: an empty text means none.
@@ -114,4 +114,4 @@ pub fn non_empty(time: Option<Expression>) -> Option<Expression> {
     time.filter(|text| !text.as_str().is_empty())
 }
 
-const NAME_TAKEN: Intent = Intent::Text("policy label must be unique");
+const NAME_IN_USE: Intent = Intent::Text("policy label must be unique");

@@ -83,7 +83,7 @@ impl Tagged for PrivateKey {
 /// Checks a new tag: its name, its first members and the limit.
 ///
 /// # Errors
-/// If the name is taken, a member does not exist or occurs twice, or the limit is reached.
+/// If the name is already in use, a member does not exist or occurs twice, or the limit is reached.
 pub fn check_new<T: Tagged>(
     view: &View<'_>,
     name: &Label,
@@ -131,7 +131,7 @@ pub struct Update<'a, Id> {
 /// Checks an update: the tag, its new name and its members.
 ///
 /// # Errors
-/// If the tag or a member does not exist, the new name is taken, or a member occurs twice.
+/// If the tag or a member does not exist, the new name is already in use, or a member occurs twice.
 pub fn check_update<T: Tagged>(view: &View<'_>, update: &Update<'_, T::Id>) -> Result<(), RequestError> {
     let tag = view.tag(update.tag, T::KIND)?;
     if let Some(name) = update.name.filter(|name| **name != tag.name) {
@@ -202,8 +202,8 @@ fn check_members<T: Tagged>(
 }
 
 fn name_is_free(view: &View<'_>, name: &Label, kind: TagKind) -> Result<(), RequestError> {
-    let taken = view.organization.tags().any(|tag| tag.kind == kind && tag.name == *name);
-    if taken { Err(Conflict::Name(kind.noun()).into()) } else { Ok(()) }
+    let is_in_use = view.organization.tags().any(|tag| tag.kind == kind && tag.name == *name);
+    if is_in_use { Err(Conflict::Name(kind.noun()).into()) } else { Ok(()) }
 }
 
 fn add_tag<T: Tagged>(tag: TagId, member: T::Id, context: &mut Execution<'_>) -> Result<(), RequestError> {

@@ -48,7 +48,7 @@ pub fn names_differ(accounts: &[WalletAccountParams]) -> Result<(), RequestError
 /// Checks that the names of new accounts are unique in the organization.
 ///
 /// # Errors
-/// If a name is taken or occurs twice.
+/// If a name is already in use or occurs twice.
 pub fn names_are_free(accounts: &[WalletAccountParams], view: &View<'_>) -> Result<(), RequestError> {
     names_differ(accounts)?;
     accounts
@@ -60,7 +60,7 @@ pub fn names_are_free(accounts: &[WalletAccountParams], view: &View<'_>) -> Resu
 /// Checks a new wallet: its name, its accounts and the limit.
 ///
 /// # Errors
-/// If a name is taken, an account is invalid, or the limit is reached.
+/// If a name is already in use, an account is invalid, or the limit is reached.
 pub fn check_new(
     name: &Label,
     accounts: &[WalletAccountParams],

@@ -51,6 +51,6 @@ pub fn check_subscriptions(subscriptions: &[WebhookSubscriptionParams]) -> Resul
 /// # Errors
 /// If one has.
 pub fn name_is_free(name: &Label, view: &View<'_>) -> Result<(), RequestError> {
-    let taken = view.organization.records.webhook_endpoints.iter().any(|one| one.name == *name);
-    if taken { Err(Conflict::Name("webhook endpoint").into()) } else { Ok(()) }
+    let is_in_use = view.organization.records.webhook_endpoints.iter().any(|one| one.name == *name);
+    if is_in_use { Err(Conflict::Name("webhook endpoint").into()) } else { Ok(()) }
 }

@@ -177,7 +177,7 @@ fn failed_imports_do_not_use_up_the_import_key() {
     }
     let before = fixture.memory.rows(b'r').count();
     let bundle = fixture.import_bundle("WALLET", MNEMONIC.as_bytes());
-    import(&mut fixture, "wallet", &bundle, NOW).expect_err("the name is taken");
+    import(&mut fixture, "wallet", &bundle, NOW).expect_err("the name is already in use");
     assert!(fixture.memory.rows(b'r').count() >= before);
     import(&mut fixture, "fresh", &bundle, NOW).expect("the import key still exists");
 }

@@ -114,11 +114,11 @@ fn guests_cannot_reuse_user_ids() {
     };
     let (root, user) = (fixture.roots[0].user, fixture.user.user);
     fixture.execute("ACTIVITY_TYPE_DELETE_USERS", &json!({"userIds": [user]}));
-    let id_taken = Err("user ID is already taken in this organization".to_owned());
+    let id_in_use = Err("user ID is already in use in this organization".to_owned());
     let nil = quorate_common::ids::UserId::from_bytes([0; 16]);
     // Policies and activities still refer to the deleted user, so the id is not reused.
     for id in [root, user, nil] {
-        assert_eq!(accept(&mut fixture, id, NOW), id_taken, "{id}");
+        assert_eq!(accept(&mut fixture, id, NOW), id_in_use, "{id}");
     }
     let failed =
         query_as_root(&fixture, "list_activities", &json!({"filterByType": [ACCEPT]}))["activities"].clone();

@@ -100,7 +100,7 @@ fn names_are_unique() {
         fixture.submit(&caller, fixture.id, activity_type, &parameters, NOW).expect("the name is free");
         let error = fixture
             .submit(&caller, fixture.id, activity_type, &parameters, NOW)
-            .expect_err("the name is taken");
+            .expect_err("the name is already in use");
         assert_eq!((error.code, error.message.as_str()), (code, message));
     }
 }

@@ -153,7 +153,7 @@ pub(super) fn rows(fixture: &Fixture) -> Vec<Row> {
             json!({"userId": fixture.spare.user}),
             AlreadyExists,
             None,
-            "user ID is already taken in this organization".to_owned(),
+            "user ID is already in use in this organization".to_owned(),
         ),
         (
             "ACCEPT_INVITATION_V2",
