@@ -1,4 +1,4 @@
-//! The catalogue: a description of each activity kind and each query as data.
+//! The catalog: a description of each activity kind and each query as data.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

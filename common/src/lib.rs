@@ -1,5 +1,5 @@
 //! Types that the daemon and the console share: ids, activities and votes as on the wire, stamps, passkeys,
-//! bundles, fingerprints, API errors, the catalogue of activity kinds, and the console protocol.
+//! bundles, fingerprints, API errors, the catalog of activity kinds, and the console protocol.
 //!
 //! The crate is pure: it reads no clock, file, network or random source.
 

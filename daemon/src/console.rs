@@ -22,11 +22,11 @@ use crate::listener::{Answer, Incoming};
 
 /// Maximum number of events that are read from the feed at once.
 const EVENTS: usize = 256;
-/// Interval of the heartbeat on an idle event stream, so that both ends notice a dead connection.
+/// Interval of the heartbeat on an idle event stream, so that both ends detect a dead connection.
 const HEARTBEAT: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// Information about the daemon itself.
-pub struct Facts {
+pub struct DaemonInfo {
     /// Mode in which the daemon was started.
     pub mode: Mode,
     /// Base URL of the public API, if it is served.
@@ -38,14 +38,14 @@ pub struct Facts {
 /// Answers requests of the console.
 pub struct Console {
     executor: Arc<Executor>,
-    facts: Facts,
+    info: DaemonInfo,
     started: u64,
 }
 
 impl Console {
     /// Creates a console that reads through an executor.
-    pub fn new(executor: Arc<Executor>, facts: Facts) -> Self {
-        Self { executor, facts, started: now() }
+    pub fn new(executor: Arc<Executor>, info: DaemonInfo) -> Self {
+        Self { executor, info, started: now() }
     }
 
     /// Answers a request for the path after `/console/v1/`.
@@ -97,7 +97,7 @@ impl Console {
         if incoming.method != Method::GET {
             return Answer::wrong_method();
         }
-        Answer::ok(self.facts.identity.webhook_key_set())
+        Answer::ok(self.info.identity.webhook_key_set())
             .cached("public, max-age=86400, s-maxage=86400, stale-if-error=604800")
     }
 
@@ -106,7 +106,7 @@ impl Console {
         if incoming.method != Method::GET {
             return Answer::wrong_method();
         }
-        Answer::ok(self.facts.identity.quorum_keys().to_string().into_bytes())
+        Answer::ok(self.info.identity.quorum_keys().to_string().into_bytes())
     }
 
     fn world(&self) -> &Shared {
@@ -117,12 +117,12 @@ impl Console {
         DaemonStatus {
             protocol: PROTOCOL,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            mode: self.facts.mode,
+            mode: self.info.mode,
             started_at: Timestamp::from_millis(self.started),
             now_millis: now(),
             process_id: std::process::id(),
-            base_url: self.facts.base_url.clone(),
-            quorum_public_key: self.facts.identity.quorum_public_key(),
+            base_url: self.info.base_url.clone(),
+            quorum_public_key: self.info.identity.quorum_public_key(),
             keys_locked: self.world().keys_are_locked(),
             strict_deny_errors: self.world().deny_errors() == DenyErrors::Deny,
             store: store_status(self.executor.store_state()),

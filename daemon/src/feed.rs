@@ -82,7 +82,7 @@ impl Feed {
     }
 
     /// Returns the events after a token, at most `limit`. Without a token, or with an unknown or expired one,
-    /// returns a single event that requires a full reload; its token is the current end of the feed.
+    /// returns a single event that requires a full reload. The token of that event is the end of the feed.
     pub fn after(&self, token: Option<&str>, limit: usize) -> Vec<Event> {
         let state = self.lock();
         let end = state.next().saturating_sub(1);

@@ -38,7 +38,7 @@ use self::state::{Pending, State};
 use self::syncer::Syncer;
 use crate::barrier::Barrier;
 use crate::private_file;
-use crate::store::{Batch, Change, Changed, Group, StoreError, Trailer};
+use crate::store::{Batch, Change, Changed, ExtraRecords, Group, StoreError};
 
 /// Record key of the mark: run, number and time of the newest group, and the digest over all other records.
 const MARK: &[u8] = b"mg";
@@ -64,11 +64,11 @@ impl GroupMark<'_> {
     /// Returns a group of these batches. A batch is added if the run is not stored yet.
     pub fn group(&self, mut batches: Vec<Batch>) -> Group<'_> {
         batches.extend(self.run.clone());
-        Group { batches, trailer: Some(self) }
+        Group { batches, extra: Some(self) }
     }
 }
 
-impl Trailer for GroupMark<'_> {
+impl ExtraRecords for GroupMark<'_> {
     fn records(&self, changed: &mut dyn Iterator<Item = Changed<'_>>) -> Result<Vec<Change>, StoreError> {
         let mut state = self.guard.state();
         let mut pending = Pending::default();

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cleanup;
 use crate::clock;
-use crate::console::{Console, Facts};
+use crate::console::{Console, DaemonInfo};
 use crate::executor::{Condition, Executor};
 use crate::fail_points;
 use crate::guard::GuardError;
@@ -195,8 +195,8 @@ where
     }
     let metrics = Metrics::new();
     let readiness = SharedReadiness::default();
-    let facts = Facts { mode, base_url: base_url.clone(), identity: engine.identity.clone() };
-    let routes = Arc::new(Routes::new(executor(), Console::new(executor(), facts)));
+    let info = DaemonInfo { mode, base_url: base_url.clone(), identity: engine.identity.clone() };
+    let routes = Arc::new(Routes::new(executor(), Console::new(executor(), info)));
     let server = Server::new(routes, metrics.clone(), readiness.clone(), proxies, &requests);
     let (identity, limits) = (engine.identity.clone(), settings.outbox);
     let outbox = Outbox::new(executor(), identity, &settings.webhooks, limits, metrics.clone());

@@ -1,5 +1,5 @@
-//! `f4`: the Nth call on a file of the store fails, for N = 1, 2, ... until no call fails any more, under ten
-//! kinds of activities, at the start and under load.
+//! `f4`: the Nth call on a file of the store fails, for N = 1, 2, ... until no call fails any more. This is tested
+//! with ten kinds of activities, at the start and under load.
 
 use std::time::{Duration, Instant};
 

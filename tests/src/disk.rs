@@ -18,7 +18,7 @@ const FILLER: &str = "filler";
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Medium {
     /// An ext4 image in the disk's temporary folder.
-    Own,
+    TemporaryImage,
     /// An ext4 image elsewhere.
     Image(PathBuf),
     /// A tmpfs of this many bytes.
@@ -49,7 +49,7 @@ impl Disk {
     ///
     /// Returns the cause if the file system cannot be created or mounted.
     pub fn of_size(bytes: u64) -> Result<Self, String> {
-        let disk = Self::unmounted(Medium::Own)?;
+        let disk = Self::unmounted(Medium::TemporaryImage)?;
         format(&disk.image(), bytes)?;
         run(Command::new("python3").args(["-c", "import fcntl"]))?;
         disk.mount()
@@ -84,7 +84,7 @@ impl Disk {
     fn image(&self) -> PathBuf {
         match &self.medium {
             Medium::Image(image) => image.clone(),
-            Medium::Own | Medium::Memory(_) => self.folder.path().join("image"),
+            Medium::TemporaryImage | Medium::Memory(_) => self.folder.path().join("image"),
         }
     }
 
@@ -99,7 +99,9 @@ impl Disk {
             Medium::Memory(bytes) => {
                 command.args(["-t", "tmpfs", "-o", &format!("size={bytes}"), "tmpfs"]).arg(self.root())
             }
-            Medium::Own | Medium::Image(_) => command.args(["-o", "loop"]).arg(self.image()).arg(self.root()),
+            Medium::TemporaryImage | Medium::Image(_) => {
+                command.args(["-o", "loop"]).arg(self.image()).arg(self.root())
+            }
         };
         run(&mut command)?;
         self.mounted = true;

@@ -17,7 +17,7 @@ use crate::{DECISION_STEP_LIMIT, STEP_LIMIT};
 ///
 /// This is one of the requirements for a reachable consensus; see [`crate::decide::outcome`].
 pub fn contributes(program: &Program, electorate: &Electorate<'_>, user_id: &str) -> bool {
-    takes_part(program, electorate, user_id, &mut Budget::new(STEP_LIMIT))
+    contributes_within(program, electorate, user_id, &mut Budget::new(STEP_LIMIT))
 }
 
 /// Returns, for each user, whether they contribute to at least one of the programs.
@@ -31,14 +31,15 @@ pub fn contributors(
     budget: &mut Budget,
 ) -> Vec<bool> {
     budget.within(DECISION_STEP_LIMIT, |budget| {
-        let mut counts =
-            |user: &String| programs.iter().any(|program| takes_part(program, electorate, user, budget));
+        let mut counts = |user: &String| {
+            programs.iter().any(|program| contributes_within(program, electorate, user, budget))
+        };
         user_ids.iter().map(&mut counts).collect()
     })
 }
 
-/// Returns the same as [`contributes`], with the steps of a budget.
-pub(crate) fn takes_part(
+/// Returns the same as [`contributes`], within a budget of steps.
+pub(crate) fn contributes_within(
     program: &Program,
     electorate: &Electorate<'_>,
     user_id: &str,
@@ -48,7 +49,7 @@ pub(crate) fn takes_part(
         return false;
     };
     let readable = |record| Operand::of(record).ok();
-    let own = Own {
+    let own = UserElements {
         user: readable(member.record).into_iter().collect(),
         credentials: member.credentials.into_iter().filter_map(readable).collect(),
     };
@@ -58,12 +59,12 @@ pub(crate) fn takes_part(
 }
 
 /// The elements of the two consensus roots that belong to one user.
-struct Own<'a> {
+struct UserElements<'a> {
     user: Vec<Operand<'a>>,
     credentials: Vec<Operand<'a>>,
 }
 
-impl<'a> Own<'a> {
+impl<'a> UserElements<'a> {
     fn of_root(&self, node: &Node) -> Option<&[Operand<'a>]> {
         match node.step {
             Step::Root(APPROVERS) => Some(&self.user),
@@ -74,7 +75,7 @@ impl<'a> Own<'a> {
 }
 
 /// Returns whether the user contributes to a part. A part that fails or runs out of steps does not count.
-fn counts_in<'a>(node: &'a Node, evaluation: &mut Evaluation<'a, '_>, own: &Own<'a>) -> bool {
+fn counts_in<'a>(node: &'a Node, evaluation: &mut Evaluation<'a, '_>, own: &UserElements<'a>) -> bool {
     if evaluation.spend(node, 1).is_err() {
         return false;
     }
@@ -93,7 +94,7 @@ fn counts_in_each<'a>(
     quantifier: Quantifier,
     predicate: &'a Node,
     evaluation: &mut Evaluation<'a, '_>,
-    own: &Own<'a>,
+    own: &UserElements<'a>,
 ) -> bool {
     let voters = own.of_root(of);
     let chooses = voters.is_some() && quantifier != Quantifier::All;

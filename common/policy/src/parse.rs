@@ -13,7 +13,7 @@
 use crate::expression_error::{ErrorReason, ExpressionError, echo};
 use crate::lex::{Lexeme, Lexer, Token};
 use crate::number::Integer;
-use crate::syntax::{Comparison, Expression, Form, Function, Name, Quantifier};
+use crate::syntax::{Comparison, Expression, Function, Name, Quantifier, Syntax};
 use crate::{LIST_LIMIT, NESTING_LIMIT};
 
 /// Parses a complete expression.
@@ -44,11 +44,11 @@ impl<'s> Parser<'s> {
     }
 
     fn or(&mut self) -> Result<Expression, ExpressionError> {
-        self.joined("||", Form::Or, Self::and)
+        self.joined("||", Syntax::Or, Self::and)
     }
 
     fn and(&mut self) -> Result<Expression, ExpressionError> {
-        self.joined("&&", Form::And, Self::compare)
+        self.joined("&&", Syntax::And, Self::compare)
     }
 
     /// Parses one part, or several joined by an operator into a flat list, so that a long chain is not a deep
@@ -56,7 +56,7 @@ impl<'s> Parser<'s> {
     fn joined(
         &mut self,
         operator: &'static str,
-        form: fn(Vec<Expression>) -> Form,
+        syntax: fn(Vec<Expression>) -> Syntax,
         part: fn(&mut Self) -> Result<Expression, ExpressionError>,
     ) -> Result<Expression, ExpressionError> {
         let first = part(self)?;
@@ -71,7 +71,7 @@ impl<'s> Parser<'s> {
             nesting = nesting.max(next.nesting);
             parts.push(next);
         }
-        Ok(Expression { offset, nesting, form: form(parts) })
+        Ok(Expression { offset, nesting, syntax: syntax(parts) })
     }
 
     fn compare(&mut self) -> Result<Expression, ExpressionError> {
@@ -86,8 +86,8 @@ impl<'s> Parser<'s> {
         let right = self.unary()?;
         let nesting = left.nesting.max(right.nesting);
         let (left, right) = (Box::new(left), Box::new(right));
-        let form = Form::Compare { comparison, left, right };
-        Ok(Expression { offset, nesting, form })
+        let syntax = Syntax::Compare { comparison, left, right };
+        Ok(Expression { offset, nesting, syntax })
     }
 
     fn unary(&mut self) -> Result<Expression, ExpressionError> {
@@ -98,7 +98,7 @@ impl<'s> Parser<'s> {
         let inner = self.unary()?;
         self.depth = self.depth.saturating_sub(1);
         let nesting = inner.nesting;
-        self.outer(offset, nesting, Form::Not(Box::new(inner)))
+        self.outer(offset, nesting, Syntax::Not(Box::new(inner)))
     }
 
     fn postfix(&mut self) -> Result<Expression, ExpressionError> {
@@ -117,32 +117,32 @@ impl<'s> Parser<'s> {
         let name = self.name()?;
         let (offset, nesting, of) = (name.offset, of.nesting, Box::new(of));
         if !self.at("(") {
-            return self.outer(offset, nesting, Form::Field { of, name });
+            return self.outer(offset, nesting, Syntax::Field { of, name });
         }
         self.open()?;
-        let (inner, form) = match Quantifier::named(&name.text) {
+        let (inner, syntax) = match Quantifier::named(&name.text) {
             Some(quantifier) => self.lambda(of, quantifier)?,
             None => self.arguments(of, name)?,
         };
         self.close(")")?;
-        self.outer(offset, nesting.max(inner), form)
+        self.outer(offset, nesting.max(inner), syntax)
     }
 
-    fn arguments(&mut self, of: Box<Expression>, name: Name) -> Result<(usize, Form), ExpressionError> {
+    fn arguments(&mut self, of: Box<Expression>, name: Name) -> Result<(usize, Syntax), ExpressionError> {
         let arguments = self.elements(")")?;
         let nesting = deepest(&arguments);
-        Ok((nesting, Form::Method { of, name, arguments }))
+        Ok((nesting, Syntax::Method { of, name, arguments }))
     }
 
     fn lambda(
         &mut self,
         of: Box<Expression>,
         quantifier: Quantifier,
-    ) -> Result<(usize, Form), ExpressionError> {
+    ) -> Result<(usize, Syntax), ExpressionError> {
         let variable = self.name()?;
         self.expect(",")?;
         let predicate = Box::new(self.or()?);
-        Ok((predicate.nesting, Form::Each { of, quantifier, variable, predicate }))
+        Ok((predicate.nesting, Syntax::Each { of, quantifier, variable, predicate }))
     }
 
     fn subscript(&mut self, of: Expression, offset: usize) -> Result<Expression, ExpressionError> {
@@ -150,37 +150,37 @@ impl<'s> Parser<'s> {
         let from = self.or()?;
         let mut nesting = of.nesting.max(from.nesting);
         let (of, from) = (Box::new(of), Box::new(from));
-        let form = if self.accept("..")? {
+        let syntax = if self.accept("..")? {
             let to = Box::new(self.or()?);
             nesting = nesting.max(to.nesting);
-            Form::Slice { of, from, to }
+            Syntax::Slice { of, from, to }
         } else {
-            Form::Index { of, key: from }
+            Syntax::Index { of, key: from }
         };
         self.close("]")?;
-        self.outer(offset, nesting, form)
+        self.outer(offset, nesting, syntax)
     }
 
     fn primary(&mut self) -> Result<Expression, ExpressionError> {
         let Some(Lexeme { token, start: offset, .. }) = self.next else {
             return Err(self.unexpected());
         };
-        let form = match token {
+        let syntax = match token {
             Token::Symbol("(") => return self.parenthesised(),
             Token::Symbol("[") => return self.list(offset),
             Token::Symbol("{") => return self.record(offset),
-            Token::Symbol("true") => Form::Bool(true),
-            Token::Symbol("false") => Form::Bool(false),
+            Token::Symbol("true") => Syntax::Bool(true),
+            Token::Symbol("false") => Syntax::Bool(false),
             Token::Symbol(_) => return Err(self.unexpected()),
-            Token::Text(text) => Form::Text(text.to_owned()),
-            Token::Integer(digits) => Form::Integer(self.integer(digits, offset)?),
+            Token::Text(text) => Syntax::Text(text.to_owned()),
+            Token::Integer(digits) => Syntax::Integer(self.integer(digits, offset)?),
             Token::Identifier(name) => {
                 self.advance()?;
                 return self.named(name, offset);
             }
         };
         self.advance()?;
-        Ok(Expression { offset, nesting: 0, form })
+        Ok(Expression { offset, nesting: 0, syntax })
     }
 
     fn parenthesised(&mut self) -> Result<Expression, ExpressionError> {
@@ -188,14 +188,14 @@ impl<'s> Parser<'s> {
         let inner = self.or()?;
         self.close(")")?;
         let nesting = inner.nesting;
-        self.outer(inner.offset, nesting, inner.form)
+        self.outer(inner.offset, nesting, inner.syntax)
     }
 
     fn list(&mut self, offset: usize) -> Result<Expression, ExpressionError> {
         self.open()?;
         let elements = self.elements("]")?;
         self.close("]")?;
-        self.outer(offset, deepest(&elements), Form::List(elements))
+        self.outer(offset, deepest(&elements), Syntax::List(elements))
     }
 
     fn record(&mut self, offset: usize) -> Result<Expression, ExpressionError> {
@@ -216,17 +216,17 @@ impl<'s> Parser<'s> {
             members.push((name, member));
         }
         self.close("}")?;
-        self.outer(offset, nesting, Form::Struct(members))
+        self.outer(offset, nesting, Syntax::Struct(members))
     }
 
     fn named(&mut self, name: &str, offset: usize) -> Result<Expression, ExpressionError> {
         let Some(function) = Function::named(name).filter(|_| self.at("(")) else {
-            return Ok(Expression { offset, nesting: 0, form: Form::Name(name.to_owned()) });
+            return Ok(Expression { offset, nesting: 0, syntax: Syntax::Name(name.to_owned()) });
         };
         self.open()?;
         let arguments = self.elements(")")?;
         self.close(")")?;
-        self.outer(offset, deepest(&arguments), Form::Call { function, arguments })
+        self.outer(offset, deepest(&arguments), Syntax::Call { function, arguments })
     }
 
     /// Parses expressions separated by commas, up to but not including the closing bracket.
@@ -262,12 +262,12 @@ impl<'s> Parser<'s> {
     }
 
     /// Creates a part that is one level above the deepest of its children.
-    fn outer(&self, offset: usize, inner: usize, form: Form) -> Result<Expression, ExpressionError> {
+    fn outer(&self, offset: usize, inner: usize, syntax: Syntax) -> Result<Expression, ExpressionError> {
         let nesting = inner.saturating_add(1);
         if nesting > NESTING_LIMIT {
             return Err(ExpressionError::new(self.source, offset, ErrorReason::Nesting(NESTING_LIMIT)));
         }
-        Ok(Expression { offset, nesting, form })
+        Ok(Expression { offset, nesting, syntax })
     }
 
     /// Consumes an opening bracket or a negation, unless the nesting is too deep.

@@ -1,7 +1,7 @@
 //! Decides whether further votes could meet a consensus. The search is deterministic and bounded in steps.
 
 use crate::budget::Budget;
-use crate::contribution::takes_part;
+use crate::contribution::contributes_within;
 use crate::electorate::{Ballot, Electorate, Voters};
 use crate::error::EvaluationError;
 use crate::evaluate::{Evaluation, Roots};
@@ -22,7 +22,7 @@ pub(crate) fn holds_now<'e>(
 /// leave requests pending under somebody else's policy, and no request would ever be denied.
 pub(crate) fn reachable(program: &Program, electorate: &Electorate<'_>, budget: &mut Budget) -> bool {
     let proposer = electorate.proposer();
-    let counts = proposer.is_root || takes_part(program, electorate, &proposer.user_id, budget);
+    let counts = proposer.is_root || contributes_within(program, electorate, &proposer.user_id, budget);
     counts && Search { program, electorate, budget }.could_hold()
 }
 

@@ -9,7 +9,7 @@ pub(crate) struct Expression {
     pub(crate) offset: usize,
     /// Nesting depth of brackets, negations and accesses in this part; bounds the recursion over the tree.
     pub(crate) nesting: usize,
-    pub(crate) form: Form,
+    pub(crate) syntax: Syntax,
 }
 
 /// A name with its byte offset.
@@ -19,8 +19,9 @@ pub(crate) struct Name {
     pub(crate) offset: usize,
 }
 
+/// The syntax of an expression, with its parts.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Form {
+pub(crate) enum Syntax {
     Bool(bool),
     Integer(Integer),
     Text(String),

@@ -1,4 +1,4 @@
-//! Activities as answers show them: the stored record, joined with the users who voted.
+//! Activities in answers: the stored record, joined with the users who voted.
 
 use quorate_common::activity::{Activity, Selection, Status, Vote};
 use quorate_common::api_error::ApiError;
@@ -19,10 +19,10 @@ pub struct CanFlags {
     pub reject: bool,
 }
 
-/// The members of an activity, borrowed: the same as those of [`Activity`], without copies.
+/// Borrowed form of [`Activity`], which is serialized without copies. The members are the same.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown<'a> {
+struct ActivityRef<'a> {
     id: &'a quorate_common::ids::ActivityId,
     organization_id: &'a quorate_common::ids::OrganizationId,
     status: Status,
@@ -30,7 +30,7 @@ struct Shown<'a> {
     activity_type: &'static str,
     intent: &'a RawValue,
     result: &'a RawValue,
-    votes: Vec<ShownVote<'a>>,
+    votes: Vec<VoteRef<'a>>,
     app_proofs: [(); 0],
     fingerprint: &'a quorate_common::fingerprint::Fingerprint,
     can_approve: bool,
@@ -42,7 +42,7 @@ struct Shown<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ShownVote<'a> {
+struct VoteRef<'a> {
     id: &'a quorate_common::ids::VoteId,
     user_id: &'a quorate_common::ids::UserId,
     user: Voter<'a>,
@@ -55,7 +55,7 @@ struct ShownVote<'a> {
     created_at: Timestamp,
 }
 
-/// The user who voted, rendered once if they still exist.
+/// The user who voted. An existing user is serialized once and reused.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Voter<'a> {
@@ -63,7 +63,7 @@ enum Voter<'a> {
     Deleted(Box<User>),
 }
 
-/// Returns a user who was deleted after they voted: the name they had, without credentials.
+/// Returns a user who was deleted after the vote, with the recorded name and without credentials.
 fn deleted(vote: &VoteRecord) -> User {
     User {
         user_id: vote.user,
@@ -80,7 +80,7 @@ fn deleted(vote: &VoteRecord) -> User {
     }
 }
 
-/// A failure as the wire shows it.
+/// Failure of an activity in its wire form.
 #[derive(Serialize)]
 struct Failure<'a> {
     code: i32,
@@ -94,8 +94,12 @@ impl<'a> Failure<'a> {
     }
 }
 
-fn shown<'a>(record: &'a ActivityRecord, organization: &'a Organization, can: CanFlags) -> Shown<'a> {
-    let vote = |vote: &'a VoteRecord| ShownVote {
+fn activity_ref<'a>(
+    record: &'a ActivityRecord,
+    organization: &'a Organization,
+    can: CanFlags,
+) -> ActivityRef<'a> {
+    let vote = |vote: &'a VoteRecord| VoteRef {
         id: &vote.id,
         user_id: &vote.user,
         user: match organization.member(vote.user).and_then(|member| member.rendered()) {
@@ -110,7 +114,7 @@ fn shown<'a>(record: &'a ActivityRecord, organization: &'a Organization, can: Ca
         scheme: vote.scheme.name(),
         created_at: Timestamp::from_millis(vote.created),
     };
-    Shown {
+    ActivityRef {
         id: &record.id,
         organization_id: &record.organization,
         status: record.status,
@@ -137,7 +141,7 @@ pub fn activity_json(
     organization: &Organization,
     can: CanFlags,
 ) -> Result<Vec<u8>, Corrupt> {
-    serde_json::to_vec(&shown(record, organization, can)).map_err(|_| Corrupt::Record("activity"))
+    serde_json::to_vec(&activity_ref(record, organization, can)).map_err(|_| Corrupt::Record("activity"))
 }
 
 /// Initial capacity of an answer in bytes, which is enough for most activities with one vote.
@@ -154,9 +158,9 @@ pub fn activity_answer(
 ) -> Result<Vec<u8>, Corrupt> {
     #[derive(Serialize)]
     struct Answer<'a> {
-        activity: Shown<'a>,
+        activity: ActivityRef<'a>,
     }
-    let answer = Answer { activity: shown(record, organization, can) };
+    let answer = Answer { activity: activity_ref(record, organization, can) };
     let mut body = Vec::with_capacity(USUAL_BYTES);
     serde_json::to_writer(&mut body, &answer).map_err(|_| Corrupt::Record("activity"))?;
     Ok(body)

@@ -59,13 +59,13 @@ impl Credentials {
     }
 }
 
-/// Where the credential of a stamp is searched.
+/// Where the credential of a stamp is looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
+pub enum CredentialScope {
     /// In the organization that the request names, and in its parent.
-    Usual,
+    OrganizationAndParent,
     /// In the sub-organizations as well: for operations that look up where a key belongs.
-    Children,
+    SubOrganizations,
     /// Among the invitations of the organization only.
     Invitations,
 }
@@ -88,12 +88,12 @@ pub fn stamped(
     world: &dyn World,
     credentials: &Credentials,
     body: &[u8],
-    reach: Reach,
+    scope: CredentialScope,
     now: Millis,
 ) -> Result<Stamped, RequestError> {
     let proof = Proof::read(credentials)?;
     let organization = organization_of(body)?;
-    let authenticated = authenticate(world, proof, credentials.source, body, organization, reach, now)?;
+    let authenticated = authenticate(world, proof, credentials.source, body, organization, scope, now)?;
     Ok(Stamped { authenticated, document: Document::read(body)? })
 }
 
@@ -132,14 +132,14 @@ fn authenticate(
     source: Option<IpAddr>,
     body: &[u8],
     organization: OrganizationId,
-    reach: Reach,
+    scope: CredentialScope,
     now: Millis,
 ) -> Result<Authenticated, RequestError> {
     let named = world.organization(organization)?.ok_or(Missing::Organization)?;
-    if reach == Reach::Invitations {
+    if scope == CredentialScope::Invitations {
         return invited(named, proof, body, source);
     }
-    let (home, target) = locate(world, named, &proof, reach, body, now)?;
+    let (home, target) = locate(world, named, &proof, scope, body, now)?;
     let caller = match proof {
         Proof::Key(stamp) => by_key(&home, &target, stamp, body, source, now)?,
         Proof::Passkey(assertion) => passkey::caller(world, &home, &assertion, body, source)?,
@@ -278,12 +278,12 @@ impl Proof {
 }
 
 /// Finds the organization of the caller and the organization acted upon. Searches the named organization,
-/// then its parent, then, if `reach` allows it, its sub-organizations.
+/// then its parent, then, if `scope` allows it, its sub-organizations.
 fn locate(
     world: &dyn World,
     named: Arc<Organization>,
     proof: &Proof,
-    reach: Reach,
+    scope: CredentialScope,
     body: &[u8],
     now: Millis,
 ) -> Result<(Arc<Organization>, Arc<Organization>), RequestError> {
@@ -296,7 +296,7 @@ fn locate(
             _ => Err(proof.unknown(&named)),
         };
     }
-    if reach == Reach::Children
+    if scope == CredentialScope::SubOrganizations
         && let Some(child) = child_with_credential(world, &named, proof, body, now)?
     {
         return Ok((Arc::clone(&child), child));

@@ -84,7 +84,7 @@ impl Budget {
         self.rows.load(Ordering::Relaxed)
     }
 
-    /// Spends steps. Returns `false` if fewer were left, upon which none are left.
+    /// Spends steps. Returns `false` if fewer were left; then none are left.
     pub fn take_steps(&self, steps: usize) -> bool {
         self.with_steps(|policies| policies.spend(steps))
     }

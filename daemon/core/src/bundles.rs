@@ -33,12 +33,12 @@ pub fn target(text: &str) -> Result<TargetPublicKey, RequestError> {
 
 /// The keys of the service itself that a caller knows. An export to one of them could not be decrypted by
 /// anybody outside, but would count as exported.
-pub struct OwnKeys {
+pub struct ServiceKeys {
     quorum: String,
     imports: Vec<TargetPublicKey>,
 }
 
-impl OwnKeys {
+impl ServiceKeys {
     /// Reads the quorum key and the import keys of the caller.
     ///
     /// # Errors

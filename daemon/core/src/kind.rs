@@ -55,7 +55,7 @@ pub trait Kind: Sized + 'static {
     /// Executes the request and adds its effects to `context`. Runs once, with a permit.
     ///
     /// # Errors
-    /// If the execution fails, upon which the activity fails, or the store cannot be read.
+    /// If the execution fails, which makes the activity fail, or if the store cannot be read.
     fn execute(self, plan: Self::Plan, context: &mut Execution<'_>) -> Result<Self::Outcome, RequestError>;
 
     /// Returns the vote that the request casts, if the kind is a vote.

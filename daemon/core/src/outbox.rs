@@ -24,9 +24,9 @@ use crate::world::{Page, Records};
 pub use conversion::{Conversion, StoredDelivery, convert};
 pub use outcomes::{Batch, Outcomes, ParkedFor};
 
-/// How many entries of the schedule of a destination one look reads.
-const LOOK: usize = 32;
-/// How many keys are read at once when all are needed.
+/// Maximum number of entries of a schedule that a search for the next delivery reads.
+const SCHEDULE_ENTRIES: usize = 32;
+/// Number of keys that are read at once when all are needed.
 const PAGE: usize = 1024;
 
 /// Queues the deliveries of a state of an activity to the receivers of one organization. The state is given
@@ -77,9 +77,9 @@ pub fn next_destination(
     Ok(records.keys(page)?.first().and_then(|key| Destination::of_scheduled(key)))
 }
 
-/// The result of a look at the schedule of a destination.
+/// Result of the search for the next delivery to a destination.
 #[derive(Default)]
-pub struct Look {
+pub struct NextDelivery {
     /// Delivery that is due and whose lane is free.
     pub due: Option<(DeliveryId, Delivery)>,
     /// Deliveries that cannot be read, and their due times.
@@ -88,43 +88,42 @@ pub struct Look {
     /// ended.
     pub corrections: Vec<Write>,
     /// Due time of the first delivery that is not due yet.
-    pub next: Option<Millis>,
+    pub next_due: Option<Millis>,
 }
 
-/// Looks for a delivery to start. The number of rows that are read is bounded, whatever the length of the
-/// queue.
+/// Finds the next delivery that can be started. It reads a bounded number of rows, however long the queue is.
 ///
 /// # Errors
 /// If the store cannot be read.
-pub fn look(
+pub fn next_delivery(
     records: &dyn Records,
     destination: &Destination,
     now: Millis,
     is_busy: impl Fn(&Lane) -> bool,
-) -> Result<Look, Corrupt> {
-    let entries = records.keys(Page::first(&destination.schedule(), LOOK))?;
-    let mut look = Look::default();
+) -> Result<NextDelivery, Corrupt> {
+    let entries = records.keys(Page::first(&destination.schedule(), SCHEDULE_ENTRIES))?;
+    let mut found = NextDelivery::default();
     for entry in entries {
         let Some((due, id)) = DeliveryId::of_scheduled(&entry) else {
-            look.corrections.push(Write::remove(entry));
+            found.corrections.push(Write::remove(entry));
             continue;
         };
         if due > now {
-            look.next = Some(due);
+            found.next_due = Some(due);
             break;
         }
         if is_busy(&id.lane()) {
             continue;
         }
-        if let Some(delivery) = look.startable(records, entry, due, &id)? {
-            look.due = Some((id, delivery));
+        if let Some(delivery) = found.startable(records, entry, due, &id)? {
+            found.due = Some((id, delivery));
             break;
         }
     }
-    Ok(look)
+    Ok(found)
 }
 
-impl Look {
+impl NextDelivery {
     /// Returns the delivery of an entry of the schedule, if it can be started.
     fn startable(
         &mut self,
@@ -169,8 +168,8 @@ impl Look {
         due: Millis,
     ) -> Result<(), Corrupt> {
         match readable::<Delivery>(records.read(&id.key()))? {
-            Some(own) => {
-                self.corrections.push(Write::put(id.key(), &Delivery { due, ..own })?);
+            Some(delivery) => {
+                self.corrections.push(Write::put(id.key(), &Delivery { due, ..delivery })?);
                 self.corrections.push(Write::mark(id.scheduled(due), &[]));
             }
             None => self.add_unreadable(*id, Some(from)),

@@ -162,7 +162,7 @@ impl<'a> View<'a> {
             let text = records.interface_text(known.id)?;
             Ok(Interface::parse(&known.interface_type, text.as_ref().map_or("", |text| text.0.as_str())))
         };
-        self.world.library().interface(known.id, &mut read)
+        self.world.interfaces().interface(known.id, &mut read)
     }
 
     /// Returns the user with this id.

@@ -77,7 +77,7 @@ pub trait QuorumKey {
 }
 
 /// A cache of smart contract interfaces, so that signing does not parse them each time.
-pub trait Library {
+pub trait InterfaceCache {
     /// Returns the interface with this id, and reads it if it is not cached. An interface never changes.
     ///
     /// # Errors
@@ -113,7 +113,7 @@ pub trait World {
     fn quorum_key(&self) -> &dyn QuorumKey;
 
     /// Returns the cache of smart contract interfaces.
-    fn library(&self) -> &dyn Library;
+    fn interfaces(&self) -> &dyn InterfaceCache;
 
     /// Returns the key of the digests that index entries use.
     fn index(&self) -> &IndexKey;

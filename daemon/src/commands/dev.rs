@@ -28,7 +28,7 @@ use crate::vault::KeySource;
 /// Maximum number of root users of a dev organization.
 const USERS: u32 = 20;
 /// File that keeps the organization and its keys between two starts with the same data directory.
-const MEMORY: &str = "dev.json";
+const STATE_FILE: &str = "dev.json";
 
 /// Arguments of `quorated dev`.
 #[derive(Debug, Args)]
@@ -66,7 +66,7 @@ pub struct DevArguments {
 /// State that is kept between two starts.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Memory {
+struct DevState {
     credentials: Credentials,
     /// Whether the demo contents are complete.
     demo: bool,
@@ -102,12 +102,12 @@ pub async fn run(arguments: DevArguments) -> Result<(), StartError> {
     };
     let data = Data::in_folder(folder.clone(), KeySource::File(folder.join("root.key")), true);
     let engine = service::open(&data, Limits::default(), &settings)?;
-    let mut memory = remember(&engine, &arguments, &folder).await?;
+    let mut state = load_or_create(&engine, &arguments, &folder).await?;
     let socket = arguments.socket.clone().unwrap_or_else(|| folder.join("quorate.sock"));
     let credentials = arguments.credentials.clone().unwrap_or_else(|| folder.join("credentials.json"));
     // The reader of the credentials may run in another directory.
     let absolute = std::path::absolute(&socket).map_err(|error| StartError::Other(error.to_string()))?;
-    memory.credentials.socket = absolute.display().to_string();
+    state.credentials.socket = absolute.display().to_string();
     let listeners = Listeners {
         http: Some(HttpSettings {
             listen: arguments.listen,
@@ -123,11 +123,11 @@ pub async fn run(arguments: DevArguments) -> Result<(), StartError> {
         settings,
     };
     service::serve(engine, listeners, stop, |base_url| async move {
-        memory.credentials.base_url = base_url.unwrap_or_default();
-        write_private(&credentials, &json(&memory.credentials)?)?;
+        state.credentials.base_url = base_url.unwrap_or_default();
+        write_private(&credentials, &json(&state.credentials)?)?;
         tracing::info!(
-            base_url = memory.credentials.base_url,
-            socket = memory.credentials.socket,
+            base_url = state.credentials.base_url,
+            socket = state.credentials.socket,
             credentials = %credentials.display(),
             millis = begun.elapsed().as_millis(),
             "ready"
@@ -171,24 +171,28 @@ fn json<T: Serialize>(value: &T) -> Result<Zeroizing<Vec<u8>>, StartError> {
 }
 
 /// Returns the organization of an earlier start, or creates one.
-async fn remember(engine: &Engine, arguments: &DevArguments, folder: &Path) -> Result<Memory, StartError> {
-    let path = folder.join(MEMORY);
+async fn load_or_create(
+    engine: &Engine,
+    arguments: &DevArguments,
+    folder: &Path,
+) -> Result<DevState, StartError> {
+    let path = folder.join(STATE_FILE);
     let known = std::fs::read(&path).ok().map(Zeroizing::new);
-    let known = known.and_then(|bytes| serde_json::from_slice::<Memory>(&bytes).ok());
-    let mut memory = if let Some(memory) = known {
-        memory
+    let known = known.and_then(|bytes| serde_json::from_slice::<DevState>(&bytes).ok());
+    let mut state = if let Some(state) = known {
+        state
     } else {
         let credentials = new_organization(engine, arguments).await?;
-        let memory = Memory { credentials, demo: false, begun: now() };
-        write_private(&path, &json(&memory)?)?;
-        memory
+        let state = DevState { credentials, demo: false, begun: now() };
+        write_private(&path, &json(&state)?)?;
+        state
     };
-    if !memory.demo && !arguments.no_demo {
-        demo::populate(&engine.executor, &memory.credentials, memory.begun).await?;
-        memory.demo = true;
-        write_private(&path, &json(&memory)?)?;
+    if !state.demo && !arguments.no_demo {
+        demo::populate(&engine.executor, &state.credentials, state.begun).await?;
+        state.demo = true;
+        write_private(&path, &json(&state)?)?;
     }
-    Ok(memory)
+    Ok(state)
 }
 
 async fn new_organization(engine: &Engine, arguments: &DevArguments) -> Result<Credentials, StartError> {

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use super::Shared;
 use super::effects::Effects;
 use super::group::{self, Receiver, Sender, queue};
-use super::store_state::{Condition, Figures, Gauge, StoreState};
+use super::store_state::{Condition, Figures, StoreMonitor, StoreState};
 use crate::clock::now;
 use crate::fail_points;
 use crate::guard::GuardError;
@@ -73,7 +73,7 @@ impl Drop for AbortOnPanic {
 /// Handle to the committer thread.
 pub struct Committer {
     queue: Sender<Waiting>,
-    gauge: Arc<Gauge>,
+    monitor: Arc<StoreMonitor>,
 }
 
 /// A request that is being decided and will probably commit soon.
@@ -83,15 +83,15 @@ impl Committer {
     /// Starts the thread. It ends when the committer is dropped and its queue is empty.
     pub(super) fn start(shared: Arc<Shared>) -> Self {
         let (queue, waiting) = queue();
-        let gauge = Arc::new(Gauge::default());
-        let own = Arc::clone(&gauge);
+        let monitor = Arc::new(StoreMonitor::default());
+        let own = Arc::clone(&monitor);
         let wakeup = queue.downgrade();
         shared.barrier.store().on_failure(Box::new(move || wakeup.send(Waiting::empty())));
         std::thread::spawn(move || {
             let _abort_on_panic = AbortOnPanic;
             run(&shared, waiting, &own);
         });
-        Self { queue, gauge }
+        Self { queue, monitor }
     }
 
     /// Counts a request as being decided until the returned guard is dropped.
@@ -113,21 +113,21 @@ impl Committer {
 
     /// Returns the counters since the start.
     pub(super) fn figures(&self) -> Figures {
-        self.gauge.figures()
+        self.monitor.figures()
     }
 
     /// Returns whether the store accepts writes.
     pub(super) fn state(&self) -> StoreState {
-        self.gauge.state().clone()
+        self.monitor.state().clone()
     }
 }
 
-fn run(shared: &Shared, mut waiting: Receiver<Waiting>, gauge: &Gauge) {
+fn run(shared: &Shared, mut waiting: Receiver<Waiting>, monitor: &StoreMonitor) {
     let (mut pause, mut tried) = (Duration::ZERO, None);
     // The disk may already be full.
-    check_store(shared, gauge);
+    check_store(shared, monitor);
     loop {
-        let condition = gauge.condition();
+        let condition = monitor.condition();
         let compares = is_comparable(condition) && shared.guard.is_comparing();
         let group = match condition {
             Condition::Ready => waiting.group(compares.then_some(pause)),
@@ -136,16 +136,16 @@ fn run(shared: &Shared, mut waiting: Receiver<Waiting>, gauge: &Gauge) {
             _ => waiting.group_within(if compares { pause } else { RETRY }),
         };
         let Some(group) = group else { return };
-        if let Some(error) = try_recover(shared, gauge, condition, &mut tried) {
+        if let Some(error) = try_recover(shared, monitor, condition, &mut tried) {
             answer(group.into_iter().map(|waiting| (waiting.reply, Err(error))));
             continue;
         }
         if !group.is_empty() {
-            commit(shared, group, gauge);
+            commit(shared, group, monitor);
         }
-        if compares && is_comparable(gauge.condition()) {
+        if compares && is_comparable(monitor.condition()) {
             let begun = Instant::now();
-            compare(shared, gauge);
+            compare(shared, monitor);
             pause = begun.elapsed().saturating_mul(PAUSE_FACTOR);
         }
     }
@@ -156,7 +156,7 @@ fn run(shared: &Shared, mut waiting: Receiver<Waiting>, gauge: &Gauge) {
 /// is reopened.
 fn try_recover(
     shared: &Shared,
-    gauge: &Gauge,
+    monitor: &StoreMonitor,
     condition: Condition,
     tried: &mut Option<Instant>,
 ) -> Option<CommitError> {
@@ -170,7 +170,7 @@ fn try_recover(
             if let Err(error) = recover(shared, condition == Condition::GuardFailed) {
                 tracing::debug!(cause = %error, "the store is not usable yet");
                 if matches!(error, GuardError::System { .. }) && !has_failed(shared) {
-                    gauge.enter_guard_only(shared, &error);
+                    monitor.enter_guard_only(shared, &error);
                 }
                 return Some(CommitError::Unavailable);
             }
@@ -185,8 +185,8 @@ fn try_recover(
             return Some(CommitError::Altered);
         }
     }
-    check_store(shared, gauge);
-    if gauge.condition() == Condition::Ready {
+    check_store(shared, monitor);
+    if monitor.condition() == Condition::Ready {
         *tried = None;
     }
     None
@@ -198,20 +198,20 @@ fn is_comparable(condition: Condition) -> bool {
 }
 
 /// Enters the condition that the store reports.
-fn check_store(shared: &Shared, gauge: &Gauge) {
+fn check_store(shared: &Shared, monitor: &StoreMonitor) {
     match shared.barrier.store().ready() {
-        Ok(()) => gauge.enter(shared, Condition::Ready, ""),
-        Err(error @ StoreError::Full { .. }) => gauge.enter(shared, Condition::Full, error),
-        Err(error) => gauge.enter_failed(shared, &error.into()),
+        Ok(()) => monitor.enter(shared, Condition::Ready, ""),
+        Err(error @ StoreError::Full { .. }) => monitor.enter(shared, Condition::Full, error),
+        Err(error) => monitor.enter_failed(shared, &error.into()),
     }
 }
 
 /// Compares a few records with the digest over all records.
-fn compare(shared: &Shared, gauge: &Gauge) {
+fn compare(shared: &Shared, monitor: &StoreMonitor) {
     match shared.guard.compare(&shared.barrier) {
         Ok(()) => {}
-        Err(error @ GuardError::Altered) => gauge.enter(shared, Condition::Altered, error),
-        Err(error) => gauge.enter_failed(shared, &error),
+        Err(error @ GuardError::Altered) => monitor.enter(shared, Condition::Altered, error),
+        Err(error) => monitor.enter_failed(shared, &error),
     }
 }
 
@@ -252,15 +252,15 @@ fn answer(replies: impl IntoIterator<Item = (Reply, Result<(), CommitError>)>) {
 }
 
 /// Makes a group durable, publishes its changes and answers its commits.
-fn commit(shared: &Shared, group: Vec<Waiting>, gauge: &Gauge) {
+fn commit(shared: &Shared, group: Vec<Waiting>, monitor: &StoreMonitor) {
     fail_points::reach("commit.group");
     let (batches, rest): (Vec<_>, Vec<_>) =
         group.into_iter().map(|one| (one.batch, (one.effects, one.reply))).unzip();
-    let verdicts = match store(shared, batches, gauge) {
+    let verdicts = match store(shared, batches, monitor) {
         Ok(verdicts) => verdicts,
         Err(error) => return answer(rest.into_iter().map(|(_, reply)| (reply, Err(error)))),
     };
-    gauge.groups.fetch_add(1, Ordering::Relaxed);
+    monitor.groups.fetch_add(1, Ordering::Relaxed);
     fail_points::reach("commit.publish");
     let mut replies = Vec::with_capacity(rest.len());
     for ((effects, reply), verdict) in rest.into_iter().zip(verdicts) {
@@ -268,7 +268,7 @@ fn commit(shared: &Shared, group: Vec<Waiting>, gauge: &Gauge) {
             replies.push((reply, Err(CommitError::Clash)));
             continue;
         }
-        gauge.commits.fetch_add(1, Ordering::Relaxed);
+        monitor.commits.fetch_add(1, Ordering::Relaxed);
         effects.publish(shared);
         replies.push((reply, Ok(())));
     }
@@ -278,17 +278,21 @@ fn commit(shared: &Shared, group: Vec<Waiting>, gauge: &Gauge) {
 }
 
 /// Writes a group with its mark to the store, and advances the guard file.
-fn store(shared: &Shared, batches: Vec<Batch>, gauge: &Gauge) -> Result<Vec<BatchOutcome>, CommitError> {
+fn store(
+    shared: &Shared,
+    batches: Vec<Batch>,
+    monitor: &StoreMonitor,
+) -> Result<Vec<BatchOutcome>, CommitError> {
     let time = now();
     let failed = |error: GuardError| {
-        gauge.enter_failed(shared, &error);
+        monitor.enter_failed(shared, &error);
         CommitError::Unavailable
     };
     let mark = shared.guard.mark(&shared.barrier, time).map_err(|error| failed(error.into()))?;
     let group = mark.group(batches);
     let verdicts = shared.barrier.store().commit(&group).map_err(|error| match error {
         StoreError::Full { .. } => {
-            gauge.enter(shared, Condition::Full, error);
+            monitor.enter(shared, Condition::Full, error);
             CommitError::Full
         }
         error => failed(error.into()),

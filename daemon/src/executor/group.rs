@@ -25,8 +25,8 @@ struct Queue<T> {
 
 struct State<T> {
     waiting: Vec<T>,
-    /// Goal that the receiver sleeps for; `None` while it is awake.
-    asleep: Option<Goal>,
+    /// Condition that the receiver sleeps for; `None` while it is awake.
+    asleep: Option<WakeCondition>,
     /// Whether the sender or the receiver was dropped.
     closed: bool,
 }
@@ -40,14 +40,14 @@ impl<T> State<T> {
 
 /// Condition on which a sleeping receiver is woken.
 #[derive(Clone, Copy)]
-enum Goal {
+enum WakeCondition {
     /// At least one commit waits.
     First,
     /// The given number of commits wait, and no request is being decided.
     Whole(usize),
 }
 
-impl Goal {
+impl WakeCondition {
     fn is_met(self, waiting: usize, deciding: usize) -> bool {
         match self {
             Self::First => waiting > 0,
@@ -92,10 +92,10 @@ impl<T> Queue<T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes the receiver if its goal is met.
+    /// Wakes the receiver if its condition is met.
     fn wake_if_met(&self, mut state: MutexGuard<'_, State<T>>) {
         let deciding = self.deciding.load(Ordering::Relaxed);
-        let wakes = state.asleep.is_some_and(|goal| goal.is_met(state.waiting.len(), deciding));
+        let wakes = state.asleep.is_some_and(|condition| condition.is_met(state.waiting.len(), deciding));
         if wakes {
             // A group that was complete once is collected as it is.
             state.asleep = None;
@@ -114,17 +114,17 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Sleeps until the goal is met, the deadline has passed or the queue is closed.
+    /// Sleeps until the condition is met, the deadline has passed or the queue is closed.
     fn sleep<'q>(
         &self,
         mut state: MutexGuard<'q, State<T>>,
-        goal: Goal,
+        condition: WakeCondition,
         until: Option<Instant>,
     ) -> MutexGuard<'q, State<T>> {
-        if state.closed || goal.is_met(state.waiting.len(), self.deciding.load(Ordering::Relaxed)) {
+        if state.closed || condition.is_met(state.waiting.len(), self.deciding.load(Ordering::Relaxed)) {
             return state;
         }
-        state.asleep = Some(goal);
+        state.asleep = Some(condition);
         while state.asleep.is_some() && !state.closed {
             state = match until.map(|until| until.saturating_duration_since(Instant::now())) {
                 Some(Duration::ZERO) => break,
@@ -172,7 +172,7 @@ impl<T> Receiver<T> {
     /// the sender was dropped and nothing waits.
     pub fn group_within(&mut self, rest: Duration) -> Option<Vec<T>> {
         let until = Instant::now() + rest;
-        let mut state = self.queue.sleep(self.queue.lock(), Goal::First, Some(until));
+        let mut state = self.queue.sleep(self.queue.lock(), WakeCondition::First, Some(until));
         let group = state.take_group();
         (!group.is_empty() || !state.closed).then_some(group)
     }
@@ -189,16 +189,16 @@ impl<T> Receiver<T> {
             // Clients that were answered together send their next requests together.
             let patience = self.collected.elapsed().clamp(*self.patience.start(), *self.patience.end());
             let until = Instant::now() + patience;
-            state = queue.sleep(state, Goal::Whole(self.before), Some(until));
+            state = queue.sleep(state, WakeCondition::Whole(self.before), Some(until));
         }
         if !busy || state.waiting.is_empty() {
-            state = queue.sleep(state, Goal::First, rest.map(|rest| Instant::now() + rest));
+            state = queue.sleep(state, WakeCondition::First, rest.map(|rest| Instant::now() + rest));
             if state.waiting.is_empty() && !state.closed {
                 self.before = 0;
                 return Some(Vec::new());
             }
             let until = Instant::now() + PATIENCE;
-            state = queue.sleep(state, Goal::Whole(1), Some(until));
+            state = queue.sleep(state, WakeCondition::Whole(1), Some(until));
         }
         let group = state.take_group();
         drop(state);

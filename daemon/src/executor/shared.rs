@@ -12,7 +12,7 @@ use quorate_core::model::Organization;
 use quorate_core::model::layout::{IndexKey, Key};
 use quorate_core::policy::DenyErrors;
 use quorate_core::signing::Signer;
-use quorate_core::world::{Keyring, Library, QuorumKey, Records, World};
+use quorate_core::world::{InterfaceCache, Keyring, QuorumKey, Records, World};
 use tokio::sync::Notify;
 
 use super::key_cache::KeyCache;
@@ -142,7 +142,7 @@ impl World for Shared {
         &self.identity
     }
 
-    fn library(&self) -> &dyn Library {
+    fn interfaces(&self) -> &dyn InterfaceCache {
         self
     }
 
@@ -195,7 +195,7 @@ impl Keyring for Shared {
     }
 }
 
-impl Library for Shared {
+impl InterfaceCache for Shared {
     fn interface(
         &self,
         id: SmartContractInterfaceId,

@@ -69,14 +69,15 @@ pub struct Figures {
     pub groups: u64,
 }
 
+/// The state of the store and the counters, as updated by the committer.
 #[derive(Default)]
-pub(super) struct Gauge {
+pub(super) struct StoreMonitor {
     pub(super) commits: AtomicU64,
     pub(super) groups: AtomicU64,
     state: Mutex<StoreState>,
 }
 
-impl Gauge {
+impl StoreMonitor {
     /// Returns the counters since the start.
     pub(super) fn figures(&self) -> Figures {
         Figures { commits: self.commits.load(Ordering::Relaxed), groups: self.groups.load(Ordering::Relaxed) }

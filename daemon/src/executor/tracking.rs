@@ -11,7 +11,7 @@ use quorate_core::limits::Limits;
 use quorate_core::model::Organization;
 use quorate_core::model::layout::{IndexKey, Key};
 use quorate_core::policy::DenyErrors;
-use quorate_core::world::{Keyring, Library, Page, QuorumKey, Records, World};
+use quorate_core::world::{InterfaceCache, Keyring, Page, QuorumKey, Records, World};
 
 use super::Shared;
 
@@ -106,8 +106,8 @@ impl World for TrackingWorld<'_> {
         self.shared.quorum_key()
     }
 
-    fn library(&self) -> &dyn Library {
-        self.shared.library()
+    fn interfaces(&self) -> &dyn InterfaceCache {
+        self.shared.interfaces()
     }
 
     fn index(&self) -> &IndexKey {

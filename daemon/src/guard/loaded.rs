@@ -22,8 +22,8 @@ impl LoadedState {
     /// Reads and checks both.
     ///
     /// # Errors
-    /// Returns an error if one of them cannot be read, if the store is neither what the guard file has seen
-    /// nor newer, or if it was found to be altered.
+    /// Returns an error if one of them cannot be read, or if the store does not match the guard file and is not
+    /// newer. Also returns an error if the store was found to be altered.
     pub(super) fn read(path: &Path, barrier: &Barrier) -> Result<Self, GuardError> {
         let damaged = || Corrupt::Record("guard");
         let stored = stored(barrier)?;

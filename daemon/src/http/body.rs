@@ -56,6 +56,7 @@ struct Receiving {
     bodies: BTreeMap<u64, Part>,
 }
 
+/// An incomplete body.
 struct Part {
     client: Client,
     bytes: usize,
@@ -96,9 +97,11 @@ impl Bodies {
             return Ok(ReceivedBody { bytes: partial.finish(), share: None });
         }
         let length = if body.size_hint().exact().is_some() { announced } else { BODY_BYTES };
-        let own = timeout(deadline, self.shares.own(client, length)).await;
-        let own = own.ok().flatten().ok_or(BodyError::ClientFull)?;
-        let share = timeout(deadline, own.of_all(|amount| self.make_room(client, length, amount))).await;
+        let client_share = timeout(deadline, self.shares.acquire(client, length)).await;
+        let client_share = client_share.ok().flatten().ok_or(BodyError::ClientFull)?;
+        let share =
+            timeout(deadline, client_share.acquire_global(|amount| self.make_room(client, length, amount)))
+                .await;
         let mut share = share.ok().flatten().ok_or(BodyError::AllFull)?;
         let part = self.begin(client, length, share.detach());
         tokio::select! {
@@ -121,9 +124,11 @@ impl Bodies {
     }
 
     /// Evicts incomplete bodies to make room for one of `bytes`, and returns `amount` of the freed memory. It
-    /// evicts the oldest bodies of the client whose incomplete bodies hold the most memory. The freed memory
-    /// does not go to requests that waited longer: their clients hold more memory, or they need more. Nothing
-    /// is evicted for a client that would then hold more than that one.
+    /// evicts the oldest bodies of the client whose incomplete bodies hold the most memory. Nothing is evicted
+    /// for a client that would then hold more memory than that client.
+    ///
+    /// The freed memory does not go to requests that waited longer: their clients hold more memory, or they
+    /// need more.
     fn make_room(&self, client: Client, bytes: usize, amount: u32) -> Option<OwnedSemaphorePermit> {
         let mut receiving = self.lock();
         let mut held: HashMap<Client, usize> = HashMap::new();
@@ -240,18 +245,18 @@ enum AnswerContent {
 }
 
 impl AnswerBody {
-    pub(super) fn whole(bytes: Bytes, mut busy: RequestGuard) -> Self {
-        busy.answering();
-        Self { content: AnswerContent::Whole(bytes), _request: busy }
+    pub(super) fn whole(bytes: Bytes, mut guard: RequestGuard) -> Self {
+        guard.answering();
+        Self { content: AnswerContent::Whole(bytes), _request: guard }
     }
 
     /// Creates an event stream that ends with its sender or when `stopped` completes.
     pub(super) fn events(
         events: mpsc::Receiver<Bytes>,
         stopped: WaitForCancellationFutureOwned,
-        busy: RequestGuard,
+        guard: RequestGuard,
     ) -> Self {
-        Self { content: AnswerContent::Events { events, stopped: Box::pin(stopped) }, _request: busy }
+        Self { content: AnswerContent::Events { events, stopped: Box::pin(stopped) }, _request: guard }
     }
 }
 

@@ -16,7 +16,7 @@ use super::limits::Limits;
 use crate::telemetry::Metrics;
 
 /// Value of a time that is not set.
-const NOT_RUNNING: u64 = 0;
+const UNSET: u64 = 0;
 
 /// State of one connection. All times are in milliseconds since the start of the registry.
 pub(super) struct ConnectionState {
@@ -42,14 +42,14 @@ impl ConnectionState {
     }
 
     fn begin(&self, time: &AtomicU64) {
-        if time.load(Ordering::Relaxed) == NOT_RUNNING {
+        if time.load(Ordering::Relaxed) == UNSET {
             time.store(self.now(), Ordering::Relaxed);
         }
     }
 
     fn end(time: &AtomicU64) {
-        if time.load(Ordering::Relaxed) != NOT_RUNNING {
-            time.store(NOT_RUNNING, Ordering::Relaxed);
+        if time.load(Ordering::Relaxed) != UNSET {
+            time.store(UNSET, Ordering::Relaxed);
         }
     }
 
@@ -98,7 +98,7 @@ impl ConnectionState {
         let now = self.now();
         let over = |time: &AtomicU64, limit: Duration| {
             let since = time.load(Ordering::Relaxed);
-            since != NOT_RUNNING && u128::from(now.saturating_sub(since)) > limit.as_millis()
+            since != UNSET && u128::from(now.saturating_sub(since)) > limit.as_millis()
         };
         over(&self.write_since, limits.write)
             || over(&self.answer_since, limits.write)
@@ -140,7 +140,7 @@ impl Drop for RequestGuard {
         if self.answering {
             // A completed answer is progress: the deadline of the others starts again.
             let others = state.answers.fetch_sub(1, Ordering::Relaxed) > 1;
-            state.answer_since.store(if others { state.now() } else { NOT_RUNNING }, Ordering::Relaxed);
+            state.answer_since.store(if others { state.now() } else { UNSET }, Ordering::Relaxed);
         }
         if state.busy.fetch_sub(1, Ordering::Relaxed) == 1 {
             state.idle_since.store(state.now(), Ordering::Relaxed);
@@ -174,7 +174,7 @@ impl Registry {
 
     /// Registers a new connection. Returns `None` if the limit is reached and no connection waits for its
     /// client.
-    pub(super) fn enter(self: &Arc<Self>, address: Option<IpAddr>) -> Option<Entry> {
+    pub(super) fn register(self: &Arc<Self>, address: Option<IpAddr>) -> Option<Registration> {
         let mut connections = self.lock();
         if connections.open.len() >= self.limit && !connections.evict() {
             self.metrics.connection_refused();
@@ -188,10 +188,10 @@ impl Registry {
             busy: AtomicU32::new(0),
             receiving: AtomicU32::new(0),
             answers: AtomicU32::new(0),
-            idle_since: AtomicU64::new(NOT_RUNNING),
-            head_since: AtomicU64::new(NOT_RUNNING),
-            write_since: AtomicU64::new(NOT_RUNNING),
-            answer_since: AtomicU64::new(NOT_RUNNING),
+            idle_since: AtomicU64::new(UNSET),
+            head_since: AtomicU64::new(UNSET),
+            write_since: AtomicU64::new(UNSET),
+            answer_since: AtomicU64::new(UNSET),
             ended: CancellationToken::new(),
         });
         // A connection that sends nothing counts as one with an incomplete head.
@@ -199,7 +199,7 @@ impl Registry {
         state.begin(&state.idle_since);
         connections.open.insert(id, Arc::clone(&state));
         self.metrics.connection_opened();
-        Some(Entry { registry: Arc::clone(self), id, state })
+        Some(Registration { registry: Arc::clone(self), id, state })
     }
 
     /// Closes a connection, for example when file descriptors run out.
@@ -251,13 +251,13 @@ impl Connections {
 }
 
 /// Registration of a connection; dropping it removes the connection.
-pub(super) struct Entry {
+pub(super) struct Registration {
     registry: Arc<Registry>,
     id: u64,
     pub(super) state: Arc<ConnectionState>,
 }
 
-impl Drop for Entry {
+impl Drop for Registration {
     fn drop(&mut self) {
         self.registry.lock().open.remove(&self.id);
         self.registry.metrics.connection_closed();
@@ -278,62 +278,62 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_full_listener_closes_the_oldest_idle_connection_of_the_largest_client() {
         let registry = Registry::new(3, Metrics::new());
-        let modest = registry.enter(Some(address(1))).unwrap();
+        let modest = registry.register(Some(address(1))).unwrap();
         tokio::time::advance(Duration::from_secs(1)).await;
-        let greedy = registry.enter(Some(address(2))).unwrap();
+        let greedy = registry.register(Some(address(2))).unwrap();
         tokio::time::advance(Duration::from_secs(1)).await;
-        let greedy_later = registry.enter(Some(address(2))).unwrap();
-        let busy = received(&greedy);
-        let newest = registry.enter(Some(address(3))).unwrap();
-        let is_ended = |entry: &Entry| entry.state.ended.is_cancelled();
+        let greedy_later = registry.register(Some(address(2))).unwrap();
+        let guard = received(&greedy);
+        let newest = registry.register(Some(address(3))).unwrap();
+        let is_ended = |registration: &Registration| registration.state.ended.is_cancelled();
         assert!(is_ended(&greedy_later), "it is idle, and its address has two connections");
         assert!(!is_ended(&greedy) && !is_ended(&modest) && !is_ended(&newest));
-        drop(busy);
+        drop(guard);
         let (_first, _second) = (received(&modest), received(&newest));
         let _third = received(&greedy);
-        assert!(registry.enter(Some(address(4))).is_none(), "all are busy");
+        assert!(registry.register(Some(address(4))).is_none(), "all are busy");
         drop(greedy);
-        assert!(registry.enter(Some(address(4))).is_some());
+        assert!(registry.register(Some(address(4))).is_some());
     }
 
-    fn received(entry: &Entry) -> RequestGuard {
-        let mut busy = entry.state.request();
-        busy.received();
-        busy
+    fn received(registration: &Registration) -> RequestGuard {
+        let mut guard = registration.state.request();
+        guard.received();
+        guard
     }
 
     #[tokio::test(start_paused = true)]
     async fn incomplete_bodies_do_not_keep_others_out() {
         let registry = Registry::new(3, Metrics::new());
-        let enter = |last| registry.enter(Some(address(last))).unwrap();
-        let first = enter(1);
+        let register = |last| registry.register(Some(address(last))).unwrap();
+        let first = register(1);
         tokio::time::advance(Duration::from_secs(1)).await;
-        let entries = [first, enter(1), enter(2)];
-        let (_first, mut second) = (entries[0].state.request(), entries[1].state.request());
+        let registrations = [first, register(1), register(2)];
+        let (_first, mut second) = (registrations[0].state.request(), registrations[1].state.request());
         tokio::time::advance(Duration::from_secs(1)).await;
-        let newest = enter(3);
-        let is_ended = |entry: &Entry| entry.state.ended.is_cancelled();
-        assert!(is_ended(&entries[0]), "it sends a body, and its address has two connections");
+        let newest = register(3);
+        let is_ended = |registration: &Registration| registration.state.ended.is_cancelled();
+        assert!(is_ended(&registrations[0]), "it sends a body, and its address has two connections");
         second.received();
-        let next = enter(4);
-        assert!(is_ended(&entries[2]), "it is idle");
+        let next = register(4);
+        assert!(is_ended(&registrations[2]), "it is idle");
         let _answered = (received(&newest), received(&next));
-        assert!(registry.enter(Some(address(5))).is_none(), "all requests are being processed");
+        assert!(registry.register(Some(address(5))).is_none(), "all requests are being processed");
     }
 
     #[tokio::test(start_paused = true)]
     async fn each_deadline_closes_a_connection() {
         let limits = Limits::default();
         let registry = Registry::new(10, Metrics::new());
-        let silent = registry.enter(None).unwrap();
-        let idle = registry.enter(None).unwrap();
+        let silent = registry.register(None).unwrap();
+        let idle = registry.register(None).unwrap();
         idle.state.head_complete();
-        let blocked = registry.enter(None).unwrap();
+        let blocked = registry.register(None).unwrap();
         let _request = blocked.state.request();
         blocked.state.write_blocked();
-        let working = registry.enter(None).unwrap();
+        let working = registry.register(None).unwrap();
         let _other_request = working.state.request();
-        let entries = [&silent, &idle, &blocked, &working];
+        let registrations = [&silent, &idle, &blocked, &working];
         for (seconds, expected) in [
             (9, [false, false, false, false]),
             (11, [true, false, false, false]),
@@ -342,7 +342,11 @@ mod tests {
         ] {
             tokio::time::advance(Duration::from_secs(seconds).saturating_sub(registry.start.elapsed())).await;
             registry.close_overdue(&limits);
-            assert_eq!(entries.map(|entry| entry.state.ended.is_cancelled()), expected, "after {seconds} s");
+            assert_eq!(
+                registrations.map(|registration| registration.state.ended.is_cancelled()),
+                expected,
+                "after {seconds} s"
+            );
         }
     }
 
@@ -350,17 +354,17 @@ mod tests {
     async fn a_completed_answer_extends_the_deadline_of_the_others() {
         let limits = Limits::default();
         let registry = Registry::new(10, Metrics::new());
-        let entry = registry.enter(None).unwrap();
-        let (mut first, mut second) = (entry.state.request(), entry.state.request());
+        let registration = registry.register(None).unwrap();
+        let (mut first, mut second) = (registration.state.request(), registration.state.request());
         first.answering();
         second.answering();
         tokio::time::advance(Duration::from_secs(25)).await;
         drop(first);
         tokio::time::advance(Duration::from_secs(25)).await;
         registry.close_overdue(&limits);
-        assert!(!entry.state.ended.is_cancelled());
+        assert!(!registration.state.ended.is_cancelled());
         tokio::time::advance(Duration::from_secs(10)).await;
         registry.close_overdue(&limits);
-        assert!(entry.state.ended.is_cancelled());
+        assert!(registration.state.ended.is_cancelled());
     }
 }

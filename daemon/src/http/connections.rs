@@ -14,11 +14,11 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::Server;
-use super::connection_state::{Entry, Registry};
+use super::connection_state::{Registration, Registry};
 use super::exchange::{Context, exchange};
 use super::head_filter::HeadFilter;
 use super::limits::{HEAD_BYTES, HTTP2_WINDOW_BYTES, Limits, SMALL_BODY_BYTES, STREAMS};
-use super::rate::Rate;
+use super::rate::RateLimiter;
 use crate::listener::{Listener, Service};
 
 /// Pause after a connection could not be accepted.
@@ -34,14 +34,14 @@ pub(crate) enum Versions {
 }
 
 /// Registration of an accepted connection; dropping it removes the connection.
-pub(crate) struct Admission(Entry);
+pub(crate) struct Admission(Registration);
 
 /// The connections of one listener.
 pub(crate) struct Connections<S> {
     server: Server<S>,
     registry: Arc<Registry>,
     builder: Arc<Builder<TokioExecutor>>,
-    rate: Option<Arc<Rate>>,
+    rate: Option<Arc<RateLimiter>>,
     epoch: Instant,
     limits: Limits,
     tasks: TaskTracker,
@@ -58,7 +58,7 @@ impl<S: Service> Connections<S> {
         Self {
             registry: Registry::new(limits.connections, server.0.metrics.clone()),
             builder: Arc::new(builder(versions)),
-            rate: limits.requests_per_second.map(|limit| Arc::new(Rate::new(limit))),
+            rate: limits.requests_per_second.map(|limit| Arc::new(RateLimiter::new(limit))),
             epoch: Instant::now(),
             tasks: TaskTracker::new(),
             server,
@@ -69,7 +69,7 @@ impl<S: Service> Connections<S> {
 
     /// Registers a new connection. Returns `None` if it must be closed at once.
     pub(crate) fn admit(&self, address: Option<IpAddr>) -> Option<Admission> {
-        self.registry.enter(address).map(Admission)
+        self.registry.register(address).map(Admission)
     }
 
     /// Opens the connections that a listener accepts until the stop signal, then waits for the accepted requests.

@@ -4,16 +4,16 @@ use http::StatusCode;
 use quorate_common::api_error::{ApiError, Code};
 
 use super::body::BodyError;
-use super::head_filter::{REJECTED_AHEAD, REJECTED_LARGE};
+use super::head_filter::{REJECTED_LARGE, REJECTED_PIPELINED};
 use crate::listener::Answer;
 
-pub(super) fn error(target: &str) -> Answer {
+pub(super) fn head_error(target: &str) -> Answer {
     match target {
         REJECTED_LARGE => Answer::error_as(
             StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             &ApiError::new(Code::ResourceExhausted, "Request head is too large"),
         ),
-        REJECTED_AHEAD => {
+        REJECTED_PIPELINED => {
             Answer::error(&ApiError::new(Code::ResourceExhausted, "Too many requests sent ahead"))
         }
         _ => malformed(),

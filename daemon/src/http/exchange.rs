@@ -1,5 +1,5 @@
-//! One request and its answer. Checks what hyper does not check, calls the service, and adds the headers that
-//! clients rely on.
+//! Serves one request: checks what hyper does not check, calls the service, and adds the headers that clients
+//! rely on.
 //!
 //! All header values written here are constants.
 
@@ -24,12 +24,12 @@ use tracing::Instrument;
 use super::body::{AnswerBody, Bodies, ReceivedBody};
 use super::connection_state::{ConnectionState, RequestGuard};
 use super::errors::{
-    ALL_ANSWERS, ALL_BUSY, CLIENT_ANSWERS, CLIENT_BUSY, CLIENT_WAITS, LimitReached, body_error, error,
+    ALL_ANSWERS, ALL_BUSY, CLIENT_ANSWERS, CLIENT_BUSY, CLIENT_WAITS, LimitReached, body_error, head_error,
     limit_error, malformed, too_many,
 };
 use super::head_filter::REJECTED_METHOD;
 use super::limits::SMALL_BODY_BYTES;
-use super::rate::Rate;
+use super::rate::RateLimiter;
 use super::request::{credentials, target};
 use super::shares::{Share, Shares};
 use crate::fail_points;
@@ -70,7 +70,7 @@ pub(super) struct Shared<S> {
 /// State that the requests of one connection share.
 pub(super) struct Context<S> {
     pub(super) shared: Arc<Shared<S>>,
-    pub(super) rate: Option<Arc<Rate>>,
+    pub(super) rate: Option<Arc<RateLimiter>>,
     /// Start of the clock that rate limits use.
     pub(super) epoch: Instant,
     pub(super) state: Arc<ConnectionState>,
@@ -86,10 +86,10 @@ pub(super) async fn exchange<S: Service>(
     request: Request<RequestBody>,
 ) -> Result<Response<AnswerBody>, Infallible> {
     let started = Instant::now();
-    let mut busy = context.state.request();
+    let mut guard = context.state.request();
     let one_at_a_time = request.version() <= Version::HTTP_11;
     let is_chunked = request.headers().contains_key(TRANSFER_ENCODING);
-    let (answer, is_last) = match serve(&context, request, &mut busy, started).await {
+    let (answer, is_last) = match serve(&context, request, &mut guard, started).await {
         // The head filter does not parse chunks, so no further request may follow them.
         Ok(answer) => (answer, is_chunked),
         Err(answer) => (answer, true),
@@ -101,21 +101,21 @@ pub(super) async fn exchange<S: Service>(
     if let Some(limit) = answer.limit {
         context.shared.metrics.limit_reached(limit);
     }
-    let mut response = respond(answer, &context, busy);
+    let mut response = respond(answer, &context, guard);
     if is_last && one_at_a_time {
         response.headers_mut().insert(CONNECTION, CLOSE);
     }
     Ok(response)
 }
 
-fn respond<S>(answer: Answer, context: &Context<S>, busy: RequestGuard) -> Response<AnswerBody> {
+fn respond<S>(answer: Answer, context: &Context<S>, guard: RequestGuard) -> Response<AnswerBody> {
     fail_points::reach("answer.send");
     let (kind, body) = match answer.content {
-        Content::Json(bytes) => (Some(JSON), AnswerBody::whole(bytes, busy)),
-        Content::Metrics(bytes) => (Some(METRICS), AnswerBody::whole(bytes, busy)),
-        Content::Empty => (None, AnswerBody::whole(Bytes::new(), busy)),
+        Content::Json(bytes) => (Some(JSON), AnswerBody::whole(bytes, guard)),
+        Content::Metrics(bytes) => (Some(METRICS), AnswerBody::whole(bytes, guard)),
+        Content::Empty => (None, AnswerBody::whole(Bytes::new(), guard)),
         Content::Events(events) => {
-            (Some(EVENTS), AnswerBody::events(events, context.stop.clone().cancelled_owned(), busy))
+            (Some(EVENTS), AnswerBody::events(events, context.stop.clone().cancelled_owned(), guard))
         }
     };
     let mut response = Response::new(body);
@@ -142,12 +142,12 @@ fn respond<S>(answer: Answer, context: &Context<S>, busy: RequestGuard) -> Respo
 async fn serve<S: Service>(
     context: &Context<S>,
     request: Request<RequestBody>,
-    busy: &mut RequestGuard,
+    guard: &mut RequestGuard,
     started: Instant,
 ) -> Result<Answer, Answer> {
     let (parts, body) = request.into_parts();
     if parts.method.as_str() == REJECTED_METHOD {
-        return Err(error(parts.uri.path()));
+        return Err(head_error(parts.uri.path()));
     }
     let target = target(parts.uri, parts.version, &parts.headers).ok_or_else(malformed)?;
     // After an unread body, the connection must be closed, because the rest would be read as the next
@@ -155,7 +155,7 @@ async fn serve<S: Service>(
     let early = |answer| {
         if body.is_end_stream() { Ok(answer) } else { Err(answer) }
     };
-    if let Some(answer) = own_route(context, &parts.method, target.path()) {
+    if let Some(answer) = listener_route(context, &parts.method, target.path()) {
         return early(answer);
     }
     if let (Listener::Http { address }, Some(rate)) = (context.listener, &context.rate)
@@ -190,7 +190,7 @@ async fn serve<S: Service>(
     } else {
         shared.bodies.read(body, client, context.body_deadline).await.map_err(body_error)?
     };
-    busy.received();
+    guard.received();
     incoming.body = received.bytes;
     let answer = call(context, incoming, client).await;
     // The body counts until the service has finished with it.
@@ -226,30 +226,30 @@ async fn call<S: Service>(context: &Context<S>, incoming: Incoming, client: Clie
     if counts { charge_memory(shared, client, answer) } else { answer }
 }
 
-/// Charges the memory of an answer to its client until it is written. Returns an error if the memory is used
-/// up, because answers that clients do not read must not fill it.
+/// Charges the memory of an answer to its client until the answer is written. Returns an error if the limit is
+/// reached, so that clients that do not read their answers cannot use up the memory.
 fn charge_memory<S>(shared: &Shared<S>, client: Client, answer: Answer) -> Answer {
     let Content::Json(bytes) = &answer.content else { return answer };
     if bytes.len() <= SMALL_BODY_BYTES {
         return answer;
     }
-    let Some(own) = shared.answers.own_now(client, bytes.len()) else {
+    let Some(client_share) = shared.answers.try_acquire(client, bytes.len()) else {
         return limit_error(CLIENT_ANSWERS).of(answer.operation);
     };
-    let Some(share) = own.of_all_now() else {
+    let Some(share) = client_share.try_acquire_global() else {
         return limit_error(ALL_ANSWERS).of(answer.operation);
     };
-    let bytes = Bytes::from_owner(Unsent { bytes: bytes.clone(), _share: share });
+    let bytes = Bytes::from_owner(ChargedAnswer { bytes: bytes.clone(), _share: share });
     Answer { content: Content::Json(bytes), ..answer }
 }
 
 /// An answer and its share of the memory.
-struct Unsent {
+struct ChargedAnswer {
     bytes: Bytes,
     _share: Share,
 }
 
-impl AsRef<[u8]> for Unsent {
+impl AsRef<[u8]> for ChargedAnswer {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
@@ -258,13 +258,13 @@ impl AsRef<[u8]> for Unsent {
 /// Acquires a slot for a request that is answered concurrently with others.
 async fn slot<S>(shared: &Shared<S>, client: Client, wait: Duration) -> Result<Share, LimitReached> {
     // The first poll does not arm the timer, so a free slot costs no timer.
-    let own = timeout(wait, shared.requests.own(client, 1)).await.map_err(|_| CLIENT_BUSY)?;
-    let own = own.ok_or(CLIENT_WAITS)?;
-    timeout(wait, own.of_all(|_| None)).await.ok().flatten().ok_or(ALL_BUSY)
+    let client_share = timeout(wait, shared.requests.acquire(client, 1)).await.map_err(|_| CLIENT_BUSY)?;
+    let client_share = client_share.ok_or(CLIENT_WAITS)?;
+    timeout(wait, client_share.acquire_global(|_| None)).await.ok().flatten().ok_or(ALL_BUSY)
 }
 
 /// Returns the answer of a route that does not involve the service.
-fn own_route<S>(context: &Context<S>, method: &Method, path: &str) -> Option<Answer> {
+fn listener_route<S>(context: &Context<S>, method: &Method, path: &str) -> Option<Answer> {
     let shared = &context.shared;
     let answer: fn(&Shared<S>) -> Answer = match path {
         _ if method == Method::OPTIONS && matches!(context.listener, Listener::Http { .. }) => {

@@ -1,5 +1,5 @@
 //! Checks the head of an HTTP/1 request before hyper parses it. hyper accepts bare line feeds, two `Host`
-//! headers, targets of other hosts and repeated framing headers, and hides some of them.
+//! headers, targets of other hosts and repeated framing headers. It hides some of them from its callers.
 //!
 //! Only framing and target are checked (RFC 9112 §2.2, §3.2, §6.3); hyper still parses the whole head.
 

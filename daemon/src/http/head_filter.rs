@@ -1,8 +1,8 @@
-//! A filter in the byte stream of a connection. Heads of HTTP/1 requests pass only complete and checked. It
-//! also records the times that the deadlines of [`super::connection_state`] need.
+//! A filter in the byte stream of a connection. It passes on the head of an HTTP/1 request when the head is
+//! complete and was checked. It also records the times that the deadlines of [`super::connection_state`] need.
 //!
-//! A rejected head is replaced by one that [`super::exchange`] answers with an error, so hyper writes all
-//! answers, including these. Bodies pass without a copy. HTTP/2 passes unchanged.
+//! A rejected head is replaced by one that [`super::exchange`] answers with an error. hyper therefore writes all
+//! answers, including these. Bodies are passed on without a copy, and HTTP/2 unchanged.
 
 use std::io;
 use std::pin::Pin;
@@ -19,18 +19,18 @@ use super::limits::{HEAD_BYTES, PIPELINE_DEPTH};
 
 /// Method of the head that replaces a rejected one. A client that sends it is rejected as well.
 pub(super) const REJECTED_METHOD: &str = "REFUSED";
-/// Target of a replaced head: the request is malformed.
+/// Target of a replacement: the request is malformed.
 pub(super) const REJECTED_MALFORMED: &str = "/400";
-/// Target of a replaced head: the head is too large.
+/// Target of a replacement: the head is too large.
 pub(super) const REJECTED_LARGE: &str = "/431";
-/// Target of a replaced head: too many requests were pipelined.
-pub(super) const REJECTED_AHEAD: &str = "/429";
+/// Target of a replacement: too many requests were pipelined.
+pub(super) const REJECTED_PIPELINED: &str = "/429";
 
 /// Request line and empty line of the HTTP/2 preface (RFC 9113 §3.4).
 const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\n";
 /// Initial size of the head buffer, in bytes; most heads fit.
 const BUFFER_BYTES: usize = 4 * 1024;
-/// How long a closed connection is still read, so that the client receives the answer and not a reset.
+/// Time for which a closed connection is still read, so that the client receives the answer and not a reset.
 const LINGER: Duration = Duration::from_secs(1);
 /// Maximum number of bytes that are read in that time.
 const LINGER_BYTES: usize = 8 * 1024 * 1024;
@@ -40,23 +40,23 @@ pub(super) struct HeadFilter<Io> {
     io: Io,
     state: Arc<ConnectionState>,
     buffer: Buffer,
-    pass: Pass,
+    pass_through: PassThrough,
     scanned: usize,
     first: bool,
-    ahead: u32,
+    pipelined: u32,
     linger: Option<(Pin<Box<Sleep>>, usize)>,
 }
 
-/// Data that may pass without a check.
-enum Pass {
+/// Data that is passed on without a check.
+enum PassThrough {
     /// The given number of bytes, followed by a head.
     Bytes(u64),
     /// A chunked body; no head follows it.
     Chunks,
-    /// Everything: the connection uses HTTP/2.
+    /// All data: the connection uses HTTP/2.
     Http2,
-    /// Nothing.
-    Shut,
+    /// No data: a head was rejected.
+    Nothing,
 }
 
 impl<Io> HeadFilter<Io> {
@@ -65,20 +65,20 @@ impl<Io> HeadFilter<Io> {
             io,
             state,
             buffer: Buffer::default(),
-            pass: Pass::Bytes(0),
+            pass_through: PassThrough::Bytes(0),
             scanned: 0,
             first: true,
-            ahead: 0,
+            pipelined: 0,
             linger: None,
         }
     }
 }
 
 impl<Io: AsyncRead + Unpin> HeadFilter<Io> {
-    /// Waits for a complete head and checks it; `pass` is then set. Returns `false` at the end of the stream.
+    /// Waits for a complete head and checks it; `pass_through` is then set. Returns `false` at the end of the stream.
     fn poll_head(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
         if self.buffer.bytes().is_empty() {
-            self.ahead = 0;
+            self.pipelined = 0;
         }
         loop {
             self.buffer.skip_empty_lines();
@@ -111,19 +111,19 @@ impl<Io: AsyncRead + Unpin> HeadFilter<Io> {
     fn check(&mut self, end: usize) {
         let head = self.buffer.bytes().get(..end).unwrap_or_default();
         let first = std::mem::take(&mut self.first);
-        self.ahead += 1;
+        self.pipelined += 1;
         if first && head == HTTP2_PREFACE {
-            self.pass = Pass::Http2;
+            self.pass_through = PassThrough::Http2;
         } else if end > HEAD_BYTES {
             self.reject(REJECTED_LARGE);
-        } else if self.ahead > PIPELINE_DEPTH {
-            self.reject(REJECTED_AHEAD);
+        } else if self.pipelined > PIPELINE_DEPTH {
+            self.reject(REJECTED_PIPELINED);
         } else {
             match head::check(head) {
                 Some(Framing::Length(length)) => {
-                    self.pass = Pass::Bytes(length.saturating_add(end as u64));
+                    self.pass_through = PassThrough::Bytes(length.saturating_add(end as u64));
                 }
-                Some(Framing::Chunked) => self.pass = Pass::Chunks,
+                Some(Framing::Chunked) => self.pass_through = PassThrough::Chunks,
                 None => self.reject(REJECTED_MALFORMED),
             }
         }
@@ -135,12 +135,12 @@ impl<Io: AsyncRead + Unpin> HeadFilter<Io> {
             format!("{REJECTED_METHOD} {target} HTTP/1.1\r\nhost: refused\r\nconnection: close\r\n\r\n");
         self.state.head_complete();
         self.buffer.replace(head.as_bytes());
-        self.pass = Pass::Shut;
+        self.pass_through = PassThrough::Nothing;
     }
 
     /// Returns whether the client may still be sending data that is not read.
     const fn is_cut_short(&self) -> bool {
-        matches!(self.pass, Pass::Shut | Pass::Chunks | Pass::Bytes(1..))
+        matches!(self.pass_through, PassThrough::Nothing | PassThrough::Chunks | PassThrough::Bytes(1..))
     }
 
     fn poll_linger(&mut self, cx: &mut Context<'_>) -> Poll<()> {
@@ -164,16 +164,16 @@ impl<Io: AsyncRead + Unpin> HeadFilter<Io> {
 impl<Io: AsyncRead + Unpin> AsyncRead for HeadFilter<Io> {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let filter = self.get_mut();
-        if let Pass::Bytes(0) = filter.pass
+        if let PassThrough::Bytes(0) = filter.pass_through
             && !ready!(filter.poll_head(cx))?
         {
             return Poll::Ready(Ok(()));
         }
-        let allowed = match filter.pass {
-            Pass::Bytes(left) => usize::try_from(left).unwrap_or(usize::MAX),
+        let allowed = match filter.pass_through {
+            PassThrough::Bytes(left) => usize::try_from(left).unwrap_or(usize::MAX),
             // Nothing follows a rejected head, not even an end of the stream, which would cancel its answer.
-            Pass::Shut if filter.buffer.bytes().is_empty() => return Poll::Pending,
-            Pass::Shut | Pass::Chunks | Pass::Http2 => usize::MAX,
+            PassThrough::Nothing if filter.buffer.bytes().is_empty() => return Poll::Pending,
+            PassThrough::Nothing | PassThrough::Chunks | PassThrough::Http2 => usize::MAX,
         };
         let passed = if !filter.buffer.bytes().is_empty() {
             filter.buffer.drain_into(out, allowed)
@@ -188,7 +188,7 @@ impl<Io: AsyncRead + Unpin> AsyncRead for HeadFilter<Io> {
             out.advance(passed);
             passed
         };
-        if let Pass::Bytes(left) = &mut filter.pass {
+        if let PassThrough::Bytes(left) = &mut filter.pass_through {
             *left = left.saturating_sub(passed as u64);
         }
         Poll::Ready(Ok(()))
@@ -242,7 +242,7 @@ impl<Io: AsyncRead + AsyncWrite + Unpin> AsyncWrite for HeadFilter<Io> {
     }
 }
 
-/// Bytes that were read and not passed on yet.
+/// Bytes that were read and are not passed on yet.
 #[derive(Default)]
 struct Buffer {
     storage: Vec<u8>,
@@ -281,7 +281,8 @@ impl Buffer {
         count
     }
 
-    /// Reads more data, into at least one free byte. Never holds more than a head and an initial buffer.
+    /// Reads at least one more byte, unless the stream has ended. The buffer never holds more than a head and
+    /// [`BUFFER_BYTES`].
     fn poll_fill(
         &mut self,
         io: &mut (impl AsyncRead + Unpin),

@@ -1,4 +1,4 @@
-//! All limits of a listener. The defaults are documented; tests use shorter ones.
+//! All limits of a listener. The defaults apply to an installation; tests use shorter ones.
 
 use std::time::Duration;
 
@@ -6,8 +6,8 @@ use std::time::Duration;
 pub const HEAD_BYTES: usize = 16 * 1024;
 /// Maximum size of a request body, in bytes.
 pub const BODY_BYTES: usize = 4 * 1024 * 1024;
-/// Maximum size in bytes of a body that is read before the sender is checked, so that the connection can be
-/// kept after an error.
+/// Maximum size, in bytes, of a body that is read before the caller is checked. The connection is then kept
+/// after an error.
 pub const SMALL_BODY_BYTES: usize = 64 * 1024;
 /// Flow control window of an HTTP/2 connection, in bytes.
 pub const HTTP2_WINDOW_BYTES: u32 = 128 * 1024;

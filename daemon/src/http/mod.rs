@@ -1,4 +1,4 @@
-//! The HTTP listener, and the HTTP server for all listeners. Only this module serves hyper.
+//! The HTTP listener, and the HTTP server for all listeners. Only this module serves HTTP with hyper.
 //!
 //! It checks transport and framing, enforces all limits and deadlines, and passes complete requests to a
 //! [`Service`]. It never parses a stamp or a body and never accesses the store.

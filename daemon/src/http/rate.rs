@@ -8,13 +8,13 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::source::network;
 
-/// Maximum number of tracked addresses. Beyond it, all are dropped, which favours the clients.
+/// Maximum number of tracked addresses. Beyond it, all buckets are dropped, so that no client is limited wrongly.
 const ADDRESSES: usize = 16 * 1024;
 /// A token in thousandths, so that milliseconds refill it exactly.
 const TOKEN: u64 = 1000;
 
 /// The token buckets of all addresses.
-pub(super) struct Rate {
+pub(super) struct RateLimiter {
     per_second: u64,
     buckets: Mutex<HashMap<IpAddr, Bucket>>,
 }
@@ -24,7 +24,7 @@ struct Bucket {
     at_millis: u64,
 }
 
-impl Rate {
+impl RateLimiter {
     pub(super) fn new(per_second: u32) -> Self {
         Self { per_second: u64::from(per_second), buckets: Mutex::default() }
     }
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn a_bucket_empties_and_refills() {
-        let rate = Rate::new(2);
+        let rate = RateLimiter::new(2);
         let (one, other): (IpAddr, IpAddr) = ("192.0.2.1".parse().unwrap(), "192.0.2.2".parse().unwrap());
         for (address, now_millis, expected) in [
             (one, 0, true),
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn addresses_of_an_ipv6_network_share_a_bucket() {
-        let rate = Rate::new(1);
+        let rate = RateLimiter::new(1);
         assert!(rate.take("2001:db8::1".parse().unwrap(), 0));
         assert!(!rate.take("2001:db8::2".parse().unwrap(), 0));
         assert!(rate.take("2001:db8:0:1::1".parse().unwrap(), 0));
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn the_number_of_buckets_is_bounded() {
-        let rate = Rate::new(1);
+        let rate = RateLimiter::new(1);
         for number in 0..100_000_u32 {
             rate.take(IpAddr::V4(number.into()), 0);
         }

@@ -1,5 +1,5 @@
-//! What the head of a request means: its target, and the headers that authenticate it. Paths are compared as
-//! sent.
+//! Reads the head of a request: its target, and the headers that authenticate the caller. Paths are compared
+//! as sent.
 
 use http::header::{HOST, HeaderName};
 use http::uri::{Authority, PathAndQuery, Scheme};
@@ -15,7 +15,8 @@ const STAMP_ATTESTED: HeaderName = HeaderName::from_static("x-stamp-attested");
 const SESSION: HeaderName = HeaderName::from_static("x-session");
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// Returns `None` if a header contains bytes that are invalid in a stamp or an address.
+/// Reads the headers that authenticate the caller. Returns `None` if one of them contains bytes that are
+/// invalid in a stamp or an address.
 pub(super) fn credentials(listener: Listener, proxies: &Proxies, headers: &HeaderMap) -> Option<Credentials> {
     let forwarded: Option<Vec<&str>> = headers.get_all(FORWARDED_FOR).iter().map(visible).collect();
     Some(Credentials {
@@ -27,7 +28,7 @@ pub(super) fn credentials(listener: Listener, proxies: &Proxies, headers: &Heade
     })
 }
 
-/// Returns `None` if the header was sent once, with bytes that are not visible ASCII.
+/// Reads one header. Returns `None` if it was sent once, with bytes that are not visible ASCII.
 fn header(headers: &HeaderMap, name: &HeaderName) -> Option<Header> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {

@@ -26,12 +26,12 @@ pub(super) struct Shares {
     per_client: usize,
     waiting: usize,
     all: Arc<Semaphore>,
-    clients: Mutex<HashMap<Client, Arc<Own>>>,
+    clients: Mutex<HashMap<Client, Arc<ClientLimits>>>,
     processors: usize,
 }
 
-/// The resource of one client.
-struct Own {
+/// What one client may hold.
+struct ClientLimits {
     free: Arc<Semaphore>,
     waiting: AtomicUsize,
     /// Permits for requests that compute.
@@ -39,50 +39,50 @@ struct Own {
 }
 
 impl Shares {
-    /// Creates a resource. `per_client` and `in_all` are the maximum amounts that are held at the same time;
+    /// Creates a resource. `per_client` and `global` are the maximum amounts that are held at the same time;
     /// `waiting` is the maximum number of waiting requests per client.
-    pub(super) fn new(per_client: usize, in_all: usize, waiting: usize) -> Arc<Self> {
-        let all = Arc::new(Semaphore::new(in_all));
+    pub(super) fn new(per_client: usize, global: usize, waiting: usize) -> Arc<Self> {
+        let all = Arc::new(Semaphore::new(global));
         let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         Arc::new(Self { per_client, waiting, all, clients: Mutex::default(), processors })
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Client, Arc<Own>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Client, Arc<ClientLimits>>> {
         // The map is valid after each single operation.
         self.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Acquires an amount within the limit of the client, and waits for it if necessary. Returns `None` if
     /// too many requests wait already.
-    pub(super) async fn own(self: &Arc<Self>, client: Client, amount: usize) -> Option<OwnShare> {
+    pub(super) async fn acquire(self: &Arc<Self>, client: Client, amount: usize) -> Option<ClientShare> {
         let (amount, entry) = self.entry(client, amount);
-        let free = &entry.own.free;
+        let free = &entry.limits.free;
         let permit = if let Ok(permit) = Arc::clone(free).try_acquire_many_owned(amount) {
             permit
         } else {
-            let _waiting = Waiting::begin(&entry.own.waiting, self.waiting)?;
+            let _waiting = Waiting::begin(&entry.limits.waiting, self.waiting)?;
             // The semaphore is never closed.
             Arc::clone(free).acquire_many_owned(amount).await.ok()?
         };
-        Some(OwnShare { amount, permit, entry })
+        Some(ClientShare { amount, permit, entry })
     }
 
     /// Acquires an amount within the limit of the client, without waiting.
-    pub(super) fn own_now(self: &Arc<Self>, client: Client, amount: usize) -> Option<OwnShare> {
+    pub(super) fn try_acquire(self: &Arc<Self>, client: Client, amount: usize) -> Option<ClientShare> {
         let (amount, entry) = self.entry(client, amount);
-        let permit = Arc::clone(&entry.own.free).try_acquire_many_owned(amount).ok()?;
-        Some(OwnShare { amount, permit, entry })
+        let permit = Arc::clone(&entry.limits.free).try_acquire_many_owned(amount).ok()?;
+        Some(ClientShare { amount, permit, entry })
     }
 
     fn entry(self: &Arc<Self>, client: Client, amount: usize) -> (u32, Entry) {
         let amount = u32::try_from(amount.min(self.per_client)).unwrap_or(u32::MAX);
-        let new = || Own {
+        let new = || ClientLimits {
             free: Arc::new(Semaphore::new(self.per_client)),
             waiting: AtomicUsize::new(0),
             computing: Semaphore::new(self.processors),
         };
-        let own = Arc::clone(self.lock().entry(client).or_insert_with(|| Arc::new(new())));
-        (amount, Entry { shares: Arc::clone(self), client, own })
+        let limits = Arc::clone(self.lock().entry(client).or_insert_with(|| Arc::new(new())));
+        (amount, Entry { shares: Arc::clone(self), client, limits })
     }
 
     /// Returns the number of clients that hold something or wait.
@@ -93,21 +93,21 @@ impl Shares {
 }
 
 /// An amount that was acquired within the limit of one client.
-pub(super) struct OwnShare {
+pub(super) struct ClientShare {
     amount: u32,
     permit: OwnedSemaphorePermit,
     entry: Entry,
 }
 
-impl OwnShare {
+impl ClientShare {
     /// Acquires the same amount within the limit of all clients. Before it waits, `others` may provide
     /// permits that were evicted from other requests.
-    pub(super) async fn of_all(
+    pub(super) async fn acquire_global(
         self,
         others: impl FnOnce(u32) -> Option<OwnedSemaphorePermit>,
     ) -> Option<Share> {
         let all = &self.entry.shares.all;
-        let of_all = if let Ok(permit) = Arc::clone(all).try_acquire_many_owned(self.amount) {
+        let global = if let Ok(permit) = Arc::clone(all).try_acquire_many_owned(self.amount) {
             permit
         } else if let Some(permit) = others(self.amount) {
             permit
@@ -115,33 +115,33 @@ impl OwnShare {
             // The semaphore is never closed.
             Arc::clone(all).acquire_many_owned(self.amount).await.ok()?
         };
-        Some(Share { of_all: Some(of_all), _own: self.permit, entry: self.entry })
+        Some(Share { global: Some(global), _client: self.permit, entry: self.entry })
     }
 
     /// Acquires the same amount within the limit of all clients, without waiting.
-    pub(super) fn of_all_now(self) -> Option<Share> {
-        let of_all = Arc::clone(&self.entry.shares.all).try_acquire_many_owned(self.amount).ok()?;
-        Some(Share { of_all: Some(of_all), _own: self.permit, entry: self.entry })
+    pub(super) fn try_acquire_global(self) -> Option<Share> {
+        let global = Arc::clone(&self.entry.shares.all).try_acquire_many_owned(self.amount).ok()?;
+        Some(Share { global: Some(global), _client: self.permit, entry: self.entry })
     }
 }
 
 /// An acquired amount, released when dropped. The permits are dropped before the entry, which checks whether
 /// the client still holds any.
 pub(super) struct Share {
-    of_all: Option<OwnedSemaphorePermit>,
-    _own: OwnedSemaphorePermit,
+    global: Option<OwnedSemaphorePermit>,
+    _client: OwnedSemaphorePermit,
     entry: Entry,
 }
 
 impl Share {
     /// Removes and returns the permits of the limit of all clients.
     pub(super) fn detach(&mut self) -> Option<OwnedSemaphorePermit> {
-        self.of_all.take()
+        self.global.take()
     }
 
     /// Returns the permits that were detached.
     pub(super) fn attach(&mut self, permits: OwnedSemaphorePermit) {
-        self.of_all = Some(permits);
+        self.global = Some(permits);
     }
 
     /// Runs a future. Each step takes one of the client's compute permits, of which there are as many as
@@ -151,7 +151,7 @@ impl Share {
     pub(super) async fn compute<T>(&self, future: impl Future<Output = T>) -> T {
         let mut future = pin!(future);
         loop {
-            let permit = self.entry.own.computing.acquire().await;
+            let permit = self.entry.limits.computing.acquire().await;
             let begun = Instant::now();
             // The next step runs at the start of this loop, when the task is woken.
             let step = poll_fn(|cx| Poll::Ready(future.as_mut().poll(cx))).await;
@@ -180,14 +180,14 @@ async fn until_woken() {
 struct Entry {
     shares: Arc<Shares>,
     client: Client,
-    own: Arc<Own>,
+    limits: Arc<ClientLimits>,
 }
 
 impl Drop for Entry {
     fn drop(&mut self) {
         let mut clients = self.shares.lock();
         // One reference is in the map, the other in this entry.
-        if Arc::strong_count(&self.own) == 2 {
+        if Arc::strong_count(&self.limits) == 2 {
             clients.remove(&self.client);
         }
     }
@@ -232,8 +232,8 @@ mod tests {
     }
 
     fn take(shares: &Arc<Shares>, client: Client, amount: usize) -> Option<Share> {
-        let own = now(shares.own(client, amount)).flatten()?;
-        now(own.of_all(|_| None)).flatten()
+        let client_share = now(shares.acquire(client, amount)).flatten()?;
+        now(client_share.acquire_global(|_| None)).flatten()
     }
 
     #[test]
@@ -255,10 +255,10 @@ mod tests {
     fn the_number_of_waiting_requests_is_limited() {
         let shares = Shares::new(1, 10, 1);
         let held = take(&shares, client(1), 1).unwrap();
-        let mut waiting = Box::pin(shares.own(client(1), 1));
+        let mut waiting = Box::pin(shares.acquire(client(1), 1));
         let mut context = Context::from_waker(Waker::noop());
         assert!(waiting.as_mut().poll(&mut context).is_pending());
-        assert!(matches!(now(shares.own(client(1), 1)), Some(None)), "one request waits already");
+        assert!(matches!(now(shares.acquire(client(1), 1)), Some(None)), "one request waits already");
         drop(held);
         assert!(matches!(waiting.as_mut().poll(&mut context), Poll::Ready(Some(_))));
         drop(waiting);
@@ -269,7 +269,8 @@ mod tests {
     fn a_cancelled_request_leaves_nothing_behind() {
         let shares = Shares::new(1, 1, 10);
         let held = take(&shares, client(1), 1).unwrap();
-        let mut waiting = Box::pin(async { shares.own(client(2), 1).await.unwrap().of_all(|_| None).await });
+        let mut waiting =
+            Box::pin(async { shares.acquire(client(2), 1).await.unwrap().acquire_global(|_| None).await });
         assert!(waiting.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         assert_eq!(shares.clients(), 2);
         drop(waiting);

@@ -24,11 +24,11 @@ use crate::identity::Identity;
 use crate::telemetry::Metrics;
 
 /// Delay of a delivery that could not be prepared, in milliseconds.
-const UNPREPARED: Millis = 5000;
+const PREPARE_RETRY: Millis = 5000;
 /// Response time above which a receiver counts as slow.
-const PROMPT: Duration = Duration::from_secs(1);
+const SLOW_RESPONSE: Duration = Duration::from_secs(1);
 /// Size of a body, in bytes, above which it is decrypted and signed on a separate thread.
-const LONG: u32 = 256 * 1024;
+const LARGE_BODY: u32 = 256 * 1024;
 
 /// Makes single deliveries. Cheap to clone.
 #[derive(Clone)]
@@ -45,18 +45,18 @@ type Headers = Vec<(&'static str, String)>;
 
 /// Result of an attempt.
 pub(super) enum Attempt {
-    /// The receiver was called, which took this long, or calling it is not allowed.
+    /// The receiver was called and took this long, or calling it is not allowed.
     Made(Outcome, Duration),
-    /// The stored delivery cannot be read.
+    /// The stored body cannot be read.
     Unreadable,
-    /// The delivery could not be prepared now.
+    /// The delivery could not be prepared; a later attempt may succeed.
     NotPrepared(Corrupt),
 }
 
-/// What happens to a delivery after an attempt.
+/// State of a delivery after an attempt.
 pub(super) enum Disposition {
     /// It is removed, because it was delivered or abandoned.
-    Gone,
+    Removed,
     /// It is attempted again.
     Postponed(Delivery),
     /// It is parked.
@@ -94,7 +94,7 @@ impl DeliveryClient {
             // The URL was allowed when it was set, and is not anymore.
             Err(why) => return Attempt::Made(Outcome::NotAllowed(why), Duration::ZERO),
         };
-        let prepared = if id.size > LONG {
+        let prepared = if id.size > LARGE_BODY {
             let client = self.clone();
             let prepared = tokio::task::spawn_blocking(move || client.prepare(&id)).await;
             prepared.unwrap_or(Err(Corrupt::Invariant("preparing a delivery panicked")))
@@ -114,15 +114,15 @@ impl DeliveryClient {
         }
     }
 
-    /// Returns headers and body of an attempt; `None` if the body cannot be read.
+    /// Returns the headers and the body of an attempt; `None` if the body cannot be read.
     fn prepare(&self, id: &DeliveryId) -> Result<Option<(Headers, Bytes)>, Corrupt> {
         let Some(body) = outbox::body(self.records(), id)? else { return Ok(None) };
         let headers = self.headers(id, &body)?;
         Ok(Some((headers, Bytes::from(body))))
     }
 
-    /// Returns the headers of one attempt. The event id is the same in all attempts; time and signature are
-    /// not.
+    /// Returns the headers of one attempt. The event id is the same in all attempts; the time and the signature
+    /// differ.
     fn headers(&self, id: &DeliveryId, body: &[u8]) -> Result<Headers, Corrupt> {
         let (key_id, time, event) = (self.identity.webhook_key_id(), now().to_string(), event_id(id));
         let mut text = format!("v1.ed25519.{key_id}.{time}.{event}.").into_bytes();
@@ -149,12 +149,12 @@ impl DeliveryClient {
     ) -> (Behavior, Disposition) {
         let (organization, activity) = (id.destination.organization, id.activity);
         let (outcome, answered) = match attempt {
-            Attempt::Made(outcome, took) if took > PROMPT => (outcome, Behavior::Slow),
+            Attempt::Made(outcome, took) if took > SLOW_RESPONSE => (outcome, Behavior::Slow),
             Attempt::Made(outcome, _) => (outcome, Behavior::Answered),
             Attempt::Unreadable => return (Behavior::Untried, Disposition::Parked(ParkedFor::Unreadable)),
             Attempt::NotPrepared(cause) => {
                 tracing::error!(%organization, %activity, %cause, "a webhook delivery cannot be prepared");
-                let due = now().saturating_add(UNPREPARED);
+                let due = now().saturating_add(PREPARE_RETRY);
                 return (Behavior::Untried, Disposition::Postponed(Delivery { due, ..delivery }));
             }
         };
@@ -162,17 +162,17 @@ impl DeliveryClient {
         match outcome {
             Outcome::Delivered(_) => {
                 self.metrics.delivery("delivered");
-                (answered, Disposition::Gone)
+                (answered, Disposition::Removed)
             }
             Outcome::Final(status) => {
                 self.metrics.delivery("refused");
                 tracing::warn!(%organization, %activity, status, "a webhook receiver permanently rejected a delivery");
-                (answered, Disposition::Gone)
+                (answered, Disposition::Removed)
             }
             Outcome::NotAllowed(why) => {
                 self.metrics.delivery("refused");
                 tracing::warn!(%organization, %activity, why, "a webhook delivery is not allowed");
-                (Behavior::Untried, Disposition::Gone)
+                (Behavior::Untried, Disposition::Removed)
             }
             Outcome::Failed(status) => {
                 tracing::debug!(%organization, %activity, status, attempts, "a webhook receiver failed");
@@ -194,7 +194,7 @@ impl DeliveryClient {
         let (organization, activity) = (id.destination.organization, id.activity);
         self.metrics.delivery("given_up");
         tracing::warn!(%organization, %activity, "a webhook delivery was abandoned after its last attempt");
-        Disposition::Gone
+        Disposition::Removed
     }
 }
 

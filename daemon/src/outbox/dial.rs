@@ -1,5 +1,5 @@
-//! Posts to receivers that may be hostile. All addresses of a name are checked and a checked one is used,
-//! redirects are not followed, and time and memory are bounded.
+//! Posts to receivers that may be hostile. It connects only to checked addresses, follows no redirects, and
+//! uses bounded time and memory.
 //!
 //! There are no proxies, no cookies and no persistent connections.
 

@@ -33,9 +33,9 @@ use crate::fail_points;
 use crate::telemetry::Metrics;
 
 /// Maximum number of mails that are read in one pass.
-const PASS: usize = 256;
-/// Maximum pause between two passes.
-const REST: Duration = Duration::from_secs(30);
+const BATCH: usize = 256;
+/// Maximum time between two passes.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// Status codes that concern this mail and its recipient (RFC 5321 §4.2.3). Other errors, such as a wrong
 /// password, concern the configuration, and the mail is kept until an operator corrects it.
 const PERMANENT: [u16; 6] = [501, 550, 551, 552, 553, 555];
@@ -184,11 +184,11 @@ impl Mailer {
                 result = self.work() => result,
             };
             self.pause.record(result, "mail", now());
-            let rest = self.rest(now());
+            let wait = self.wait_time(now());
             tokio::select! {
                 () = stop.cancelled() => return,
                 () = executor.world().mail.notified() => {}
-                () = tokio::time::sleep(rest) => {}
+                () = tokio::time::sleep(wait) => {}
             }
         }
     }
@@ -211,11 +211,11 @@ impl Mailer {
         Ok(())
     }
 
-    /// Returns how long there is nothing to do, unless new mail is queued.
-    fn rest(&self, now: u64) -> Duration {
+    /// Returns the time until there is work to do, unless new mail is queued earlier.
+    fn wait_time(&self, now: u64) -> Duration {
         let next = if self.after.is_some() { Some(now) } else { self.next };
         let until = self.pause.until().or(next);
-        until.map_or(REST, |until| Duration::from_millis(until.saturating_sub(now)).min(REST))
+        until.map_or(LONGEST_WAIT, |until| Duration::from_millis(until.saturating_sub(now)).min(LONGEST_WAIT))
     }
 
     /// Reads some of the waiting mails and returns those that are due.
@@ -225,8 +225,8 @@ impl Mailer {
             self.next = None;
         }
         let records = self.executor.world().records();
-        let keys = records.keys(Page { after: self.after.as_deref(), ..Page::first(MAILS, PASS) })?;
-        let is_full = keys.len() == PASS;
+        let keys = records.keys(Page { after: self.after.as_deref(), ..Page::first(MAILS, BATCH) })?;
+        let is_full = keys.len() == BATCH;
         let mut due = Vec::new();
         for key in &keys {
             let Some(mail) = readable::<Mail>(records.read(key))? else {

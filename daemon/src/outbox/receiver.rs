@@ -109,19 +109,19 @@ fn check_host(host: &Host<String>, policy: &ReceiverPolicy) -> Result<(), &'stat
 /// Returns whether a host follows the scheme as in RFC 3986 §3. The parser also accepts fewer and more
 /// slashes, which makes the intended host ambiguous.
 fn has_authority(text: &str) -> bool {
-    let behind_scheme = text.split_once(':').map_or("", |(_, rest)| rest);
-    behind_scheme.strip_prefix("//").is_some_and(|rest| !rest.starts_with('/'))
+    let after_scheme = text.split_once(':').map_or("", |(_, rest)| rest);
+    after_scheme.strip_prefix("//").is_some_and(|rest| !rest.starts_with('/'))
 }
 
 /// Returns whether the URL contains user information, including an empty user, which the parser drops.
 fn has_user_info(text: &str) -> bool {
-    let behind_scheme = text.split_once(':').map_or("", |(_, rest)| rest).trim_start_matches('/');
-    behind_scheme.split(['/', '?', '#']).next().unwrap_or_default().contains('@')
+    let after_scheme = text.split_once(':').map_or("", |(_, rest)| rest).trim_start_matches('/');
+    after_scheme.split(['/', '?', '#']).next().unwrap_or_default().contains('@')
 }
 
 /// IPv4 networks that are not public: the registry of RFC 6890 §2.2.2, multicast, and 168.63.129.16, at which
 /// a large cloud serves the secrets of its machines although the address is not private.
-const CLOSED_V4: [(Ipv4Addr, u8); 16] = [
+const NON_PUBLIC_V4: [(Ipv4Addr, u8); 16] = [
     (Ipv4Addr::UNSPECIFIED, 8),
     (Ipv4Addr::new(10, 0, 0, 0), 8),
     (Ipv4Addr::new(100, 64, 0, 0), 10),
@@ -140,11 +140,12 @@ const CLOSED_V4: [(Ipv4Addr, u8); 16] = [
     (Ipv4Addr::new(240, 0, 0, 0), 4),
 ];
 
-/// The only part of IPv6 that is assigned for public use (RFC 4291 §2.4). It excludes loopback, unique local,
+/// The only IPv6 range that is assigned for public use (RFC 4291 §2.4). It excludes loopback, unique local,
 /// link-local and multicast addresses, and all forms that embed an IPv4 address at `::`.
-const OPEN_V6: (Ipv6Addr, u8) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
-/// Parts of it that are not public: RFC 6890 §2.2.3 and RFC 9637. Two of them embed an IPv4 address.
-const CLOSED_V6: [(Ipv6Addr, u8); 4] = [
+const PUBLIC_V6: (Ipv6Addr, u8) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
+/// Networks in this range that are not public: RFC 6890 §2.2.3 and RFC 9637. Two of them embed an IPv4
+/// address.
+const NON_PUBLIC_V6: [(Ipv6Addr, u8); 4] = [
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23),
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32),
     (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16),
@@ -153,14 +154,14 @@ const CLOSED_V6: [(Ipv6Addr, u8); 4] = [
 
 fn is_public(address: IpAddr) -> bool {
     match address {
-        IpAddr::V4(address) => !CLOSED_V4
+        IpAddr::V4(address) => !NON_PUBLIC_V4
             .iter()
             .any(|(network, length)| Ipv4Net::new_assert(*network, *length).contains(&address)),
         IpAddr::V6(address) => {
             let within = |(network, length): &(Ipv6Addr, u8)| {
                 Ipv6Net::new_assert(*network, *length).contains(&address)
             };
-            within(&OPEN_V6) && !CLOSED_V6.iter().any(within)
+            within(&PUBLIC_V6) && !NON_PUBLIC_V6.iter().any(within)
         }
     }
 }

@@ -7,35 +7,35 @@ use std::time::Duration;
 
 /// Maximum number of attempts to deliver a webhook.
 pub const WEBHOOK_ATTEMPTS: u32 = 10;
-/// Maximum number of attempts to send a mail. With waits of half an hour on average these are four days, as
-/// RFC 5321 §4.5.4.1 recommends.
+/// Maximum number of attempts to send a mail. With an average wait of half an hour, the attempts last four
+/// days, as RFC 5321 §4.5.4.1 recommends.
 pub const MAIL_ATTEMPTS: u32 = 200;
 /// Maximum wait after the first failure.
 const FIRST: Duration = Duration::from_secs(5);
 /// Maximum wait after any failure.
 const LONGEST: Duration = Duration::from_hours(1);
 
-/// Maximum pause of a receiver after its first missing answer; it doubles with each further one.
-const FIRST_REST: Duration = Duration::from_secs(1);
+/// Maximum pause of a receiver after its first missing answer; it doubles after each further one.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// Maximum pause of a silent receiver.
-const LONGEST_REST: Duration = Duration::from_mins(1);
+const LONGEST_PAUSE: Duration = Duration::from_mins(1);
 
 /// Returns the wait after attempt number `failed` of `attempts`, counted from 1; `None` after the last one.
-/// `random` selects a wait between zero and its upper bound, uniformly, so that receivers are not called in
-/// step.
+/// `random` selects a wait between zero and its upper bound, uniformly, so that failed deliveries are not all
+/// attempted again at the same time.
 pub fn wait(failed: u32, attempts: u32, random: u64) -> Option<Duration> {
     if failed >= attempts {
         return None;
     }
-    Some(share(doubled(FIRST, failed).min(LONGEST), random))
+    Some(fraction(doubled(FIRST, failed).min(LONGEST), random))
 }
 
 /// Returns when a receiver is called again after `silent` missing answers in a row, in milliseconds since
 /// 1970. The pause is between half and all of its maximum, so that the receiver is not called constantly.
 pub fn after_silence(silent: u32, now: u64) -> u64 {
-    let half = doubled(FIRST_REST, silent).min(LONGEST_REST) / 2;
-    let rest = half.saturating_add(share(half, random()));
-    now.saturating_add(millis(rest))
+    let half = doubled(FIRST_PAUSE, silent).min(LONGEST_PAUSE) / 2;
+    let pause = half.saturating_add(fraction(half, random()));
+    now.saturating_add(millis(pause))
 }
 
 fn doubled(first: Duration, times: u32) -> Duration {
@@ -43,14 +43,14 @@ fn doubled(first: Duration, times: u32) -> Duration {
 }
 
 /// Returns a uniformly distributed part of a duration.
-fn share(bound: Duration, random: u64) -> Duration {
+fn fraction(bound: Duration, random: u64) -> Duration {
     // The high half of the product is uniformly distributed over the bound, unlike a remainder.
     let share = (bound.as_millis() + 1).saturating_mul(u128::from(random)) >> u64::BITS;
     Duration::from_millis(u64::try_from(share).unwrap_or(u64::MAX))
 }
 
 fn random() -> u64 {
-    // Without randomness, retries happen at the same time, which does no harm.
+    // If the random source fails, retries happen at the same time, which is harmless.
     getrandom::u64().unwrap_or_default()
 }
 
@@ -100,8 +100,8 @@ mod tests {
     fn silent_receivers_pause_up_to_a_minute() {
         for (silent, bound) in [(1, 1000), (2, 2000), (3, 4000), (6, 32_000), (7, 60_000), (u32::MAX, 60_000)]
         {
-            let rest = after_silence(silent, 5) - 5;
-            assert!((bound / 2..=bound).contains(&rest), "{silent}: {rest}");
+            let pause = after_silence(silent, 5) - 5;
+            assert!((bound / 2..=bound).contains(&pause), "{silent}: {pause}");
         }
     }
 }

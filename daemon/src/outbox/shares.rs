@@ -1,11 +1,11 @@
-//! Fair scheduling of deliveries. Organizations take turns, and so do the destinations of each, so that none
-//! waits for the receivers of another. This module only counts; it neither reads nor delivers.
+//! Fair scheduling of deliveries. Tenants take turns, and so do the destinations of each tenant. No tenant
+//! therefore waits for the receivers of another. This module only counts; it neither reads nor delivers.
 //!
 //! A tenant is an organization together with its sub-organizations. Each tenant has a share of the deliveries
 //! and of the memory for bodies, and each of its organizations has a part of that share. A destination that
 //! is not known to answer promptly gets one delivery at a time. Such destinations together get at most half
-//! of each share; those known to be slow, failing or silent get at most a quarter. A silent destination
-//! pauses, and then gets one trial delivery.
+//! of each share; those known to be slow, failing or silent get at most a quarter. A silent destination is
+//! paused, and then gets one trial delivery.
 
 mod load;
 
@@ -23,7 +23,7 @@ pub use self::load::Slot;
 /// Maximum number of concurrent deliveries.
 pub const DELIVERIES: usize = 256;
 /// Maximum number of concurrent deliveries to a destination that answers promptly.
-const TO_ONE: usize = 8;
+const PER_DESTINATION: usize = 8;
 /// Maximum number of bytes of bodies in memory. A larger body is delivered alone.
 const BYTES: u64 = 64 * 1024 * 1024;
 /// Limits for all deliveries together.
@@ -33,7 +33,7 @@ const TENANT_BYTES: u64 = BYTES / 4;
 /// Divisor of a tenant's share that gives the part of one organization.
 const ORGANIZATION_PART: usize = 4;
 /// Number of tracked destinations above which those without waiting deliveries are dropped.
-const REMEMBERED: usize = 8192;
+const TRACKED: usize = 8192;
 
 /// Behaviour of a receiver in one delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub enum Behavior {
 enum State {
     /// No delivery can be started.
     Idle,
-    /// It waits to be selected.
+    /// A delivery can be started; the destination waits to be selected.
     Ready,
     /// No delivery is due before this time.
     Resting(Millis),
@@ -62,7 +62,8 @@ enum State {
     Silent(Millis),
 }
 
-struct Line {
+/// A tracked destination.
+struct DestinationEntry {
     tenant: OrganizationId,
     state: State,
     under_way: usize,
@@ -73,9 +74,9 @@ struct Line {
     size: u32,
 }
 
-impl Line {
+impl DestinationEntry {
     fn has_room(&self) -> bool {
-        self.under_way < if self.trust == Trust::Prompt { TO_ONE } else { 1 }
+        self.under_way < if self.trust == Trust::Prompt { PER_DESTINATION } else { 1 }
     }
 }
 
@@ -94,8 +95,8 @@ impl Tenant {
         self.ready.iter().any(|ready| !ready.is_empty())
     }
 
-    /// Returns whether one more delivery to this organization fits into the share of the tenant, and into the
-    /// organization's part of that.
+    /// Returns whether one more delivery to this organization fits into the share of the tenant and into the
+    /// organization's part of that share.
     fn has_room(&self, share: Share, organization: OrganizationId, trust: Trust, size: u32) -> bool {
         let own = self.organizations.get(&organization).copied().unwrap_or_default();
         self.load.has_room(share, trust, size) && own.has_room(share.part(ORGANIZATION_PART), trust, size)
@@ -122,7 +123,7 @@ impl Tenant {
 pub struct Shares {
     /// Share of each tenant.
     share: Share,
-    lines: HashMap<Destination, Line>,
+    destinations: HashMap<Destination, DestinationEntry>,
     tenants: HashMap<OrganizationId, Tenant>,
     /// Tenants that wait to be selected, each once.
     queue: VecDeque<OrganizationId>,
@@ -135,7 +136,7 @@ impl Shares {
     pub fn new(deliveries: usize) -> Self {
         Self {
             share: Share { deliveries, bytes: TENANT_BYTES },
-            lines: HashMap::new(),
+            destinations: HashMap::new(),
             tenants: HashMap::new(),
             queue: VecDeque::new(),
             resting: BTreeSet::new(),
@@ -143,10 +144,10 @@ impl Shares {
         }
     }
 
-    /// Records that something may be due for a destination. A silent destination continues its pause.
+    /// Records that a delivery to a destination may be due. A silent destination stays paused.
     pub fn wake(&mut self, destination: Destination, tenant: impl FnOnce() -> OrganizationId) {
         self.limit_entries();
-        let line = self.lines.entry(destination).or_insert_with(|| Line {
+        let entry = self.destinations.entry(destination).or_insert_with(|| DestinationEntry {
             tenant: tenant(),
             state: State::Idle,
             under_way: 0,
@@ -154,24 +155,26 @@ impl Shares {
             silent: 0,
             size: 0,
         });
-        let may_wake = match line.state {
+        let may_wake = match entry.state {
             State::Idle | State::Resting(_) => true,
             State::Ready | State::Silent(_) => false,
         };
-        if may_wake && line.has_room() {
+        if may_wake && entry.has_room() {
             self.enter(destination, State::Ready);
         }
     }
 
     /// Returns whether the destination is known to have waiting or running deliveries.
     pub fn is_awake(&self, destination: &Destination) -> bool {
-        self.lines.get(destination).is_some_and(|line| line.state != State::Idle || line.under_way > 0)
+        self.destinations
+            .get(destination)
+            .is_some_and(|entry| entry.state != State::Idle || entry.under_way > 0)
     }
 
     /// Ends the pauses that are over.
     pub fn tick(&mut self, now: Millis) {
         while let Some((_, destination)) = self.resting.first().filter(|(until, _)| *until <= now).copied() {
-            let has_room = self.lines.get(&destination).is_some_and(Line::has_room);
+            let has_room = self.destinations.get(&destination).is_some_and(DestinationEntry::has_room);
             self.enter(destination, if has_room { State::Ready } else { State::Idle });
         }
     }
@@ -190,8 +193,8 @@ impl Shares {
                 self.queue.push_back(id);
             }
             if let Some(destination) = selected {
-                if let Some(line) = self.lines.get_mut(&destination) {
-                    line.state = State::Idle;
+                if let Some(entry) = self.destinations.get_mut(&destination) {
+                    entry.state = State::Idle;
                 }
                 return Some(destination);
             }
@@ -200,14 +203,14 @@ impl Shares {
     }
 
     fn select_of(&mut self, id: OrganizationId) -> Option<Destination> {
-        let Self { share, lines, tenants, load, .. } = self;
+        let Self { share, destinations, tenants, load, .. } = self;
         let tenant = tenants.get_mut(&id)?;
         let last = tenant.last;
         for class in (1..=CLASSES).map(|step| last.saturating_add(step) % CLASSES) {
             let fits = |destination: &Destination| {
-                lines.get(destination).is_some_and(|line| {
-                    tenant.has_room(*share, destination.organization, line.trust, line.size)
-                        && load.has_room(ALL, line.trust, line.size)
+                destinations.get(destination).is_some_and(|entry| {
+                    tenant.has_room(*share, destination.organization, entry.trust, entry.size)
+                        && load.has_room(ALL, entry.trust, entry.size)
                 })
             };
             let position = tenant.ready.get(class).and_then(|ready| ready.iter().position(fits));
@@ -220,20 +223,20 @@ impl Shares {
 
     /// Starts a delivery with a body of this size. Returns `None` if it must wait until others have ended.
     pub fn start(&mut self, destination: Destination, size: u32) -> Option<Slot> {
-        let line = self.lines.get_mut(&destination)?;
-        let tenant = self.tenants.entry(line.tenant).or_default();
-        let has_room = tenant.has_room(self.share, destination.organization, line.trust, size)
-            && self.load.has_room(ALL, line.trust, size);
+        let entry = self.destinations.get_mut(&destination)?;
+        let tenant = self.tenants.entry(entry.tenant).or_default();
+        let has_room = tenant.has_room(self.share, destination.organization, entry.trust, size)
+            && self.load.has_room(ALL, entry.trust, size);
         if !has_room {
-            line.size = size;
+            entry.size = size;
             self.enter(destination, State::Ready);
             return None;
         }
-        let slot = Slot { destination, size, trust: line.trust };
-        (line.size, line.under_way) = (0, line.under_way.saturating_add(1));
+        let slot = Slot { destination, size, trust: entry.trust };
+        (entry.size, entry.under_way) = (0, entry.under_way.saturating_add(1));
         tenant.add(&slot);
         self.load.add(&slot);
-        if line.has_room() {
+        if entry.has_room() {
             self.enter(destination, State::Ready);
         }
         Some(slot)
@@ -248,12 +251,12 @@ impl Shares {
     /// arrives. Removes the destination if its trust is unknown.
     pub fn idle(&mut self, destination: Destination) {
         let forget = self
-            .lines
+            .destinations
             .get(&destination)
-            .is_some_and(|line| line.trust == Trust::Unknown && line.under_way == 0);
+            .is_some_and(|entry| entry.trust == Trust::Unknown && entry.under_way == 0);
         self.enter(destination, State::Idle);
         if forget {
-            self.lines.remove(&destination);
+            self.destinations.remove(&destination);
         }
     }
 
@@ -261,33 +264,33 @@ impl Shares {
     pub fn end(&mut self, slot: &Slot, behavior: Behavior, now: Millis) -> bool {
         self.load.remove(slot);
         let destination = slot.destination;
-        let Some(line) = self.lines.get_mut(&destination) else { return false };
-        line.under_way = line.under_way.saturating_sub(1);
-        let id = line.tenant;
-        let fell_silent = behavior == Behavior::Silent && line.silent == 0;
-        let resting = matches!(line.state, State::Silent(_));
-        let before = line.trust;
+        let Some(entry) = self.destinations.get_mut(&destination) else { return false };
+        entry.under_way = entry.under_way.saturating_sub(1);
+        let id = entry.tenant;
+        let fell_silent = behavior == Behavior::Silent && entry.silent == 0;
+        let resting = matches!(entry.state, State::Silent(_));
+        let before = entry.trust;
         match behavior {
             // A delivery that began before another one was slow does not restore the trust; a later one must.
-            Behavior::Answered if slot.trust == Trust::Prompt && line.trust == Trust::Doubtful => {
-                line.silent = 0;
+            Behavior::Answered if slot.trust == Trust::Prompt && entry.trust == Trust::Doubtful => {
+                entry.silent = 0;
             }
-            Behavior::Answered => (line.trust, line.silent) = (Trust::Prompt, 0),
-            Behavior::Slow | Behavior::Failed => (line.trust, line.silent) = (Trust::Doubtful, 0),
+            Behavior::Answered => (entry.trust, entry.silent) = (Trust::Prompt, 0),
+            Behavior::Slow | Behavior::Failed => (entry.trust, entry.silent) = (Trust::Doubtful, 0),
             // Concurrent deliveries without an answer count once.
             Behavior::Silent if !resting => {
-                (line.trust, line.silent) = (Trust::Doubtful, line.silent.saturating_add(1));
+                (entry.trust, entry.silent) = (Trust::Doubtful, entry.silent.saturating_add(1));
             }
             Behavior::Silent | Behavior::Untried => {}
         }
         let state = match (behavior, resting) {
-            (Behavior::Silent, false) => State::Silent(schedule::after_silence(line.silent, now)),
-            (Behavior::Silent | Behavior::Untried, true) => line.state,
-            _ if line.has_room() => State::Ready,
+            (Behavior::Silent, false) => State::Silent(schedule::after_silence(entry.silent, now)),
+            (Behavior::Silent | Behavior::Untried, true) => entry.state,
+            _ if entry.has_room() => State::Ready,
             _ => State::Idle,
         };
         // A destination with unchanged behaviour keeps its position.
-        if state != State::Ready || line.state != State::Ready || line.trust != before {
+        if state != State::Ready || entry.state != State::Ready || entry.trust != before {
             self.enter(destination, state);
         }
         if let Some(tenant) = self.tenants.get_mut(&id) {
@@ -299,9 +302,9 @@ impl Shares {
 
     /// Changes the state of a destination, and its position in the queues accordingly.
     fn enter(&mut self, destination: Destination, state: State) {
-        let Some(line) = self.lines.get_mut(&destination) else { return };
-        let before = std::mem::replace(&mut line.state, state);
-        let (id, class) = (line.tenant, line.trust as usize);
+        let Some(entry) = self.destinations.get_mut(&destination) else { return };
+        let before = std::mem::replace(&mut entry.state, state);
+        let (id, class) = (entry.tenant, entry.trust as usize);
         match before {
             State::Resting(until) | State::Silent(until) => drop(self.resting.remove(&(until, destination))),
             State::Ready => {
@@ -336,8 +339,8 @@ impl Shares {
     }
 
     fn limit_entries(&mut self) {
-        if self.lines.len() >= REMEMBERED {
-            self.lines.retain(|_, line| line.state != State::Idle || line.under_way > 0);
+        if self.destinations.len() >= TRACKED {
+            self.destinations.retain(|_, entry| entry.state != State::Idle || entry.under_way > 0);
         }
     }
 }

@@ -60,9 +60,9 @@ impl Waiting {
         self.total.deliveries <= limits.waiting / 2 && self.total.bytes <= limits.waiting_bytes / 2
     }
 
-    /// Returns which organization caused most of what waits, if a limit is exceeded: in bytes if the limit of
-    /// bytes is exceeded, otherwise in deliveries. Organizations in `except` are skipped. If two have caused
-    /// the same amount, the organization itself comes last.
+    /// If a limit is exceeded, returns the organization that caused most of the waiting deliveries: by bytes if
+    /// the limit of bytes is exceeded, otherwise by number. Organizations in `except` are skipped. Of two that
+    /// caused the same amount, `organization` itself is returned last.
     pub(super) fn heaviest(
         &self,
         organization: OrganizationId,

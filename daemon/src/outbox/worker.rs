@@ -1,5 +1,5 @@
-//! Delivers webhooks, in order for each activity and destination, and with retries. Deliveries survive a
-//! crash: they leave the store only when they were made, abandoned or parked.
+//! Delivers webhooks with retries, in order for each activity and destination. Deliveries survive a crash: they
+//! are removed from the store only after they were made, abandoned or parked.
 //!
 //! The outcome of a delivery is recorded before another one is started. While it cannot be recorded, it is
 //! kept in memory and nothing is delivered. Therefore no delivery is made twice, and none is made for a
@@ -34,8 +34,8 @@ use crate::fail_points;
 use crate::identity::Identity;
 use crate::telemetry::Metrics;
 
-/// Maximum time between two scans of the destinations with waiting deliveries.
-const REST: Duration = Duration::from_secs(30);
+/// Time between two scans of the destinations with waiting deliveries.
+const SCAN_INTERVAL: Duration = Duration::from_secs(30);
 /// Maximum number of destinations that one step of a scan finds.
 const SCAN_STEP: usize = 64;
 /// Name of the outbox in the log.
@@ -124,11 +124,11 @@ impl Outbox {
                 self.scan = Scan::Running(None);
                 self.waiting.clear();
             }
-            let rest = self.rest(now());
+            let wait = self.wait_time(now());
             tokio::select! {
                 () = stop.cancelled() => {}
                 () = executor.world().deliveries.added() => {}
-                () = tokio::time::sleep(rest) => {}
+                () = tokio::time::sleep(wait) => {}
                 Some(joined) = self.running.join_next_with_id() => self.join(joined),
             }
         }
@@ -152,15 +152,15 @@ impl Outbox {
         self.start().await
     }
 
-    /// Returns how long there is nothing to do, unless deliveries are queued.
-    fn rest(&self, now: Millis) -> Duration {
+    /// Returns the time until there is work to do, unless deliveries are queued earlier.
+    fn wait_time(&self, now: Millis) -> Duration {
         let scan = match self.scan {
             Scan::Resting(until) if !self.is_parking => until,
             _ => now,
         };
         let until =
             self.pause.until().unwrap_or_else(|| self.shares.next().map_or(scan, |next| next.min(scan)));
-        Duration::from_millis(until.saturating_sub(now)).min(REST)
+        Duration::from_millis(until.saturating_sub(now)).min(SCAN_INTERVAL)
     }
 
     /// Counts the deliveries that were queued since the last call and wakes their destinations.
@@ -189,7 +189,7 @@ impl Outbox {
         };
         for _ in 0..SCAN_STEP {
             let Some(found) = outbox::next_destination(self.client.records(), after.as_ref())? else {
-                self.scan = Scan::Resting(now().saturating_add(REST.as_secs().saturating_mul(1000)));
+                self.scan = Scan::Resting(now().saturating_add(SCAN_INTERVAL.as_secs().saturating_mul(1000)));
                 return Ok(());
             };
             if !self.shares.is_awake(&found) {
@@ -208,21 +208,22 @@ impl Outbox {
             let Some(destination) = self.shares.select() else { return Ok(()) };
             fail_points::reach("outbox.read");
             let busy = &self.busy;
-            let look = outbox::look(self.client.records(), &destination, now(), |lane| busy.contains(lane));
-            let look = look.inspect_err(|_| self.shares.rest(destination, now()))?;
-            if let Some((id, delivery)) = look.due {
+            let found =
+                outbox::next_delivery(self.client.records(), &destination, now(), |lane| busy.contains(lane));
+            let found = found.inspect_err(|_| self.shares.rest(destination, now()))?;
+            if let Some((id, delivery)) = found.due {
                 self.start_one(id, delivery);
-            } else if !look.corrections.is_empty() || !look.unreadable.is_empty() {
+            } else if !found.corrections.is_empty() || !found.unreadable.is_empty() {
                 self.shares.rest(destination, now());
-            } else if let Some(next) = look.next {
+            } else if let Some(next) = found.next_due {
                 self.shares.rest(destination, next);
             } else {
                 self.shares.idle(destination);
             }
             let parked =
                 |(id, due)| Ended { id, due, disposition: Disposition::Parked(ParkedFor::Unreadable) };
-            self.ended.extend(look.unreadable.into_iter().map(parked));
-            self.record(look.corrections).await?;
+            self.ended.extend(found.unreadable.into_iter().map(parked));
+            self.record(found.corrections).await?;
         }
     }
 
@@ -261,7 +262,7 @@ impl Outbox {
             match (disposition, due) {
                 (Disposition::Postponed(delivery), Some(due)) => outcomes.postpone(id, *due, delivery)?,
                 (Disposition::Parked(why), due) => outcomes.park(*id, *due, *why),
-                (Disposition::Gone | Disposition::Postponed(_), due) => outcomes.end(*id, *due),
+                (Disposition::Removed | Disposition::Postponed(_), due) => outcomes.end(*id, *due),
             }
         }
         let outbox::Batch { mut writes, freed } = outcomes.finish(self.client.records(), now())?;

@@ -1,5 +1,5 @@
-//! Opening the data: the directory, the vault, the store and the guard file, in an order that never creates one
-//! beside an existing other.
+//! Opens the data: the directory, the vault, the store and the guard file. The order ensures that none of them
+//! is created if another one exists already.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -28,8 +28,8 @@ pub const GUARD: &str = "guard";
 /// Default of `reserve_mib`, in MiB.
 pub const RESERVE_MIB: u32 = 32;
 
-/// How long the records of the store are compared with their digest before requests are answered. The rest of
-/// a larger store is compared in the background.
+/// Time for which the records of the store are compared with their digest before requests are answered. The rest
+/// of a larger store is compared in the background.
 const COMPARED_AT_START: Duration = Duration::from_millis(250);
 
 /// The part of a daemon without listeners, which is enough to create organizations.

@@ -5,7 +5,7 @@ use quorate_core::world::Order::{self, Ascending, Descending};
 use quorate_core::world::Page;
 
 use super::BatchOutcome::{self, Clash, Done};
-use super::{Batch, Change, Changed, Group, LONGEST_VALUE, Store, StoreError, Trailer};
+use super::{Batch, Change, Changed, ExtraRecords, Group, LONGEST_VALUE, Store, StoreError};
 
 type Open<'a> = &'a dyn Fn() -> Box<dyn Store>;
 
@@ -15,7 +15,7 @@ pub(super) fn check(open: Open<'_>) {
     conditions_hold_within_a_group(open);
     prefixes_are_empty_within_a_group(open);
     ranges_page_both_ways(open);
-    trailers_are_written_with_changes(open);
+    extra_records_are_written_with_changes(open);
     long_values_survive_reopening(open);
 }
 
@@ -28,7 +28,7 @@ fn remove(key: &[u8]) -> Batch {
 }
 
 fn commit(store: &dyn Store, batches: Vec<Batch>) -> Vec<BatchOutcome> {
-    store.commit(&Group { batches, trailer: None }).unwrap()
+    store.commit(&Group { batches, extra: None }).unwrap()
 }
 
 fn writes_survive_reopening(open: Open<'_>) {
@@ -121,7 +121,7 @@ fn ranges_page_both_ways(open: Open<'_>) {
 /// Writes a record with the number of a group and its changes.
 struct ChangeLog(u8);
 
-impl Trailer for ChangeLog {
+impl ExtraRecords for ChangeLog {
     fn records(&self, changed: &mut dyn Iterator<Item = Changed<'_>>) -> Result<Vec<Change>, StoreError> {
         let mut value = vec![self.0];
         for Changed { key, before, after } in changed {
@@ -130,23 +130,23 @@ impl Trailer for ChangeLog {
                 value.push(b' ');
             }
         }
-        Ok(vec![Change::put(*b"trailer", value)])
+        Ok(vec![Change::put(*b"extra", value)])
     }
 }
 
-fn trailers_are_written_with_changes(open: Open<'_>) {
+fn extra_records_are_written_with_changes(open: Open<'_>) {
     let store = open();
-    let group = |batches, trailer| store.commit(&Group { batches, trailer: Some(trailer) }).unwrap();
+    let group = |batches, extra| store.commit(&Group { batches, extra: Some(extra) }).unwrap();
     let clash = || Batch { expect: vec![(b"never set".to_vec(), 1)], ..put(b"key", b"v") };
-    let trailer = || String::from_utf8(store.value(b"trailer").unwrap().unwrap_or_default()).unwrap();
+    let extra = || String::from_utf8(store.value(b"extra").unwrap().unwrap_or_default()).unwrap();
     assert_eq!(group(vec![clash(), Batch::default()], &ChangeLog(b'1')), [Clash, Done]);
-    assert_eq!((store.value(b"key").unwrap(), trailer().as_str()), (None, ""));
+    assert_eq!((store.value(b"key").unwrap(), extra().as_str()), (None, ""));
     assert_eq!(group(vec![clash(), put(b"key", b"v")], &ChangeLog(b'2')), [Clash, Done]);
-    assert_eq!(trailer(), "2key - v ");
+    assert_eq!(extra(), "2key - v ");
     // The last change of a record counts.
     let batches = vec![put(b"key", b"w"), put(b"other", b"x"), put(b"key", b"y"), remove(b"other")];
     assert_eq!(group(batches, &ChangeLog(b'3')), [Done; 4]);
-    assert_eq!(trailer(), "3key v y other - - ");
+    assert_eq!(extra(), "3key v y other - - ");
     assert_eq!(
         (store.value(b"key").unwrap().as_deref(), store.value(b"other").unwrap()),
         (Some(&b"y"[..]), None)

@@ -258,7 +258,7 @@ impl Store for Embedded {
         self.check_usable()?;
         let db = Arc::clone(self.read().db()?);
         fail_points::reach("store.check");
-        let trailer: Vec<Change>;
+        let extra: Vec<Change>;
         let (verdicts, (registers, mut write)) = db.call("reading a record", |db| {
             let mut builder = GroupBuilder::new(db, &mut commits.registers);
             let verdicts =
@@ -268,9 +268,9 @@ impl Store for Embedded {
         if write.is_empty() {
             return Ok(verdicts);
         }
-        if let Some(of_group) = group.trailer {
-            trailer = of_group.records(&mut write.changed())?;
-            db.call("reading a record", |db| trailer.iter().try_for_each(|change| write.change(db, change)))?;
+        if let Some(source) = group.extra {
+            extra = source.records(&mut write.changed())?;
+            db.call("reading a record", |db| extra.iter().try_for_each(|change| write.change(db, change)))?;
         }
         self.space.check(write.bytes()?)?;
         let (after, before) = write.into_parts();

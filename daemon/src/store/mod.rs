@@ -129,8 +129,8 @@ pub struct Changed<'a> {
     pub after: Option<&'a [u8]>,
 }
 
-/// Creates records that are written together with a group.
-pub trait Trailer {
+/// Source of records that are written together with a group.
+pub trait ExtraRecords {
     /// Returns records to write with a group that makes these changes. The group must not change the returned
     /// records itself.
     ///
@@ -144,14 +144,14 @@ pub trait Trailer {
 pub struct Group<'t> {
     /// Batches in order; each sees the changes of the earlier ones.
     pub batches: Vec<Batch>,
-    /// Creates records that are written with the group, unless no batch changes anything.
-    pub trailer: Option<&'t dyn Trailer>,
+    /// Source of further records. It is called only if a batch changes something.
+    pub extra: Option<&'t dyn ExtraRecords>,
 }
 
 impl Group<'_> {
     /// Creates a group of one batch.
     pub fn of(batch: Batch) -> Self {
-        Self { batches: vec![batch], trailer: None }
+        Self { batches: vec![batch], extra: None }
     }
 }
 

@@ -1,5 +1,5 @@
-//! Latency of queries while commits are in flight, compared with an idle daemon, with a daemon that commits nothing on
-//! an equally busy machine, and with a sync of the disk.
+//! Latency of queries while commits are in flight. It is compared with that of an idle daemon, with that of a daemon
+//! without commits on an equally busy machine, and with a sync of the disk.
 
 use std::fs::File;
 use std::io::Write;

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::client::Connection;
 use crate::process;
-use crate::requests::{Mode, PAGE, Ready};
+use crate::requests::{Mode, PAGE, PreparedRequest};
 
 /// Number of failed exchanges after which a connection gives up.
 const FAILURES: u32 = 20;
@@ -77,7 +77,7 @@ pub struct Run<'a> {
 
 impl Run<'_> {
     /// Sends the requests and returns the outcome.
-    pub async fn of(&self, requests: Vec<Ready>) -> Outcome {
+    pub async fn of(&self, requests: Vec<PreparedRequest>) -> Outcome {
         let outcome = Rc::new(RefCell::new(Outcome::default()));
         outcome.borrow_mut().latencies.reserve(requests.len());
         let mut connections = Vec::new();
@@ -124,7 +124,7 @@ async fn work(
     mut connection: Connection,
     host: String,
     mode: Mode,
-    requests: Rc<RefCell<std::vec::IntoIter<Ready>>>,
+    requests: Rc<RefCell<std::vec::IntoIter<PreparedRequest>>>,
     outcome: Rc<RefCell<Outcome>>,
     end: Instant,
 ) {
@@ -167,10 +167,10 @@ fn check(mode: Mode, status: StatusCode, body: &[u8]) -> Result<(), String> {
     #[derive(Deserialize)]
     struct Submitted<'a> {
         #[serde(borrow)]
-        activity: Shown<'a>,
+        activity: ActivityAnswer<'a>,
     }
     #[derive(Deserialize)]
-    struct Shown<'a> {
+    struct ActivityAnswer<'a> {
         status: &'a str,
     }
     #[derive(Deserialize)]

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::targets::Target;
 
 /// A request to send.
-pub type Ready = Request<Full<Bytes>>;
+pub type PreparedRequest = Request<Full<Bytes>>;
 
 /// Type of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
@@ -114,11 +114,11 @@ impl Source {
     }
 
     /// Builds this many new requests.
-    pub fn batch(&mut self, count: usize) -> Vec<Ready> {
+    pub fn batch(&mut self, count: usize) -> Vec<PreparedRequest> {
         (0..count).map(|_| self.request()).collect()
     }
 
-    fn request(&mut self) -> Ready {
+    fn request(&mut self) -> PreparedRequest {
         let number = self.next;
         self.next += 1;
         let stamper = || &self.stampers[number % self.stampers.len()];
@@ -145,13 +145,13 @@ impl Source {
         }
     }
 
-    fn post(&self, body: String, header: &str, value: &str) -> Ready {
+    fn post(&self, body: String, header: &str, value: &str) -> PreparedRequest {
         post(&self.host, &self.path, body, header, value)
     }
 }
 
 /// Builds a POST request with one authentication header.
-pub fn post(host: &str, path: &str, body: String, header: &str, value: &str) -> Ready {
+pub fn post(host: &str, path: &str, body: String, header: &str, value: &str) -> PreparedRequest {
     let request = Request::builder()
         .method(Method::POST)
         .uri(path)

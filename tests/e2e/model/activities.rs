@@ -30,7 +30,8 @@ pub(super) struct Activity {
 /// Answer to a body that was accepted before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Replay {
-    Shown,
+    /// The activity.
+    Activity,
     /// An error with this HTTP status.
     Error(u16),
     Unspecified,
@@ -66,7 +67,7 @@ impl Activity {
             result: json!({}),
             failure: None,
             votes: vec![vote],
-            replay: Replay::Shown,
+            replay: Replay::Activity,
         }
     }
 

@@ -99,9 +99,9 @@ impl Objections {
     }
 
     /// Requires a label that nothing else of its noun has.
-    pub(super) fn free_label<'a>(&mut self, text: &str, mut taken: impl Iterator<Item = &'a str>) {
+    pub(super) fn free_label<'a>(&mut self, text: &str, mut names_in_use: impl Iterator<Item = &'a str>) {
         self.label(text);
-        self.when(taken.any(|other| other == text), Code::AlreadyExists, "");
+        self.when(names_in_use.any(|other| other == text), Code::AlreadyExists, "");
     }
 
     /// Requires the id of an existing resource.

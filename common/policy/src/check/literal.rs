@@ -8,7 +8,7 @@ use crate::expression_error::{ErrorReason, ExpressionError};
 use crate::expression_kind::ExpressionKind;
 use crate::number::Integer;
 use crate::plan::{Node, Step};
-use crate::syntax::{Comparison, Expression, Form, Function};
+use crate::syntax::{Comparison, Expression, Function, Syntax};
 use crate::timestamp::Timestamp;
 use crate::types::Type;
 use crate::value::Value;
@@ -88,8 +88,8 @@ impl Checker<'_> {
         function: Function,
         expression: &'e Expression,
     ) -> Result<&'e str, ExpressionError> {
-        match &expression.form {
-            Form::Text(text) => Ok(text),
+        match &expression.syntax {
+            Syntax::Text(text) => Ok(text),
             _ => Err(self.error(expression.offset, ErrorReason::LiteralRequired(function.name()))),
         }
     }

@@ -13,7 +13,7 @@ use crate::expression_error::{ErrorReason, ExpressionError, echo};
 use crate::expression_kind::ExpressionKind;
 use crate::number::Integer;
 use crate::plan::{Each, Node, Offset, Step};
-use crate::syntax::{Comparison, Expression, Form, Name, Quantifier};
+use crate::syntax::{Comparison, Expression, Name, Quantifier, Syntax};
 use crate::types::{Schema, Type};
 use crate::value::Value;
 
@@ -110,28 +110,28 @@ impl<'s> Checker<'s> {
 
     fn expression(&mut self, expression: &Expression) -> Result<Checked, ExpressionError> {
         let offset = expression.offset;
-        match &expression.form {
-            Form::Bool(value) => Ok(self.constant(offset, Value::Bool(*value), Type::Bool)),
-            Form::Integer(number) => Ok(self.constant(offset, Value::Int(*number), Type::Integer)),
-            Form::Text(text) => Ok(self.constant(offset, Value::text(text.clone()), Type::Text)),
-            Form::Name(name) => self.name(offset, name),
-            Form::List(elements) => self.list(offset, elements),
-            Form::Struct(members) => self.record(offset, members),
-            Form::Call { function, arguments } => self.call(offset, *function, arguments),
-            Form::Not(inner) => {
+        match &expression.syntax {
+            Syntax::Bool(value) => Ok(self.constant(offset, Value::Bool(*value), Type::Bool)),
+            Syntax::Integer(number) => Ok(self.constant(offset, Value::Int(*number), Type::Integer)),
+            Syntax::Text(text) => Ok(self.constant(offset, Value::text(text.clone()), Type::Text)),
+            Syntax::Name(name) => self.name(offset, name),
+            Syntax::List(elements) => self.list(offset, elements),
+            Syntax::Struct(members) => self.record(offset, members),
+            Syntax::Call { function, arguments } => self.call(offset, *function, arguments),
+            Syntax::Not(inner) => {
                 let inner = self.truth_of(inner)?;
                 Ok(Checked { node: negated(offset, inner), type_: Type::Bool })
             }
-            Form::And(parts) => Ok(Checked::new(offset, Step::And(self.truths_of(parts)?), Type::Bool)),
-            Form::Or(parts) => Ok(Checked::new(offset, Step::Or(self.truths_of(parts)?), Type::Bool)),
-            Form::Compare { comparison, left, right } => self.comparison(offset, *comparison, left, right),
-            Form::Field { of, name } => self.field(of, name),
-            Form::Method { of, name, arguments } => self.method(of, name, arguments),
-            Form::Each { of, quantifier, variable, predicate } => {
+            Syntax::And(parts) => Ok(Checked::new(offset, Step::And(self.truths_of(parts)?), Type::Bool)),
+            Syntax::Or(parts) => Ok(Checked::new(offset, Step::Or(self.truths_of(parts)?), Type::Bool)),
+            Syntax::Compare { comparison, left, right } => self.comparison(offset, *comparison, left, right),
+            Syntax::Field { of, name } => self.field(of, name),
+            Syntax::Method { of, name, arguments } => self.method(of, name, arguments),
+            Syntax::Each { of, quantifier, variable, predicate } => {
                 self.each(offset, of, *quantifier, variable, predicate)
             }
-            Form::Index { of, key } => self.index(offset, of, key),
-            Form::Slice { of, from, to } => self.slice(offset, of, from, to),
+            Syntax::Index { of, key } => self.index(offset, of, key),
+            Syntax::Slice { of, from, to } => self.slice(offset, of, from, to),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Finds suspicious policies without a request at hand.
+//! Finds suspicious policies, independently of any request.
 
 mod people;
 mod scenario;

@@ -9,17 +9,17 @@ use crate::tree::{Operator, Quantifier, Tree};
 
 /// The names that an expression can read: the available roots and the lambda variables in scope.
 #[derive(Clone)]
-pub(crate) struct Scene<'a> {
+pub(crate) struct Scope<'a> {
     pub(crate) roots: &'a [(&'static str, Fact)],
     pub(crate) variables: Vec<(&'static str, Fact)>,
 }
 
 /// Evaluates an expression over the given roots.
 pub(crate) fn evaluate(tree: &Tree, roots: &[(&'static str, Fact)]) -> Result<bool, Failed> {
-    Scene { roots, variables: Vec::new() }.truth(tree)
+    Scope { roots, variables: Vec::new() }.truth(tree)
 }
 
-impl Scene<'_> {
+impl Scope<'_> {
     /// Evaluates an expression that must be boolean.
     pub(crate) fn truth(&mut self, tree: &Tree) -> Result<bool, Failed> {
         match self.value(tree)? {

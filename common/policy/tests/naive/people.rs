@@ -7,7 +7,7 @@
 
 use quorate_policy::decide::{Approver, Credential, Proposer};
 
-use crate::evaluator::{Scene, evaluate};
+use crate::evaluator::{Scope, evaluate};
 use crate::fact::Fact;
 use crate::tree::{Quantifier, Tree};
 
@@ -251,11 +251,11 @@ impl Contribution<'_> {
                 });
                 elements
             }
-            _ => Scene { roots, variables: variables.clone() }.list(list).unwrap_or_default(),
+            _ => Scope { roots, variables: variables.clone() }.list(list).unwrap_or_default(),
         }
     }
 
     fn truth(&self, predicate: &Tree, variables: &Variables) -> bool {
-        Scene { roots: self.now, variables: variables.clone() }.truth(predicate) == Ok(true)
+        Scope { roots: self.now, variables: variables.clone() }.truth(predicate) == Ok(true)
     }
 }

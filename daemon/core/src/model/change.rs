@@ -28,7 +28,7 @@ pub enum Change {
     RemoveUser(UserId),
     /// Adds or replaces a record. The public key and the addresses of a private key must be unchanged.
     Put(Box<dyn AnyRecord>),
-    /// Removes a record that has nothing beside it in the store.
+    /// Removes a record that consists of one row in the store.
     Remove(RecordId),
     /// Removes a wallet and its secret. Its accounts, whose number is not limited, are removed in the
     /// background.
@@ -93,7 +93,7 @@ impl Change {
         Self::Put(Box::new(record))
     }
 
-    /// Removes a record that has nothing beside it in the store.
+    /// Removes a record that consists of one row in the store.
     pub fn remove<T: SnapshotRecord>(id: T::Id) -> Self {
         Self::Remove(RecordId::of::<T>(id))
     }

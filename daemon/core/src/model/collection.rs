@@ -1,5 +1,5 @@
-//! Collections of a snapshot: records of one class by their ids. What treats the records of all classes alike
-//! uses [`AnyRecord`], [`RecordId`] and [`RecordClass`].
+//! Collections of a snapshot: records of one class by their ids. Code that treats the records of all classes in
+//! the same way uses [`AnyRecord`], [`RecordId`] and [`RecordClass`].
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

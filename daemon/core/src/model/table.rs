@@ -1,8 +1,8 @@
 //! The macro behind the table of the records of a snapshot, see `daemon/core/src/model/mod.rs`.
 
-/// Declares the collections of an organization, and what code that treats all records alike needs of each. A row
-/// states the collection, the type of its records and of their ids, their class in keys, how many an
-/// organization may have unless configured otherwise, and how a record is shown to the console.
+/// Declares the collections of an organization, and the functions of code that treats all records in the same
+/// way. A row states the collection, the types of its records and of their ids, their class in keys, the default
+/// limit, and the conversion to the form that the console shows.
 macro_rules! records {
     ($($(#[$doc:meta])* $collection:ident: $record:ty, $id:ty, $class:expr, $limit:literal, $wire:expr;)+) => {
         /// The records of a snapshot, apart from users and policies.

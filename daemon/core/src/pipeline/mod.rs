@@ -23,7 +23,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::answer::activity_answer;
-use crate::authn::{self, Authenticated, Credentials, Reach, Stamped};
+use crate::authn::{self, Authenticated, CredentialScope, Credentials, Stamped};
 use crate::error::{Authn, Corrupt, Denied, Intent, RequestError, Unimplemented};
 use crate::kind::{Entry, PreparedRequest};
 use crate::kinds::{self, Operation};
@@ -118,8 +118,12 @@ fn run<'a>(
     if operation.creates_organizations() {
         return create::create(world, runtime, operation, credentials, body);
     }
-    let reach = if operation.admits_invited() { Reach::Invitations } else { Reach::Usual };
-    let Stamped { authenticated, document } = authn::stamped(world, credentials, body, reach, runtime.now)?;
+    let scope = if operation.admits_invited() {
+        CredentialScope::Invitations
+    } else {
+        CredentialScope::OrganizationAndParent
+    };
+    let Stamped { authenticated, document } = authn::stamped(world, credentials, body, scope, runtime.now)?;
     let Authenticated { caller, target, .. } = authenticated;
     let organization = target.id();
     let envelope: Envelope<'_> = document.typed()?;

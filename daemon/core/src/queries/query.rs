@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::authn::Reach;
+use crate::authn::CredentialScope;
 use crate::error::{Corrupt, RequestError};
 use crate::model::{Millis, Organization};
 use crate::view::Caller;
@@ -38,7 +38,7 @@ pub(super) trait Query: DeserializeOwned + JsonSchema + 'static {
     /// Cost of the answer. What is not known to be small runs on a reader thread.
     const COST: Cost = Cost::Large;
     /// Where the credential of the caller is searched.
-    const REACH: Reach = Reach::Usual;
+    const SCOPE: CredentialScope = CredentialScope::OrganizationAndParent;
     /// Value of the member, or the whole answer.
     type Answer: Answer;
 
@@ -72,14 +72,14 @@ pub struct Entry {
     pub name: &'static str,
     /// Cost of the answer.
     pub cost: Cost,
-    pub(super) reach: Reach,
+    pub(super) scope: CredentialScope,
     pub(super) answer: fn(&QueryContext<'_>, &Document) -> Result<Vec<u8>, RequestError>,
     describe: fn() -> QueryEntry,
 }
 
 /// Returns the row of a query.
 pub(super) const fn entry<Q: Query>() -> Entry {
-    Entry { name: Q::NAME, cost: Q::COST, reach: Q::REACH, answer: answer::<Q>, describe: describe::<Q> }
+    Entry { name: Q::NAME, cost: Q::COST, scope: Q::SCOPE, answer: answer::<Q>, describe: describe::<Q> }
 }
 
 impl Entry {

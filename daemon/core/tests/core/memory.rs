@@ -20,7 +20,7 @@ use quorate_core::model::{Millis, Organization};
 use quorate_core::pipeline::{self, Attempt, Commit};
 use quorate_core::policy::DenyErrors;
 use quorate_core::signing::Signer;
-use quorate_core::world::{Keyring, Library, Order, Page, QuorumKey, Records, Runtime, World};
+use quorate_core::world::{InterfaceCache, Keyring, Order, Page, QuorumKey, Records, Runtime, World};
 use quorate_core::{kinds, queries, records};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -341,7 +341,7 @@ fn quorum_key() -> SecretKey {
     SecretKey::from_bytes(Curve::P256, &[9; 32]).expect("a scalar")
 }
 
-impl Library for Memory {
+impl InterfaceCache for Memory {
     fn interface(
         &self,
         _: SmartContractInterfaceId,
@@ -381,7 +381,7 @@ impl World for Memory {
         self
     }
 
-    fn library(&self) -> &dyn Library {
+    fn interfaces(&self) -> &dyn InterfaceCache {
         self
     }
 

@@ -11,7 +11,7 @@ use quorate_core::model::layout::{self, Key};
 use quorate_core::model::record::Record;
 use quorate_core::model::write::Write;
 use quorate_core::outbox::StoredDelivery;
-use quorate_core::outbox::{self, Delivery, EventBody, Look, Outcomes, Parked, ParkedFor, Usage};
+use quorate_core::outbox::{self, Delivery, EventBody, NextDelivery, Outcomes, Parked, ParkedFor, Usage};
 use quorate_core::pipeline::Commit;
 use quorate_core::world::{Page, Records};
 use serde_json::value::RawValue;
@@ -50,15 +50,15 @@ fn queue(memory: &mut Memory, number: u64, votes: u32, endpoints: &[u8], due: Mi
     commit(memory, writes.expect("encoding succeeds"));
 }
 
-fn look(memory: &Memory, number: u8, now: Millis, busy: &[Lane]) -> Look {
-    outbox::look(memory, &destination(number), now, |lane| busy.contains(lane))
+fn next_delivery(memory: &Memory, number: u8, now: Millis, busy: &[Lane]) -> NextDelivery {
+    outbox::next_delivery(memory, &destination(number), now, |lane| busy.contains(lane))
         .expect("the store is readable")
 }
 
 fn due(memory: &Memory, number: u8, now: Millis, busy: &[Lane]) -> Option<(DeliveryId, Delivery)> {
-    let look = look(memory, number, now, busy);
-    assert!(look.corrections.is_empty() && look.unreadable.is_empty());
-    look.due
+    let found = next_delivery(memory, number, now, busy);
+    assert!(found.corrections.is_empty() && found.unreadable.is_empty());
+    found.due
 }
 
 fn finish(memory: &mut Memory, outcomes: Outcomes) -> Option<Usage> {
@@ -115,12 +115,12 @@ fn states_of_an_activity_are_delivered_in_order() {
     let later = Delivery { attempts: 1, due: 5000, ..delivery };
     outcomes.postpone(&first, DUE, &later).expect("encoding succeeds");
     assert_eq!(finish(&mut memory, outcomes), None);
-    let looked = look(&memory, 0, DUE + 2, &[]);
-    assert_eq!(looked.due.map(|(id, _)| id.activity), Some(activity(2)));
-    commit(&mut memory, looked.corrections);
-    let looked = look(&memory, 0, 4999, &[other.lane()]);
-    assert!(looked.due.is_none() && looked.corrections.is_empty());
-    assert_eq!(looked.next, Some(5000));
+    let found = next_delivery(&memory, 0, DUE + 2, &[]);
+    assert_eq!(found.due.map(|(id, _)| id.activity), Some(activity(2)));
+    commit(&mut memory, found.corrections);
+    let found = next_delivery(&memory, 0, 4999, &[other.lane()]);
+    assert!(found.due.is_none() && found.corrections.is_empty());
+    assert_eq!(found.next_due, Some(5000));
     let (again, delivery) = due(&memory, 0, 5000, &[other.lane()]).expect("a delivery is due");
     assert_eq!((again, delivery.attempts), (first, 1));
     let mut outcomes = Outcomes::default();
@@ -137,14 +137,14 @@ fn missing_or_stale_schedule_entries_are_corrected() {
     queue(&mut memory, 1, 2, &[0], DUE);
     let (first, _) = due(&memory, 0, DUE, &[]).expect("a delivery is due");
     commit(&mut memory, vec![Write::remove(first.scheduled(DUE))]);
-    let looked = look(&memory, 0, DUE, &[]);
-    assert!(looked.due.is_none());
-    commit(&mut memory, looked.corrections);
+    let found = next_delivery(&memory, 0, DUE, &[]);
+    assert!(found.due.is_none());
+    commit(&mut memory, found.corrections);
     assert_eq!(due(&memory, 0, DUE, &[]).map(|(id, _)| id), Some(first));
     commit(&mut memory, vec![Write::remove(first.key())]);
-    let looked = look(&memory, 0, DUE, &[]);
-    assert_eq!(looked.due.map(|(id, _)| id.votes), Some(2));
-    commit(&mut memory, looked.corrections);
+    let found = next_delivery(&memory, 0, DUE, &[]);
+    assert_eq!(found.due.map(|(id, _)| id.votes), Some(2));
+    commit(&mut memory, found.corrections);
     assert_eq!(memory.rows(LETTER).filter(|(key, _)| key.starts_with(b"ps")).count(), 1);
 }
 
@@ -157,9 +157,9 @@ fn unreadable_rows_are_counted_and_block_nothing() {
     queue(&mut memory, 1, 2, &[0], DUE);
     let (damaged, _) = due(&memory, 0, DUE, &[]).expect("a delivery is due");
     commit(&mut memory, vec![Write::mark(damaged.key(), b"\x09damaged")]);
-    let looked = look(&memory, 0, DUE, &[]);
-    assert_eq!(looked.due.map(|(id, _)| id.activity), Some(activity(2)));
-    assert_eq!(looked.unreadable, [(damaged, Some(DUE))]);
+    let found = next_delivery(&memory, 0, DUE, &[]);
+    assert_eq!(found.due.map(|(id, _)| id.activity), Some(activity(2)));
+    assert_eq!(found.unreadable, [(damaged, Some(DUE))]);
     let mut outcomes = Outcomes::default();
     outcomes.park(damaged, Some(DUE), ParkedFor::Unreadable);
     finish(&mut memory, outcomes);
@@ -222,12 +222,14 @@ fn looking_at_twenty_thousand_deliveries_reads_few_rows() {
     let records = Counted { memory: &memory, rows: Cell::new(0) };
     let mut after = None;
     let mut destinations = 0;
-    while let Some(found) = outbox::next_destination(&records, after.as_ref()).expect("the store is readable")
+    while let Some(destination) =
+        outbox::next_destination(&records, after.as_ref()).expect("the store is readable")
     {
-        after = Some(found);
+        after = Some(destination);
         destinations += 1;
-        let looked = outbox::look(&records, &found, u64::MAX, |_| false).expect("the store is readable");
-        let (id, _) = looked.due.expect("a delivery is due");
+        let found = outbox::next_delivery(&records, &destination, u64::MAX, |_| false)
+            .expect("the store is readable");
+        let (id, _) = found.due.expect("a delivery is due");
         let mut outcomes = Outcomes::default();
         outcomes.end(id, Some(DUE));
         outcomes.finish(&records, 0).expect("the store is readable");

@@ -53,47 +53,49 @@ impl Share {
     }
 }
 
+/// Number of running deliveries, and bytes of their bodies.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Held {
+pub(super) struct Counter {
     pub(super) deliveries: usize,
     pub(super) bytes: u64,
 }
 
 /// Running deliveries, for each trust together with all of less trust.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Load(pub(super) [Held; CLASSES]);
+pub(super) struct Load(pub(super) [Counter; CLASSES]);
 
 impl Load {
     pub(super) fn add(&mut self, slot: &Slot) {
-        for (_, held) in self.charged(slot.trust) {
-            held.deliveries = held.deliveries.saturating_add(1);
-            held.bytes = held.bytes.saturating_add(slot.size.into());
+        for (_, counter) in self.charged(slot.trust) {
+            counter.deliveries = counter.deliveries.saturating_add(1);
+            counter.bytes = counter.bytes.saturating_add(slot.size.into());
         }
     }
 
     pub(super) fn remove(&mut self, slot: &Slot) {
-        for (_, held) in self.charged(slot.trust) {
-            held.deliveries = held.deliveries.saturating_sub(1);
-            held.bytes = held.bytes.saturating_sub(slot.size.into());
+        for (_, counter) in self.charged(slot.trust) {
+            counter.deliveries = counter.deliveries.saturating_sub(1);
+            counter.bytes = counter.bytes.saturating_sub(slot.size.into());
         }
     }
 
     /// Returns the counters that a delivery to a destination of this trust is charged to.
-    fn charged(&mut self, trust: Trust) -> impl Iterator<Item = (Trust, &mut Held)> {
+    fn charged(&mut self, trust: Trust) -> impl Iterator<Item = (Trust, &mut Counter)> {
         Trust::ALL.into_iter().zip(&mut self.0).filter(move |(of, _)| *of <= trust)
     }
 
     /// Returns whether one more delivery with a body of this size fits into a share. A larger body is
     /// delivered alone.
     pub(super) fn has_room(mut self, share: Share, trust: Trust, size: u32) -> bool {
-        self.charged(trust).all(|(of, held)| {
+        self.charged(trust).all(|(of, counter)| {
             let part = share.part(of.part());
-            held.deliveries == 0
-                || (held.deliveries < part.deliveries && held.bytes.saturating_add(size.into()) <= part.bytes)
+            counter.deliveries == 0
+                || (counter.deliveries < part.deliveries
+                    && counter.bytes.saturating_add(size.into()) <= part.bytes)
         })
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.iter().all(|held| held.deliveries == 0)
+        self.0.iter().all(|counter| counter.deliveries == 0)
     }
 }

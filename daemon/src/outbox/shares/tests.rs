@@ -108,7 +108,7 @@ fn slow_receivers_leave_capacity_for_prompt_and_unknown_ones() {
             shares.end(&slot, Behavior::Slow, 0);
         }
     }
-    assert!(shares.lines.values().all(|line| line.trust == Trust::Doubtful));
+    assert!(shares.destinations.values().all(|entry| entry.trust == Trust::Doubtful));
     let slow = start_all(&mut shares, 10);
     assert_eq!(slow.len(), DELIVERIES / 4);
     wake_child(&mut shares, 10, 0..1);
@@ -235,7 +235,7 @@ fn destinations_without_waiting_deliveries_are_dropped() {
             shares.idle(destination);
         }
     }
-    assert_eq!((shares.lines.len(), shares.tenants.len(), shares.queue.len()), (0, 0, 0));
+    assert_eq!((shares.destinations.len(), shares.tenants.len(), shares.queue.len()), (0, 0, 0));
     // Destinations that have answered are kept, up to a limit.
     for number in 0..=u8::MAX {
         for endpoint in 0..100 {
@@ -246,6 +246,6 @@ fn destinations_without_waiting_deliveries_are_dropped() {
             shares.idle(destination);
         }
     }
-    assert!(shares.lines.len() <= REMEMBERED);
+    assert!(shares.destinations.len() <= TRACKED);
     assert_eq!((shares.tenants.len(), shares.load.is_empty()), (0, true));
 }

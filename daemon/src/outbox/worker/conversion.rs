@@ -26,7 +26,7 @@ impl Outbox {
                 }
                 Err(stopped) => {
                     self.pause.record(Err(stopped), NAME, now());
-                    tokio::time::sleep(self.rest(now())).await;
+                    tokio::time::sleep(self.wait_time(now())).await;
                 }
             }
         }

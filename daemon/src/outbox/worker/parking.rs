@@ -1,6 +1,5 @@
 //! Parks the oldest deliveries of organizations that exceed their limits.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::{self, Peekable};
 use std::vec::IntoIter;
@@ -36,9 +35,8 @@ impl Outbox {
         Ok(())
     }
 
-    /// Parks the oldest deliveries of the organization that caused most of what waits, one activity after the
-    /// other, until the limits are met. Deliveries that others caused are kept while one organization caused
-    /// more.
+    /// Parks the oldest deliveries of the organization that caused most of those that wait, one activity after
+    /// the other, until the limits are met. Deliveries of an organization that caused fewer are kept.
     fn park_oldest(&mut self, organization: OrganizationId) -> Result<(), Corrupt> {
         let mut spent = BTreeSet::new();
         let waiting = self.waiting.get(&organization);
@@ -49,14 +47,13 @@ impl Outbox {
             && oldest.len() <= CAUSES
             && let Some(cause) = left.heaviest(organization, &self.limits, &spent)
         {
-            let ids = match oldest.entry(cause) {
-                Entry::Occupied(ids) => ids.into_mut(),
-                Entry::Vacant(entry) => entry.insert(self.oldest(organization, cause)?),
+            let mut ids = match oldest.remove(&cause) {
+                Some(ids) => ids,
+                None => self.oldest(organization, cause)?,
             };
             let Some(first) = ids.next() else {
                 // All other deliveries that it caused are running.
                 spent.insert(cause);
-                oldest.remove(&cause);
                 continue;
             };
             let mut states = BTreeSet::new();
@@ -68,6 +65,7 @@ impl Outbox {
                 let due = outbox::due(self.client.records(), &id)?;
                 self.ended.push(Ended { id, due, disposition: Disposition::Parked(ParkedFor::Limit) });
             }
+            oldest.insert(cause, ids);
         }
         Ok(())
     }
@@ -83,7 +81,7 @@ impl Outbox {
         Ok(ids.into_iter().peekable())
     }
 
-    /// Logs that deliveries of an organization are parked, once until fewer are waiting again.
+    /// Logs that deliveries of an organization are parked. Logs it again only after fewer were waiting.
     fn log_parked(&mut self, organization: OrganizationId) {
         let Some(waiting) = self.waiting.get_mut(&organization).filter(|waiting| !waiting.is_logged) else {
             return;

@@ -1,4 +1,4 @@
-//! What the thread that commits keeps between groups.
+//! State that the committing thread keeps between groups.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ pub(super) struct Commits {
     pub(super) registers: TwoGenerations<Vec<u8>, u64>,
     /// Time at which the directory of blobs last changed.
     blobs: Option<std::time::SystemTime>,
-    /// Detects failed writes that sled has not noticed.
+    /// Detects failed writes that sled does not report.
     pub(super) log: LogWitness,
 }
 

@@ -117,8 +117,7 @@ impl Watched {
     fn begin(&self) -> InProgress<'_> {
         self.calls.fetch_add(1, Ordering::SeqCst);
         if self.sleeps.load(Ordering::SeqCst) && self.sleeps.swap(false, Ordering::SeqCst) {
-            // The thread either holds the lock or waits: in both cases it notices that it must not sleep
-            // anymore.
+            // The thread either holds the lock or waits. In both cases it then sees the call and stays awake.
             drop(self.is_closing.lock().unwrap_or_else(PoisonError::into_inner));
             self.woken.notify_one();
         }

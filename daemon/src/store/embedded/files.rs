@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::StoreError;
 use super::database::{Database, FailureNotifier};
-use super::panics::{Quiet, cause};
+use super::panics::{PanicSilencer, cause};
 use super::space::Space;
 
 /// Maximum wait for the threads of the previous database when a store is reopened.
@@ -91,9 +91,9 @@ pub(super) fn open(
     if !remove_unfinished(folder).map_err(failed)? {
         return Err(StoreError::InUse(name));
     }
-    let quiet = Quiet::begin();
+    let silencer = PanicSilencer::begin();
     let opened = catch_unwind(AssertUnwindSafe(|| config.open()));
-    drop(quiet);
+    drop(silencer);
     match opened {
         Ok(Ok(db)) => Ok(Database::new(db, config, Arc::clone(notifier))),
         Ok(Err(error)) if error.to_string().contains("could not acquire lock") => {

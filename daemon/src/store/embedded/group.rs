@@ -2,7 +2,6 @@
 //! the group writes.
 
 use std::borrow::Cow;
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 
@@ -120,13 +119,12 @@ impl<'g> Write<'g> {
         after: Option<Cow<'g, [u8]>>,
         fresh: bool,
     ) -> sled::Result<()> {
-        match self.0.entry(key) {
-            Entry::Occupied(mut known) => known.get_mut().after = after,
-            Entry::Vacant(new) => {
-                let before = if fresh { None } else { db.get(key)? };
-                new.insert(Replaced { before, after });
-            }
+        if let Some(replaced) = self.0.get_mut(key) {
+            replaced.after = after;
+            return Ok(());
         }
+        let before = if fresh { None } else { db.get(key)? };
+        self.0.insert(key, Replaced { before, after });
         Ok(())
     }
 

@@ -11,9 +11,9 @@ pub(super) fn guarded<T>(
     doing: &'static str,
     call: impl FnOnce() -> sled::Result<T>,
 ) -> Result<T, StoreError> {
-    let quiet = Quiet::begin();
+    let silencer = PanicSilencer::begin();
     let result = catch_unwind(AssertUnwindSafe(call));
-    drop(quiet);
+    drop(silencer);
     match result {
         Ok(result) => result.map_err(|error| failed(doing, &error)),
         Err(_) => Err(StoreError::Failed { doing, cause: "the store is damaged".to_owned() }),
@@ -34,30 +34,30 @@ pub(super) fn cause(error: &sled::Error) -> String {
 }
 
 thread_local! {
-    /// Whether panics of this thread are converted into errors.
-    static QUIET: Cell<bool> = const { Cell::new(false) };
+    /// Whether panic messages of this thread are suppressed.
+    static SILENCED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Suppresses the panic messages of this thread until it is dropped.
-pub(super) struct Quiet(bool);
+pub(super) struct PanicSilencer(bool);
 
-impl Quiet {
+impl PanicSilencer {
     pub(super) fn begin() -> Self {
         static HOOK: Once = Once::new();
         HOOK.call_once(|| {
             let usual = std::panic::take_hook();
             std::panic::set_hook(Box::new(move |panic| {
-                if !QUIET.get() {
+                if !SILENCED.get() {
                     usual(panic);
                 }
             }));
         });
-        Self(QUIET.replace(true))
+        Self(SILENCED.replace(true))
     }
 }
 
-impl Drop for Quiet {
+impl Drop for PanicSilencer {
     fn drop(&mut self) {
-        QUIET.set(self.0);
+        SILENCED.set(self.0);
     }
 }

@@ -4,7 +4,7 @@ use quorate_common::bounded::Text;
 use quorate_common::bundle::TargetPublicKey;
 use quorate_common::ids::PrivateKeyId;
 
-use crate::bundles::{self, OwnKeys};
+use crate::bundles::{self, ServiceKeys};
 use crate::kinds::prelude::*;
 use crate::model::PrivateKey;
 use crate::params::keys::ExportBundle;
@@ -40,7 +40,7 @@ impl Kind for Intent {
         if key.disabled {
             return Err(Wrong::Text("private key is disabled").into());
         }
-        let target = OwnKeys::of(view)?.export_target(self.target_public_key.as_str())?;
+        let target = ServiceKeys::of(view)?.export_target(self.target_public_key.as_str())?;
         Ok((key.clone(), target))
     }
 

@@ -4,7 +4,7 @@ use quorate_common::bounded::Text;
 use quorate_common::bundle::TargetPublicKey;
 use quorate_common::ids::SecretId;
 
-use crate::bundles::{self, OwnKeys};
+use crate::bundles::{self, ServiceKeys};
 use crate::kinds::prelude::*;
 use crate::limits::SECRET_TARGETS;
 use crate::model::Secret;
@@ -50,7 +50,7 @@ impl Kind for Intent {
 
     fn rules(&self, view: &View<'_>) -> Result<Self::Plan, RequestError> {
         not_empty(&self.secrets, "secrets")?;
-        let own = OwnKeys::of(view)?;
+        let own = ServiceKeys::of(view)?;
         let mut plan = Vec::with_capacity(self.secrets.len());
         for params in &self.secrets {
             check(&params.request_context, "requestContext")?;

@@ -6,7 +6,7 @@ use quorate_common::bundle::TargetPublicKey;
 use quorate_common::ids::WalletId;
 use zeroize::Zeroizing;
 
-use crate::bundles::{self, OwnKeys};
+use crate::bundles::{self, ServiceKeys};
 use crate::kinds::prelude::*;
 use crate::model::Wallet;
 use crate::params::keys::ExportBundle;
@@ -42,7 +42,7 @@ impl Kind for Intent {
 
     fn rules(&self, view: &View<'_>) -> Result<Self::Plan, RequestError> {
         let wallet = view.wallet(self.wallet_id)?;
-        let target = OwnKeys::of(view)?.export_target(self.target_public_key.as_str())?;
+        let target = ServiceKeys::of(view)?.export_target(self.target_public_key.as_str())?;
         Ok((wallet.clone(), target))
     }
 

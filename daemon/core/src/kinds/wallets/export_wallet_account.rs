@@ -3,7 +3,7 @@
 use quorate_common::bounded::Text;
 use quorate_common::bundle::TargetPublicKey;
 
-use crate::bundles::{self, OwnKeys};
+use crate::bundles::{self, ServiceKeys};
 use crate::kinds::prelude::*;
 use crate::model::WalletAccount;
 use crate::params::keys::ExportBundle;
@@ -38,7 +38,7 @@ impl Kind for Intent {
 
     fn rules(&self, view: &View<'_>) -> Result<Self::Plan, RequestError> {
         let account = signing::account(view, self.address.as_str())?;
-        let target = OwnKeys::of(view)?.export_target(self.target_public_key.as_str())?;
+        let target = ServiceKeys::of(view)?.export_target(self.target_public_key.as_str())?;
         Ok((account, target))
     }
 

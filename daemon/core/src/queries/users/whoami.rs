@@ -4,7 +4,7 @@
 //! - `{"parameters": {}}` is refused with 400: invalid request body: `parameters`: not allowed in a query
 //! - `{"organizationId": "$unknown"}` is refused with 404: no organization found with the given ID
 
-use crate::authn::Reach;
+use crate::authn::CredentialScope;
 use crate::queries::prelude::*;
 
 #[derive(Serialize, JsonSchema)]
@@ -24,7 +24,7 @@ impl Query for Whoami {
     const NAME: &'static str = "whoami";
     const MEMBER: &'static str = "";
     const COST: Cost = Cost::Small;
-    const REACH: Reach = Reach::Children;
+    const SCOPE: CredentialScope = CredentialScope::SubOrganizations;
     type Answer = Identity;
 
     fn answer(self, context: &QueryContext<'_>) -> Result<Identity, RequestError> {

@@ -11,7 +11,7 @@ use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::ActivityId;
 use tokio::sync::oneshot;
 
-use crate::request::{Answer, Invalid, Organizations, Shown, decode};
+use crate::request::{ActivityAnswer, Answer, Invalid, Organizations, decode};
 
 /// Maximum size of a group.
 const GROUP: usize = 1024;
@@ -63,8 +63,8 @@ impl Plain {
         let id = ActivityId::timed(now, random);
         let (intent, result, fingerprint) = (signed.intent()?, signed.result()?, Fingerprint::of(body));
         let organization = &signed.organization.id;
-        let shown = Shown::completed(&id, organization, (&intent, &result), &fingerprint, now);
-        let answer = serde_json::to_vec(&Answer { activity: shown }).map_err(|_| "no JSON")?;
+        let activity = ActivityAnswer::completed(&id, organization, (&intent, &result), &fingerprint, now);
+        let answer = serde_json::to_vec(&Answer { activity }).map_err(|_| "no JSON")?;
         Ok(([organization.as_bytes().as_slice(), id.as_bytes()].concat(), answer))
     }
 }

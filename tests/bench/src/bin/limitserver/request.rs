@@ -218,12 +218,12 @@ impl Time {
 /// The answer to a signing request.
 #[derive(Serialize)]
 pub(crate) struct Answer<'a> {
-    pub(crate) activity: Shown<'a>,
+    pub(crate) activity: ActivityAnswer<'a>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Shown<'a> {
+pub(crate) struct ActivityAnswer<'a> {
     pub(crate) id: &'a ActivityId,
     pub(crate) organization_id: &'a OrganizationId,
     pub(crate) status: Status,
@@ -231,7 +231,7 @@ pub(crate) struct Shown<'a> {
     pub(crate) activity_type: &'static str,
     pub(crate) intent: &'a RawValue,
     pub(crate) result: &'a RawValue,
-    pub(crate) votes: &'a [ShownVote<'a>],
+    pub(crate) votes: &'a [VoteAnswer<'a>],
     pub(crate) app_proofs: [(); 0],
     pub(crate) fingerprint: &'a Fingerprint,
     pub(crate) can_approve: bool,
@@ -243,7 +243,7 @@ pub(crate) struct Shown<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ShownVote<'a> {
+pub(crate) struct VoteAnswer<'a> {
     pub(crate) id: &'a VoteId,
     pub(crate) user_id: &'a UserId,
     pub(crate) user: &'a RawValue,
@@ -256,7 +256,7 @@ pub(crate) struct ShownVote<'a> {
     pub(crate) created_at: Time,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> ActivityAnswer<'a> {
     /// Creates a completed activity that signs a raw payload, without votes.
     pub(crate) fn completed(
         id: &'a ActivityId,

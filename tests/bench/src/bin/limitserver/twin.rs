@@ -16,7 +16,9 @@ use quorated::store::embedded::Embedded;
 use quorated::store::{Batch, BatchOutcome, Change, Group, Store};
 
 use crate::commit::Committer;
-use crate::request::{Answer, Caller, Invalid, Organizations, Shown, ShownVote, Signed, Time, decode};
+use crate::request::{
+    ActivityAnswer, Answer, Caller, Invalid, Organizations, Signed, Time, VoteAnswer, decode,
+};
 
 /// Wire number of the activity type.
 const SIGN_RAW_PAYLOAD_V2: u16 = 51;
@@ -136,7 +138,7 @@ fn activity(signed: &Signed<'_>, body: &[u8], random: &[u8; RANDOM]) -> Result<A
 
 fn answer(activity: &ActivityRecord, caller: &Caller) -> Result<Vec<u8>, Invalid> {
     let vote = activity.votes.first().ok_or("no vote")?;
-    let vote = ShownVote {
+    let vote = VoteAnswer {
         id: &vote.id,
         user_id: &vote.user,
         user: &caller.shown,
@@ -148,13 +150,13 @@ fn answer(activity: &ActivityRecord, caller: &Caller) -> Result<Vec<u8>, Invalid
         scheme: vote.scheme.name(),
         created_at: Time::of(activity.created),
     };
-    let shown = Shown::completed(
+    let activity = ActivityAnswer::completed(
         &activity.id,
         &activity.organization,
         (&activity.intent, &activity.result),
         &activity.fingerprint,
         activity.created,
     );
-    let shown = Shown { votes: &[vote], ..shown };
-    serde_json::to_vec(&Answer { activity: shown }).map_err(|_| "no JSON")
+    let activity = ActivityAnswer { votes: &[vote], ..activity };
+    serde_json::to_vec(&Answer { activity }).map_err(|_| "no JSON")
 }
