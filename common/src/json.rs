@@ -151,11 +151,24 @@ pub fn member_error(base: &str, relative: &str, message: &str) -> JsonError {
     } else if message.starts_with("invalid type") || message.starts_with("invalid value") {
         // The text before `expected` repeats the value that was sent.
         let expected = message.rsplit_once("expected ").map_or("another type", |(_, expected)| expected);
-        format!("expected {expected}")
+        format!("expected {}", name_of(expected))
     } else {
         message.to_owned()
     };
     JsonError::Member { reason: format!("invalid request body: `{path}`: {rule}"), path, rule: Rule::Other }
+}
+
+/// Returns the name of a JSON type for what serde expects, which may contain the name of a type in Rust.
+fn name_of(expected: &str) -> &str {
+    let is_integer =
+        matches!(expected, "u8" | "u16" | "u32" | "u64" | "usize" | "i8" | "i16" | "i32" | "i64");
+    if expected.starts_with("struct ") {
+        "an object"
+    } else if is_integer {
+        "an integer"
+    } else {
+        expected
+    }
 }
 
 #[cfg(test)]
@@ -286,11 +299,12 @@ mod tests {
         );
         check(
             json!({"userName": "a", "count": [1, "secret"]}),
-            "invalid request body: `parameters.count[1]`: expected u32",
+            "invalid request body: `parameters.count[1]`: expected an integer",
         );
         check(
             json!({"userName": "a", "count": [1.0]}),
-            "invalid request body: `parameters.count[0]`: expected u32",
+            "invalid request body: `parameters.count[0]`: expected an integer",
         );
+        check(json!("a"), "invalid request body: `parameters`: expected an object");
     }
 }

@@ -22,7 +22,9 @@ use serde_json::value::RawValue;
 use crate::error::{Intent, Missing, RequestError};
 use crate::model::layout::{self, outbox::Destination};
 use crate::model::organization::Head;
-use crate::model::{ActivityRecord, Millis, Organization, PaymentMethod, PrivateKey, User, WalletAccount};
+use crate::model::{
+    ActivityRecord, Millis, Organization, PaymentMethod, PrivateKey, User, Wallet, WalletAccount,
+};
 use crate::outbox;
 use crate::pipeline::Pending;
 use crate::policy::{self, DenyErrors};
@@ -262,7 +264,12 @@ pub(crate) fn detail(organization: &Organization) -> OrganizationDetail {
         ..OrganizationDetail::of(head(&organization.head))
     };
     organization.records.show(organization.id(), &mut detail);
-    detail.wallets.sort_by_key(|wallet| (wallet.created_at.millis(), wallet.wallet_id));
-    detail.private_keys.sort_by_key(|key| (key.created_at.millis(), key.private_key_id));
+    // In the order of creation. Times on the wire have whole seconds only.
+    let mut wallets: Vec<_> = organization.wallets().collect();
+    wallets.sort_by_key(|wallet| (wallet.created, wallet.id));
+    detail.wallets = wallets.into_iter().map(Wallet::wire).collect();
+    let mut keys: Vec<_> = organization.private_keys().collect();
+    keys.sort_by_key(|key| (key.created, key.id));
+    detail.private_keys = keys.into_iter().map(PrivateKey::wire).collect();
     detail
 }

@@ -11,6 +11,10 @@ pub struct Organizations {
 
 pub(super) fn read(section: &mut Section<'_, '_>) -> Organizations {
     // Configuration files of earlier versions contain the second key.
-    let given = section.flag("allow_registration").or_else(|| section.flag("founding"));
-    Organizations { allow_registration: given.unwrap_or_default() }
+    let current = section.flag("allow_registration");
+    let earlier = section.has("founding").then(|| section.flag("founding")).flatten();
+    if current.is_some() && earlier.is_some() {
+        section.report("founding is the earlier name of allow_registration; remove it");
+    }
+    Organizations { allow_registration: current.or(earlier).unwrap_or_default() }
 }

@@ -228,6 +228,12 @@ fn the_earlier_key_of_registration_still_works() {
         let config = Config::check(&format!("{MINIMAL}[organizations]\n{keys}\n"), Path::new("")).unwrap();
         assert_eq!(config.organizations.allow_registration, expected, "{keys}");
     }
+    let both = ["[organizations]", "allow_registration = true", "founding = true"].join("\n");
+    let problems = problems(&format!("{MINIMAL}{both}\n"));
+    assert!(
+        problems.concat().ends_with("is the earlier name of allow_registration; remove it"),
+        "{problems:?}"
+    );
 }
 
 #[test]

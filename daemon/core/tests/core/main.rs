@@ -23,6 +23,7 @@ mod bundles;
 mod catalog;
 mod changes;
 mod consent;
+mod console;
 mod contracts;
 mod creation;
 mod errors;

@@ -95,7 +95,7 @@ fn flag_fewer_approvals(
     }
 }
 
-/// Compares each member with its current value, and returns a sentence for each member that changes.
+/// Compares each member with its current value, and returns a sentence for each signed member.
 fn changes(
     parameters: &Reader<'_>,
     known: Option<&Policy>,
@@ -120,9 +120,10 @@ fn changes(
             let after = parameters.maybe_text(member)?.unwrap_or_default();
             let becomes = expression(Some(after)).map_or_else(|| none.to_owned(), quoted);
             let after = shown(after, none);
+            // The value is signed. That it is the current one is only stated by the daemon, and must not hide it.
             if now == after {
-                // The value is shown as well: it is signed, and that it is the current one is only stated.
-                description.change(label, now, format!("{after} (unchanged)"));
+                sentences.push(format!("Its {label} becomes {becomes}, which it already is [s]."));
+                description.change(label, now, format!("{after} (unchanged [s])"));
             } else {
                 sentences.push(format!("Its {label} becomes {becomes}."));
                 description.change(label, now, after);
