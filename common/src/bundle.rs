@@ -60,6 +60,21 @@ impl TargetPublicKey {
     pub fn hex(&self) -> String {
         const_hex::encode(self.0)
     }
+
+    /// Returns the compressed point in lower-case hexadecimal digits, as API keys are registered.
+    pub fn compressed_hex(&self) -> String {
+        const_hex::encode(self.compressed())
+    }
+
+    /// Returns the compressed point (SEC 1, section 2.3.3): the parity of Y, and X.
+    fn compressed(&self) -> [u8; COMPRESSED_BYTES] {
+        let [_, x @ .., last] = &self.0;
+        let mut bytes = [0; COMPRESSED_BYTES];
+        let [tag, rest @ ..] = &mut bytes;
+        *tag = 2 | (last & 1);
+        rest.iter_mut().zip(x).for_each(|(to, from)| *to = *from);
+        bytes
+    }
 }
 
 /// Key pair that one bundle is encrypted to.
@@ -186,6 +201,13 @@ impl Sealed {
     /// Errors of the JSON library. No bundle causes one.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(&self.text())
+    }
+
+    /// Returns the credential bundle of sign-in flows: the compressed encapsulated key and the ciphertext, in
+    /// `Base58Check`.
+    pub fn to_base58(&self) -> String {
+        let bytes = [self.encapped.compressed().as_slice(), &self.ciphertext].concat();
+        bs58::encode(bytes).with_check().into_string()
     }
 
     fn text(&self) -> SealedText {

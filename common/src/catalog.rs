@@ -36,6 +36,8 @@ wire_enum! {
         User = "USER",
         /// API keys, authenticators and OAuth providers.
         Credential = "CREDENTIAL",
+        /// Sign-in and sessions.
+        Auth = "AUTH",
         /// Policies of an organization.
         Policy = "POLICY",
         /// Private keys, and every kind that signs.
@@ -73,6 +75,8 @@ pub enum Gate {
     Vote,
     /// As [`Gate::Policy`], but the proposer must be a root user.
     RootUser,
+    /// The caller, for themselves. Neither policies nor the root quorum are consulted.
+    Caller,
     /// The holder of the secret of an invitation.
     Invitation,
     /// The holder of the passkey that the request registers.

@@ -14,6 +14,7 @@ pub mod ids;
 pub mod json;
 pub mod stamp;
 mod stamp_header;
+pub mod token;
 pub mod webauthn;
 pub mod wire;
 mod wire_enum;

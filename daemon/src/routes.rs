@@ -85,7 +85,7 @@ impl Service for Routes {
         let error = if head.path().starts_with(SUBMIT) {
             pipeline::admit(&head.credentials).err()?
         } else if head.path().starts_with(QUERY) {
-            authn::admit(&head.credentials).err()?
+            authn::admit_query(&head.credentials).err()?
         } else {
             return None;
         };

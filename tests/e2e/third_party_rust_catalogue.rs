@@ -152,6 +152,7 @@ async fn the_rust_client_calls_every_operation() {
     policies::votes(&participants).await;
     settings::webhook_endpoints(&participants).await;
     settings::session_profiles(&participants).await;
+    settings::sessions(&participants).await;
     settings::contracts(&participants).await;
     settings::allowlists(&participants).await;
     organization::children(&participants).await;

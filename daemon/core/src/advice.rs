@@ -58,7 +58,7 @@ pub fn explained(
         KindGate::RootQuorum => Gate::RootQuorum,
         KindGate::OwnCredential => Gate::OwnCredential,
         KindGate::RootUser => Gate::RootUser,
-        KindGate::Vote | KindGate::Invitation | KindGate::Registrant => {
+        KindGate::Vote | KindGate::Caller | KindGate::Invitation | KindGate::Registrant => {
             return Err(Intent::Text("policies do not apply to this type of activity").into());
         }
     };

@@ -1,6 +1,7 @@
 //! Authentication: from the stamps of a request to its caller.
 
 mod passkey;
+mod session;
 
 pub use passkey::registrant;
 
@@ -15,7 +16,7 @@ use quorate_common::webauthn::Assertion;
 use crate::error::{Authn, Denied, Intent, Missing, RequestError};
 use crate::model::layout::{self, Lookup};
 use crate::model::{Invitation, Millis, Organization, ip_allowlist};
-use crate::view::Caller;
+use crate::view::{Caller, CredentialScope};
 use crate::world::{Page, World};
 
 /// Maximum number of registrations of one credential in sub-organizations that are examined. One
@@ -51,23 +52,20 @@ pub enum Header {
 }
 
 impl Credentials {
+    /// Returns the token of a read-only session, if that is what authenticates the request.
+    fn session_token(&self) -> Option<&str> {
+        match &self.session {
+            Header::Once(token) if self.has_only_session() => Some(token),
+            _ => None,
+        }
+    }
+
     /// Returns whether there is a session and no stamp.
     pub(crate) fn has_only_session(&self) -> bool {
         use Header::{Absent, Once, Repeated};
         let Self { stamp, webauthn, attested, session, .. } = self;
         matches!((stamp, webauthn, attested, session), (Absent, Absent, Absent, Once(_) | Repeated))
     }
-}
-
-/// Where the credential of a stamp is looked up.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CredentialScope {
-    /// In the organization that the request names, and in its parent.
-    OrganizationAndParent,
-    /// In the sub-organizations as well: for operations that look up where a key belongs.
-    SubOrganizations,
-    /// Among the invitations of the organization only.
-    Invitations,
 }
 
 /// A request whose stamp was verified.
@@ -95,6 +93,34 @@ pub fn stamped(
     let organization = organization_of(body)?;
     let authenticated = authenticate(world, proof, credentials.source, body, organization, scope, now)?;
     Ok(Stamped { authenticated, document: Document::read(body)? })
+}
+
+/// Authenticates a query by a stamp or by a read-only session.
+///
+/// # Errors
+/// As [`stamped`].
+pub fn for_query(
+    world: &dyn World,
+    credentials: &Credentials,
+    body: &[u8],
+    scope: CredentialScope,
+    now: Millis,
+) -> Result<Stamped, RequestError> {
+    let Some(token) = credentials.session_token() else {
+        return stamped(world, credentials, body, scope, now);
+    };
+    let named = world.organization(organization_of(body)?)?.ok_or(Missing::Organization)?;
+    let caller = session::caller(&named, token, credentials.source, now)?;
+    let authenticated = Authenticated { caller, home: Arc::clone(&named), target: named };
+    Ok(Stamped { authenticated, document: Document::read(body)? })
+}
+
+/// Checks the headers of a query before its body is read.
+///
+/// # Errors
+/// If the query cannot be authenticated, whatever its body contains.
+pub fn admit_query(credentials: &Credentials) -> Result<(), RequestError> {
+    if credentials.session_token().is_some() { Ok(()) } else { admit(credentials) }
 }
 
 /// Checks the headers of a request before its body is read.
@@ -171,7 +197,8 @@ fn by_key(
         return Err(Denied::Address.into());
     }
     let (user, credential) = (member.user.id, *key.id.as_bytes());
-    Ok(Caller { organization: home.id(), user, credential, invitation: None, stamp })
+    let session_profile = key.session_profile;
+    Ok(Caller { organization: home.id(), user, credential, invitation: None, session_profile, stamp })
 }
 
 /// Finds the invitation whose mailed key stamped exactly these body bytes. The caller is not a user yet.
@@ -202,6 +229,7 @@ fn invited(
         user: UserId::from_bytes([0; 16]),
         credential: *id.as_bytes(),
         invitation: Some(id),
+        session_profile: None,
         stamp,
     };
     Ok(Authenticated { caller, home: Arc::clone(&organization), target: organization })
@@ -227,7 +255,7 @@ impl Proof {
                 Ok(Self::Key(stamp))
             }
             (Absent, Once(header), Absent) => Ok(Self::Passkey(passkey::read(header)?)),
-            // Attested stamps come from a sign-in flow, which is not implemented.
+            // Attested stamps are not implemented yet.
             (Absent, Absent, Once(_)) => Err(Authn::Unattested.into()),
             _ => Err(Authn::Several.into()),
         }

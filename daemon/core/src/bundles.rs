@@ -86,6 +86,21 @@ pub fn export(
     signed(&statement, &context.view())
 }
 
+/// Creates the key of a session, and encrypts it to the target key. Returns the credential bundle that clients
+/// decrypt, and the public key.
+///
+/// # Errors
+/// If the target key is rejected.
+pub fn new_credential(
+    target: &TargetPublicKey,
+    context: &mut Execution<'_>,
+) -> Result<(String, String), RequestError> {
+    let key = TargetKey::generate(context.entropy());
+    let sealed = Sealed::new(target, key.to_bytes().as_slice(), context.entropy())
+        .map_err(|_| Corrupt::Invariant("a valid target public key is rejected"))?;
+    Ok((sealed.to_base58(), key.public().compressed_hex()))
+}
+
 /// Checks that a user imports for themselves. Policies cannot allow otherwise.
 ///
 /// # Errors

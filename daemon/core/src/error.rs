@@ -161,6 +161,9 @@ pub enum Authn {
         "cannot authenticate public API activity request without a stamp (X-Stamp/X-Stamp-Webauthn header)"
     )]
     SessionOnSubmit,
+    /// The read-only session has ended.
+    #[error("expired session")]
+    ExpiredSession,
     /// The session is unknown.
     #[error("no valid authentication signature found for request")]
     UnknownSession,
@@ -177,6 +180,8 @@ pub enum Denied {
     NotAuthorized,
     /// The IP allowlist does not admit the caller's address.
     Address,
+    /// The session of the caller is limited by a profile, which does not permit this.
+    Session,
 }
 
 /// An object that the request names and that does not exist.
@@ -196,6 +201,9 @@ pub enum Missing {
     /// User, and the organization that was searched.
     #[error("unable to find user {0} in organization {1}")]
     User(UserId, OrganizationId),
+    /// User by a contact. Contains its noun.
+    #[error("no user found with this {0}")]
+    Contact(&'static str),
     /// API key by its id.
     #[error("no api key found with ID {0}")]
     ApiKey(ApiKeyId),

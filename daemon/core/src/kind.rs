@@ -19,6 +19,7 @@ use crate::error::{Corrupt, RequestError};
 use crate::execution::Execution;
 use crate::params::NewUser;
 use crate::policy::{Facts, Granted};
+use crate::view::CredentialScope;
 use crate::view::View;
 
 const PREFIX: &str = "ACTIVITY_TYPE_";
@@ -33,6 +34,10 @@ pub trait Kind: Sized + 'static {
     const ACTS: Acts = None;
     /// Who decides whether the activity runs.
     const GATE: Gate = Gate::Policy;
+    /// Where the credential of the stamp is searched.
+    const SCOPE: CredentialScope = CredentialScope::OrganizationAndParent;
+    /// Whether users of the parent may do this in a sub-organization, as the policies of the parent allow.
+    const OPEN_TO_PARENT: bool = false;
     /// Results of the rules that the execution needs, so that it does not look them up again.
     type Plan;
     /// The only member of `result`, unless the kind is a vote.
@@ -63,8 +68,14 @@ pub trait Kind: Sized + 'static {
         None
     }
 
+    /// Removes what only the answer to the proposer may show from an outcome, before it is stored. Returns
+    /// whether there was any.
+    fn mask(_outcome: &mut Self::Outcome) -> bool {
+        false
+    }
+
     /// Returns the user whose credentials are changed, if the kind changes nothing else.
-    fn own_credentials_of(&self) -> Option<UserId> {
+    fn own_credentials_of(&self, _view: &View<'_>) -> Option<UserId> {
         None
     }
 
@@ -133,6 +144,10 @@ pub struct Entry {
     pub acts: Acts,
     /// Whether parts of the parameters are masked, in the stored record as well.
     pub masks: bool,
+    /// Where the credential of the stamp is searched.
+    pub scope: CredentialScope,
+    /// Whether users of the parent may do this in a sub-organization.
+    pub open_to_parent: bool,
     result_key: fn() -> Option<String>,
     parse: Parse,
     schemas: fn(&mut SchemaGenerator) -> (Value, Value),
@@ -146,6 +161,8 @@ pub const fn entry<F: Version>() -> Entry {
         gate: F::Kind::GATE,
         acts: F::Kind::ACTS,
         masks: F::MASKS,
+        scope: F::Kind::SCOPE,
+        open_to_parent: F::Kind::OPEN_TO_PARENT,
         result_key: result_key::<F>,
         parse: parse::<F>,
         schemas: schemas::<F>,
@@ -243,16 +260,19 @@ pub trait PreparedRequest {
     /// If an internal error occurs, which is not an outcome of the rules.
     fn rules(&mut self, view: &View<'_>) -> Result<RuleOutcome, Corrupt>;
 
-    /// Executes the request, and returns the `result` of the wire: an object with one member, or none for
-    /// votes. Only the holder of a permit can call this.
+    /// Executes the request. Only the holder of a permit can call this.
     ///
     /// # Errors
     /// If the execution fails, or an internal error occurs.
-    fn execute(
-        self: Box<Self>,
-        _: Granted,
-        context: &mut Execution<'_>,
-    ) -> Result<Box<RawValue>, RequestError>;
+    fn execute(self: Box<Self>, _: Granted, context: &mut Execution<'_>) -> Result<Executed, RequestError>;
+}
+
+/// The `result` of the wire: an object with one member, or none for votes.
+pub struct Executed {
+    /// Result as it is stored, and shown from then on.
+    pub result: Box<RawValue>,
+    /// Result as the answer to the proposer shows it once, if it differs.
+    pub shown_once: Option<Box<RawValue>>,
 }
 
 /// The outcome of the rules of a request.
@@ -330,19 +350,22 @@ impl<F: Version> PreparedRequest for Prepared<F> {
         };
         // Also if the rules fail: the decision then allows a change of the caller's own credentials, so that
         // they see the error.
-        let own_credentials_of = self.request.own_credentials_of();
+        let own_credentials_of = self.request.own_credentials_of(view);
         Ok(RuleOutcome { facts: Facts { own_credentials_of, ..facts }, error })
     }
 
-    fn execute(
-        self: Box<Self>,
-        _: Granted,
-        context: &mut Execution<'_>,
-    ) -> Result<Box<RawValue>, RequestError> {
+    fn execute(self: Box<Self>, _: Granted, context: &mut Execution<'_>) -> Result<Executed, RequestError> {
         let plan =
             self.plan.ok_or(Corrupt::Invariant("a request is executed before its rules are applied"))?;
-        let outcome = self.request.execute(plan, context)?;
-        Ok(result_key::<F>().map_or_else(|| Ok(empty_object()), |name| member(&name, &outcome))?)
+        let mut outcome = self.request.execute(plan, context)?;
+        let Some(name) = result_key::<F>() else {
+            return Ok(Executed { result: empty_object(), shown_once: None });
+        };
+        let shown = member(&name, &outcome)?;
+        if F::Kind::mask(&mut outcome) {
+            return Ok(Executed { result: member(&name, &outcome)?, shown_once: Some(shown) });
+        }
+        Ok(Executed { result: shown, shown_once: None })
     }
 }
 

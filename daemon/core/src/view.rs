@@ -11,7 +11,8 @@ use std::sync::Arc;
 use quorate_chain::curve::{Message, SecretKey, Signature};
 use quorate_common::bounded::Label;
 use quorate_common::ids::{
-    InvitationId, OrganizationId, PolicyId, PrivateKeyId, TagId, UserId, WalletAccountId, WalletId,
+    InvitationId, OrganizationId, PolicyId, PrivateKeyId, SessionProfileId, TagId, UserId, WalletAccountId,
+    WalletId,
 };
 use quorate_common::stamp::Stamp;
 use quorate_policy::decide::DenyErrors;
@@ -19,9 +20,10 @@ use quorate_policy::decide::DenyErrors;
 use crate::error::{Conflict, Corrupt, Intent, Limit, Missing, RequestError};
 use crate::interfaces::Interface;
 use crate::limits::Limits;
+use crate::model::record::Record as _;
 use crate::model::{
-    Millis, Organization, Policy, PrivateKey, SmartContractInterface, SnapshotRecord, Tag, TagKind, User,
-    Wallet, WalletAccount, layout,
+    Millis, Organization, Policy, PrivateKey, SessionProfile, SmartContractInterface, SnapshotRecord, Tag,
+    TagKind, User, Wallet, WalletAccount, layout,
 };
 use crate::origins;
 use crate::signer::Signer;
@@ -41,8 +43,21 @@ pub struct Caller {
     pub credential: [u8; 16],
     /// Invitation whose key stamped the request, instead of a user's key.
     pub invitation: Option<InvitationId>,
+    /// Profile that limits the session of the caller.
+    pub session_profile: Option<SessionProfileId>,
     /// Stamp of the request.
     pub stamp: Stamp,
+}
+
+/// Where the credential of a stamp is looked up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CredentialScope {
+    /// In the organization that the request names, and in its parent.
+    OrganizationAndParent,
+    /// In the sub-organizations as well: for operations that look up where a key belongs.
+    SubOrganizations,
+    /// Among the invitations of the organization only.
+    Invitations,
 }
 
 /// The organization acted upon, the proposer and the time. A view gives access to the records and the keys of
@@ -212,6 +227,14 @@ impl<'a> View<'a> {
         T::collection(&self.organization.records).get(id).ok_or_else(|| missing(T::NOUN, id))
     }
 
+    /// Returns the session profile with this id, which a sub-organization shares with its parent.
+    ///
+    /// # Errors
+    /// [`Missing::Record`] if no such record exists, or the error of the store.
+    pub fn session_profile(&self, id: SessionProfileId) -> Result<SessionProfile, RequestError> {
+        session_profile(self.world, self.organization, id)?.ok_or_else(|| missing(SessionProfile::NOUN, id))
+    }
+
     /// Returns the policy with this id.
     ///
     /// # Errors
@@ -299,6 +322,20 @@ impl<'a> View<'a> {
     pub fn private_key_name_is_free(&self, name: &Label) -> Result<(), RequestError> {
         check_free(self.organization.private_keys().any(|key| key.name == *name), "private key")
     }
+}
+
+/// Returns a session profile of an organization or of its parent. Profiles never change, and are never deleted.
+///
+/// # Errors
+/// If the parent cannot be read.
+pub fn session_profile(
+    world: &dyn World,
+    organization: &Organization,
+    id: SessionProfileId,
+) -> Result<Option<SessionProfile>, Corrupt> {
+    let own = organization.records.session_profiles.get(id);
+    let Some(parent) = organization.head.parent.filter(|_| own.is_none()) else { return Ok(own.cloned()) };
+    Ok(world.organization(parent)?.and_then(|parent| parent.records.session_profiles.get(id).cloned()))
 }
 
 fn missing(noun: &'static str, id: impl std::fmt::Display) -> RequestError {

@@ -7,6 +7,7 @@ import { credentialsOfUsers, userTags, users } from "./users.mjs";
 import { importedKeys, importedWallets, keyTags, privateKeys, secrets, wallets } from "./keys.mjs";
 import { policies, votes } from "./policies.mjs";
 import { children, contracts, invitations, organization } from "./organization.mjs";
+import { sessions } from "./sessions.mjs";
 import { allowlists, endpoints, profiles } from "./settings.mjs";
 
 const [first, second] = credentials.rootUsers;
@@ -30,6 +31,7 @@ const parts = {
   policies,
   endpoints,
   profiles,
+  sessions,
   contracts,
   invitations,
   children,

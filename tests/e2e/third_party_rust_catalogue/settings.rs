@@ -1,5 +1,7 @@
 //! Webhook endpoints, session profiles, contract interfaces and IP allowlists.
 
+use quorate_common::bundle::TargetPublicKey;
+use quorate_common::stamp::{ApiKeyCurve, Stamper};
 use quorate_tests::receiver::Receiver;
 use serde_json::json;
 
@@ -36,6 +38,21 @@ pub(super) async fn session_profiles(Participants { alice, .. }: &Participants) 
     let shown = fetch!(alice, get_session_profile, {"sessionProfileId": id});
     assert_eq!(shown, json!({"sessionProfile": profile}));
     assert_eq!(fetch!(alice, get_session_profiles, {}), json!({"sessionProfiles": [profile]}));
+}
+
+pub(super) async fn sessions(Participants { alice, .. }: &Participants) {
+    let who = fetch!(alice, get_whoami, {});
+    let key =
+        |number: u8| Stamper::new(ApiKeyCurve::P256, &[number; 32]).expect("a key").public_key().to_owned();
+    let login = submit!(alice, stamp_login, {"publicKey": key(7), "expirationSeconds": "600", "invalidateExisting": true});
+    assert_eq!(text(&login["session"]).split('.').count(), 3);
+    let target = TargetPublicKey::parse(&key(8)).expect("a point").hex();
+    let opened = submit!(alice, create_read_write_session, {"targetPublicKey": target, "apiKeyName": "rust"});
+    for member in ["organizationId", "organizationName", "userId", "username"] {
+        assert_eq!(opened[member], who[member], "{member}");
+    }
+    let read_only = submit!(alice, create_read_only_session, {});
+    assert_eq!((&read_only["userId"], text(&read_only["session"]).len()), (&who["userId"], 64));
 }
 
 pub(super) async fn contracts(Participants { alice, .. }: &Participants) {

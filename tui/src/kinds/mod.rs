@@ -28,6 +28,7 @@ mod schema;
 mod secrets;
 mod section;
 mod session_profiles;
+mod sessions;
 mod shared;
 mod signing;
 mod smart_contract_interfaces;
@@ -54,6 +55,7 @@ const KINDS: &[&[Kind]] = &[
     private_keys::KINDS,
     secrets::KINDS,
     session_profiles::KINDS,
+    sessions::KINDS,
     signing::KINDS,
     smart_contract_interfaces::KINDS,
     tags::KINDS,

@@ -66,6 +66,9 @@ impl Body {
             CatalogGate::OwnCredential => Gate::OwnCredential,
             CatalogGate::RootUser => Gate::RootUser,
             CatalogGate::Vote => return Err("policies do not decide on votes".to_owned()),
+            CatalogGate::Caller => {
+                return Err("policies do not decide on this: every user can do it for themselves".to_owned());
+            }
             CatalogGate::Invitation => {
                 return Err(
                     "policies do not decide on this: the holder of an invitation's secret can accept it"

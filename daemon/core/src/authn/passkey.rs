@@ -40,7 +40,14 @@ pub(super) fn caller(
     }
     let stamp = stamp(assertion, &passkey.public_key);
     let credential = *authenticator.id.as_bytes();
-    Ok(Caller { organization: home.id(), user: user.id, credential, invitation: None, stamp })
+    Ok(Caller {
+        organization: home.id(),
+        user: user.id,
+        credential,
+        invitation: None,
+        session_profile: None,
+        stamp,
+    })
 }
 
 /// Returns whether an assertion is valid for these bytes with a passkey of the organization.

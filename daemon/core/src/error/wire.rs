@@ -83,6 +83,7 @@ impl Authn {
             Self::UnknownCredential { .. } => "CREDENTIAL_NOT_FOUND",
             Self::SeveralChildren(_) => "CREDENTIAL_CONFLICT",
             Self::Expired => "API_KEY_EXPIRED",
+            Self::ExpiredSession => "SESSION_EXPIRED",
             Self::Unreadable(_) => return None,
         })
     }
@@ -125,6 +126,10 @@ fn denied(reason: &Denied) -> ApiError {
         Denied::NotAuthorized => {
             return ApiError::new(Code::PermissionDenied, "request not authorized")
                 .reason("REQUEST_NOT_AUTHORIZED");
+        }
+        Denied::Session => {
+            let text = "the session profile does not permit this activity";
+            return ApiError::new(Code::PermissionDenied, text).reason("REQUEST_NOT_AUTHORIZED");
         }
         Denied::Policies(outcomes) => ("No policies evaluated to outcome: Allow".to_owned(), outcomes),
         Denied::Explicit(outcomes) => {

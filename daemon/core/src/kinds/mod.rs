@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use quorate_common::catalog::Gate;
 
 use crate::kind::Entry;
+use crate::view::CredentialScope;
 
 mod billing;
 mod credentials;
@@ -18,6 +19,7 @@ mod prelude;
 mod private_keys;
 mod secrets;
 mod session_profiles;
+mod sessions;
 mod signing;
 mod smart_contract_interfaces;
 mod tags;
@@ -37,6 +39,7 @@ const GROUPS: &[&[Entry]] = &[
     private_keys::ENTRIES,
     secrets::ENTRIES,
     session_profiles::ENTRIES,
+    sessions::ENTRIES,
     signing::ENTRIES,
     smart_contract_interfaces::ENTRIES,
     tags::ENTRIES,
@@ -73,9 +76,9 @@ impl Operation {
         self.versions.iter().find(|entry| entry.activity_type == activity_type)
     }
 
-    /// Returns whether the operation is only for holders of an invitation.
-    pub fn admits_invited(&self) -> bool {
-        self.has(Gate::Invitation)
+    /// Returns where the credential of a stamp is searched.
+    pub fn scope(&self) -> CredentialScope {
+        self.versions.first().map_or(CredentialScope::OrganizationAndParent, |entry| entry.scope)
     }
 
     /// Returns whether the operation creates organizations, and so does not act on an existing one.

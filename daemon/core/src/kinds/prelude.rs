@@ -11,7 +11,7 @@ pub(super) use crate::kind::{Acts, Entry, Kind, Version, entry};
 pub(super) use crate::limits::BATCH;
 pub(super) use crate::model::Change;
 pub(super) use crate::policy::Facts;
-pub(super) use crate::view::{View, check_limit, distinct, look_up_each, not_empty};
+pub(super) use crate::view::{CredentialScope, View, check_limit, distinct, look_up_each, not_empty};
 
 /// A result without members.
 #[derive(Serialize, JsonSchema)]

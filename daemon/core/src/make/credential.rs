@@ -5,6 +5,7 @@ use quorate_common::stamp::StampKey;
 use quorate_common::webauthn::{AttestationError, NewCredential};
 
 use crate::error::{Conflict, Intent, Limit, Missing, RequestError};
+use crate::model::user::KeySource;
 use crate::model::{ApiKey, Authenticator, Millis, OauthProvider, Organization, Passkey, User};
 use crate::params::{NewApiKey, NewAuthenticator, NewOauthProvider};
 use crate::view::{View, check_limit, distinct, not_empty};
@@ -161,7 +162,23 @@ pub fn api_key(new: NewApiKey, now: Millis, random: &mut dyn FnMut() -> [u8; 16]
         public_key: new.public_key,
         expiration_seconds: new.expiration_seconds,
         ip_allowlist: None,
+        source: KeySource::Registration,
+        session_profile: None,
         created: now,
+    }
+}
+
+/// Evicts keys until one more expiring key fits: expired keys first, then the oldest ones.
+pub fn make_room(keys: &mut Vec<ApiKey>, limit: usize, now: Millis) {
+    let expiring = |keys: &[ApiKey]| keys.iter().filter(|key| key.expiration_seconds.is_some()).count();
+    if expiring(keys) < limit {
+        return;
+    }
+    keys.retain(|key| !key.is_expired(now));
+    while expiring(keys) >= limit {
+        let oldest = keys.iter().position(|key| key.expiration_seconds.is_some());
+        let Some(oldest) = oldest else { return };
+        keys.remove(oldest);
     }
 }
 

@@ -7,6 +7,7 @@ pub mod ip_allowlist;
 pub mod policy;
 pub mod private_key;
 pub mod quorum;
+pub mod session;
 mod sign_in;
 pub mod tag;
 pub mod user;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use quorate_common::bounded::Email;
 use quorate_common::ids::UserId;
 use quorate_common::json;
 use quorate_common::webauthn::NewCredential;
@@ -12,7 +13,7 @@ use super::credential::{
 };
 use super::quorum;
 pub use super::sign_in::SignIn;
-use crate::error::{Intent, Limit, RequestError, Unimplemented};
+use crate::error::{Intent, Limit, Missing, RequestError, Unimplemented};
 use crate::execution::Execution;
 use crate::limits::Limits;
 use crate::model::{Change, Millis, Organization, TagKind, User};
@@ -144,6 +145,16 @@ pub fn user(new: NewUser, context: &mut Execution<'_>) -> Result<User, RequestEr
     user_of(new, now, &mut random)
 }
 
+/// Returns the user with an email address. Of several, the oldest root user, or else the oldest user.
+///
+/// # Errors
+/// [`Missing::Contact`] if there is none.
+pub fn with_email<'o>(email: &Email, organization: &'o Organization) -> Result<&'o User, RequestError> {
+    let holders = organization.users().filter(|user| user.email.as_ref() == Some(email));
+    let oldest = holders.min_by_key(|user| (!organization.is_root(user.id), user.created, user.id));
+    oldest.ok_or_else(|| Missing::Contact("email").into())
+}
+
 /// Creates a user from its parameters, outside of an activity.
 ///
 /// # Errors
@@ -173,6 +184,7 @@ fn user_of(new: NewUser, now: Millis, random: &mut dyn FnMut() -> [u8; 16]) -> R
         api_keys: new.api_keys.into_iter().map(|key| api_key(key, now, random)).collect(),
         authenticators,
         oauth_providers,
+        read_only_sessions: Vec::new(),
         tags: new.tags,
         created: now,
         updated: now,

@@ -1,9 +1,10 @@
 //! Users and their credentials.
 
 use quorate_common::bounded::{Email, Label, Phone};
-use quorate_common::ids::{ApiKeyId, AuthenticatorId, ProviderId, TagId, UserId};
+use quorate_common::ids::{ApiKeyId, AuthenticatorId, ProviderId, SessionProfileId, TagId, UserId};
 use quorate_common::stamp::{ApiKeyCurve, Scheme};
 use quorate_common::wire::{self, Timestamp};
+use quorate_common::wire_enum;
 use serde::{Deserialize, Serialize};
 
 use super::record::Record;
@@ -32,12 +33,45 @@ pub struct User {
     pub authenticators: Vec<Authenticator>,
     /// OAuth identities, in the order of registration.
     pub oauth_providers: Vec<OauthProvider>,
+    /// Read-only sessions, in the order of creation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub read_only_sessions: Vec<ReadOnlySession>,
     /// Ids of the tags of the user.
     pub tags: Vec<TagId>,
     /// Time of creation.
     pub created: Millis,
     /// Time of the last change.
     pub updated: Millis,
+}
+
+wire_enum! {
+    /// The flow that created an API key, as `CREDENTIAL_TYPE_*`. All but the first create keys that expire.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum KeySource {
+        /// It was registered with its public key. The wire names the curve instead.
+        #[default]
+        Registration = "CREDENTIAL_TYPE_API_KEY",
+        /// Email recovery.
+        Recovery = "CREDENTIAL_TYPE_RECOVER_USER_KEY_P256",
+        /// Email authentication.
+        EmailAuth = "CREDENTIAL_TYPE_EMAIL_AUTH_KEY_P256",
+        /// A one-time code.
+        OtpAuth = "CREDENTIAL_TYPE_OTP_AUTH_KEY_P256",
+        /// A read-write session.
+        ReadWriteSession = "CREDENTIAL_TYPE_READ_WRITE_SESSION_KEY_P256",
+        /// A token of an OpenID provider.
+        Oauth = "CREDENTIAL_TYPE_OAUTH_KEY_P256",
+        /// A login, which returns a session token.
+        Login = "CREDENTIAL_TYPE_LOGIN",
+    }
+}
+
+impl KeySource {
+    /// Returns whether the key was registered with its public key.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_registration(&self) -> bool {
+        *self == Self::Registration
+    }
 }
 
 /// An API key.
@@ -56,8 +90,23 @@ pub struct ApiKey {
     /// Addresses from which requests with this key are admitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ip_allowlist: Option<IpAllowlist>,
+    /// Flow that created the key.
+    #[serde(default, skip_serializing_if = "KeySource::is_registration")]
+    pub source: KeySource,
+    /// Session profile that limits what the key may do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_profile: Option<SessionProfileId>,
     /// Time of creation.
     pub created: Millis,
+}
+
+/// A session that can query and do nothing else. It ends with its user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadOnlySession {
+    /// SHA-256 digest of the random token, which is stored nowhere.
+    pub digest: [u8; 32],
+    /// Time at which the session ends.
+    pub expires: Millis,
 }
 
 impl ApiKey {
@@ -72,11 +121,12 @@ impl ApiKey {
     }
 
     /// Returns the `CREDENTIAL_TYPE_*` of the key.
-    pub const fn credential_type(&self) -> &'static str {
-        match self.curve {
-            ApiKeyCurve::P256 => "CREDENTIAL_TYPE_API_KEY_P256",
-            ApiKeyCurve::Secp256k1 => "CREDENTIAL_TYPE_API_KEY_SECP256K1",
-            ApiKeyCurve::Ed25519 => "CREDENTIAL_TYPE_API_KEY_ED25519",
+    pub fn credential_type(&self) -> &'static str {
+        match (self.source, self.curve) {
+            (KeySource::Registration, ApiKeyCurve::P256) => "CREDENTIAL_TYPE_API_KEY_P256",
+            (KeySource::Registration, ApiKeyCurve::Secp256k1) => "CREDENTIAL_TYPE_API_KEY_SECP256K1",
+            (KeySource::Registration, ApiKeyCurve::Ed25519) => "CREDENTIAL_TYPE_API_KEY_ED25519",
+            (source, _) => source.name(),
         }
     }
 

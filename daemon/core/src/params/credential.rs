@@ -8,10 +8,9 @@ use quorate_common::wire_enum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::session::PUBLIC_KEY;
 use crate::error::{Intent, RequestError};
 
-/// Longest hex text of a public key: an uncompressed point, with some reserve.
-const PUBLIC_KEY: usize = 140;
 /// A token that proves a contact.
 pub type VerificationToken = Text<{ 8 * 1024 }>;
 /// Longest part of an attestation, in bytes.

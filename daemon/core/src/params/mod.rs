@@ -6,6 +6,7 @@ pub mod keys;
 pub mod organization;
 pub mod policy;
 pub mod secrets;
+pub mod session;
 pub mod signing;
 pub mod user;
 pub mod webhook;

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use super::{Submission, is_denial, is_too_old};
 use crate::error::{Corrupt, Limit, RequestError};
 use crate::execution::Effects;
-use crate::kind::{Entry, empty_object};
+use crate::kind::{Entry, Executed, empty_object};
 use crate::limits::BODY_AHEAD_MILLIS;
 use crate::model::change::{self, Applied, Change};
 use crate::model::layout::{self, Key};
@@ -58,7 +58,7 @@ impl Commit {
 /// The transition of an activity to its next status.
 pub(super) enum Transition {
     /// It was executed.
-    Completed(Box<RawValue>, Effects),
+    Completed(Executed, Effects),
     /// It failed, or was denied.
     Failed(ApiError),
     /// A voter rejected it.
@@ -94,11 +94,7 @@ impl Submission<'_> {
         Ok(VoteRecord {
             id: VoteId::random(runtime.random()),
             user: self.caller.user,
-            user_name: self
-                .target
-                .user(self.caller.user)
-                .map(|user| user.name.to_string())
-                .unwrap_or_default(),
+            user_name: self.home.user(self.caller.user).map(|user| user.name.to_string()).unwrap_or_default(),
             selection,
             message,
             public_key: self.caller.stamp.public_key.clone(),
@@ -133,9 +129,11 @@ impl Submission<'_> {
     }
 
     /// Creates an empty commit on the condition that the organization, and so the basis of the decision, is
-    /// unchanged.
+    /// unchanged. This includes the parent, if it decides.
     pub(super) fn commit(&self) -> Commit {
-        Commit { expect: vec![(self.target.id(), self.target.head.version)], ..Commit::default() }
+        let expect = |organization: &Organization| (organization.id(), organization.head.version);
+        let parent = (self.home.id() != self.target.id()).then(|| expect(&self.home));
+        Commit { expect: std::iter::once(expect(&self.target)).chain(parent).collect(), ..Commit::default() }
     }
 
     /// Applies a transition to a new activity, and adds the activity with its index entries to the commit.
@@ -173,8 +171,8 @@ impl Submission<'_> {
         activity.updated = self.now.max(activity.updated);
         let mut changes = Vec::new();
         match transition {
-            Transition::Completed(result, effects) => {
-                activity.result = result;
+            Transition::Completed(executed, effects) => {
+                activity.result = executed.result;
                 changes = self.apply_effects(effects, activity.id, commit)?;
             }
             Transition::Failed(error) => activity.failure = Some(error),

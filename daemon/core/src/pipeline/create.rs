@@ -50,15 +50,10 @@ pub(super) fn create<'a>(
     let passkey = registrant.user.authenticators.first().ok_or(error)?.credential()?;
     let stamp = authn::registrant(credentials, &passkey, body)?;
     let (fingerprint, stamped, now) = (Fingerprint::of(body), stamped(envelope.timestamp_ms)?, runtime.now);
-    let submission = |target: Organization, caller: Caller| Submission {
-        world,
-        body,
-        kept: None,
-        fingerprint,
-        stamped,
-        caller,
-        target: Arc::new(target),
-        now,
+    let submission = |target: Organization, caller: Caller| {
+        let target = Arc::new(target);
+        let home = Arc::clone(&target);
+        Submission { world, body, kept: None, fingerprint, stamped, caller, home, target, now }
     };
     if let Some(organization) = records::organization_of_body(world.records(), stamped, &fingerprint)? {
         let target = world.organization(organization)?.ok_or(Missing::Organization)?;
@@ -109,7 +104,14 @@ fn check_no_organization_id(body: &[u8]) -> Result<(), RequestError> {
 fn caller(target: &Organization, credential_id: &str, stamp: Stamp) -> Result<Caller, RequestError> {
     let (user, authenticator, _) = target.passkey(credential_id).ok_or(Missing::Activity)?;
     let credential = *authenticator.id.as_bytes();
-    Ok(Caller { organization: target.id(), user: user.id, credential, invitation: None, stamp })
+    Ok(Caller {
+        organization: target.id(),
+        user: user.id,
+        credential,
+        invitation: None,
+        session_profile: None,
+        stamp,
+    })
 }
 
 /// Builds the new organization with its root user.

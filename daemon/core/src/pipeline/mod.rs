@@ -23,7 +23,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::answer::activity_answer;
-use crate::authn::{self, Authenticated, CredentialScope, Credentials, Stamped};
+use crate::authn::{self, Authenticated, Credentials, Stamped};
 use crate::error::{Authn, Corrupt, Denied, Intent, RequestError, Unimplemented};
 use crate::kind::{Entry, PreparedRequest};
 use crate::kinds::{self, Operation};
@@ -91,6 +91,8 @@ struct Submission<'a> {
     /// `timestampMs` of the body.
     stamped: Millis,
     caller: Caller,
+    /// Organization of the caller, which decides: the one acted upon, or its parent.
+    home: Arc<Organization>,
     target: Arc<Organization>,
     now: Millis,
 }
@@ -118,20 +120,17 @@ fn run<'a>(
     if operation.creates_organizations() {
         return create::create(world, runtime, operation, credentials, body);
     }
-    let scope = if operation.admits_invited() {
-        CredentialScope::Invitations
-    } else {
-        CredentialScope::OrganizationAndParent
-    };
-    let Stamped { authenticated, document } = authn::stamped(world, credentials, body, scope, runtime.now)?;
-    let Authenticated { caller, target, .. } = authenticated;
+    let now = runtime.now;
+    let Stamped { authenticated, document } =
+        authn::stamped(world, credentials, body, operation.scope(), now)?;
+    let Authenticated { caller, home, target } = authenticated;
     let organization = target.id();
     let envelope: Envelope<'_> = document.typed()?;
     let entry = entry_of(operation, &envelope.activity_type)?;
     let (fingerprint, stamped) = (Fingerprint::of(body), stamped(envelope.timestamp_ms)?);
     let mut submission =
-        Submission { world, body, kept: None, fingerprint, stamped, caller, target, now: runtime.now };
-    submission.check_caller_organization()?;
+        Submission { world, body, kept: None, fingerprint, stamped, caller, home, target, now };
+    submission.check_caller_organization(entry)?;
     match records::processed_body(world, &submission.target, stamped, &fingerprint)? {
         None => {}
         Some(ProcessedBody::Denied) => return Err(Denied::Policies(Vec::new()).into()),
@@ -225,9 +224,10 @@ fn in_time(stamped: Millis, now: Millis) -> Result<(), RequestError> {
 }
 
 impl Submission<'_> {
-    /// Refuses callers from the parent organization: they can query a sub-organization but not change it.
-    fn check_caller_organization(&self) -> Result<(), RequestError> {
-        if self.caller.organization == self.target.id() {
+    /// Refuses callers from the parent organization, unless the kind is open to them: they can query a
+    /// sub-organization but not change it.
+    fn check_caller_organization(&self, entry: &Entry) -> Result<(), RequestError> {
+        if self.caller.organization == self.target.id() || entry.open_to_parent {
             return Ok(());
         }
         Err(Intent::OtherOrganization { target: self.target.id(), voters: self.caller.organization }.into())

@@ -31,6 +31,8 @@ pub struct Pending<'a> {
     facts: Facts,
     error: Option<RequestError>,
     view: View<'a>,
+    /// Organization that decides: the one acted upon, or its parent.
+    decider: &'a Organization,
 }
 
 /// The verdict on a request by its rules, the root quorum and policies.
@@ -79,7 +81,17 @@ impl<'a> Pending<'a> {
         view: View<'a>,
     ) -> Result<Self, Corrupt> {
         let RuleOutcome { facts, error } = prepared.rules(&view)?;
-        Ok(Self { world, entry, prepared, facts, error, view })
+        Ok(Self { world, entry, prepared, facts, error, view, decider: view.organization })
+    }
+
+    /// Lets the parent decide on the request of one of its users. Their own credentials are those in the parent.
+    pub(super) fn decided_by(self, parent: &'a Organization) -> Self {
+        Self { facts: Facts { own_credentials_of: None, ..self.facts }, decider: parent, ..self }
+    }
+
+    /// Returns whether the request is within the scope of a session.
+    pub(super) fn is_within(&self, scope: &str, approvals: &[Approval]) -> bool {
+        policy::is_within_scope(scope, &self.input(approvals))
     }
 
     /// Parses the proposal of a stored activity again, and applies the rules of its kind.
@@ -138,7 +150,7 @@ impl<'a> Pending<'a> {
 
     fn input<'c>(&'c self, approvals: &'c [Approval]) -> DecisionInput<'c> {
         DecisionInput {
-            organization: self.view.organization,
+            organization: self.decider,
             activity_type: self.entry.activity_type,
             gate: self.entry.gate,
             acts: self.entry.acts,
@@ -233,7 +245,7 @@ impl Permit<'_> {
         let own = Runtime { now: runtime.now, order: runtime.order, entropy: &mut *runtime.entropy };
         let mut context = Execution::new(self.view, own);
         match self.prepared.execute(self.granted, &mut context) {
-            Ok(result) => Ok(Transition::Completed(result, context.finish())),
+            Ok(executed) => Ok(Transition::Completed(executed, context.finish())),
             Err(corrupt @ RequestError::Corrupt(_)) => Err(corrupt),
             Err(error) => Ok(Transition::Failed(error.api_error())),
         }

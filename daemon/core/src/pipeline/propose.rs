@@ -1,15 +1,16 @@
 //! A new activity: it is judged, and executed if it needs no further approval.
 
 use quorate_common::activity::Status;
+use quorate_common::catalog::{Action, Gate};
 
 use super::commit::Transition;
 use super::pending::{Pending, Verdict};
 use super::{Attempt, Submission};
 use crate::consensus::Approval;
-use crate::error::{Limit, RequestError};
+use crate::error::{Denied, Limit, RequestError};
 use crate::kind::{Entry, PreparedRequest};
 use crate::model::layout;
-use crate::view::View;
+use crate::view::{self, View};
 use crate::world::{Page, Runtime};
 
 impl<'a> Submission<'a> {
@@ -20,7 +21,11 @@ impl<'a> Submission<'a> {
         prepared: Box<dyn PreparedRequest>,
         runtime: &mut Runtime<'_>,
     ) -> Result<Attempt, RequestError> {
-        let checked = Pending::new(self.world, entry, prepared, self.view())?;
+        let mut checked = Pending::new(self.world, entry, prepared, self.view())?;
+        let is_decided_by_parent = self.home.id() != self.target.id();
+        if is_decided_by_parent {
+            checked = checked.decided_by(&self.home);
+        }
         // An invalid request is refused before policies are evaluated. A missing or conflicting object is an
         // outcome of the activity, so the caller must first be authorized to propose it.
         if let Some(invalid @ (RequestError::Intent(_) | RequestError::Unimplemented(_))) =
@@ -29,11 +34,18 @@ impl<'a> Submission<'a> {
             return Err(invalid.clone());
         }
         let mut activity = self.new_activity(entry, checked.intent(), runtime)?;
+        let is_permitted = self.session_permits(entry, &checked)?;
         let (verdict, evaluations) = checked.decide(&[self.approval()]);
-        activity.set_evaluations(evaluations);
-        let (transition, pending) = match verdict {
+        activity.set_evaluations(evaluations.clone());
+        let denied = |denied: Denied| Transition::Failed(RequestError::Denied(denied).api_error());
+        let (mut transition, pending) = match verdict {
+            _ if !is_permitted => (denied(Denied::Session), None),
             Verdict::Allowed(Ok(permit)) => (permit.execute(runtime)?, None),
             Verdict::Allowed(Err(error)) => (Transition::Failed(error.api_error()), None),
+            // Only users of the organization vote on its activities.
+            Verdict::Waits(_) if is_decided_by_parent => {
+                (denied(Denied::Policies(evaluations.clone())), None)
+            }
             Verdict::Waits(pending) => {
                 if let Some(error) = pending.rule_error() {
                     (Transition::Failed(error.api_error()), None)
@@ -42,18 +54,34 @@ impl<'a> Submission<'a> {
                     (Transition::Waiting, Some(pending))
                 }
             }
-            Verdict::Denied(denied, _) => {
-                (Transition::Failed(RequestError::Denied(denied).api_error()), None)
-            }
+            Verdict::Denied(reason, _) => (denied(reason), None),
+        };
+        let shown_once = match &mut transition {
+            Transition::Completed(executed, _) => executed.shown_once.take(),
+            _ => None,
         };
         let mut commit = self.commit();
         self.record(&mut activity, transition, &mut commit)?;
+        // The record keeps the masked result.
+        activity.result = shown_once.unwrap_or(activity.result);
         let attempt = match &activity.failure {
             Some(error) => Attempt::of(Err(error.clone())),
             // An activity that waits changes nothing that its rules and policies depend on.
             None => self.answer(&activity, self.shown(&commit), pending.as_ref())?,
         };
         Ok(attempt.with(commit))
+    }
+
+    /// Returns whether the session of the caller permits a request or a vote on it. Without a profile, a
+    /// session permits what its user may do. With one, the request must be within its scope, and must not
+    /// create credentials: they would not be limited.
+    pub(super) fn session_permits(&self, entry: &Entry, request: &Pending<'_>) -> Result<bool, RequestError> {
+        let Some(profile) = self.caller.session_profile else { return Ok(true) };
+        let creates_credentials = entry.gate == Gate::OwnCredential
+            && entry.acts.is_some_and(|(action, _)| action == Action::Create);
+        let profile = view::session_profile(self.world, &self.home, profile)?;
+        Ok(!creates_credentials
+            && profile.is_some_and(|profile| request.is_within(&profile.scope, &[self.approval()])))
     }
 
     /// Returns the view that kinds get.

@@ -7,7 +7,7 @@ use super::pending::Verdict;
 use super::{Attempt, Pending, Submission, in_time};
 use crate::error::{Denied, Missing, RequestError};
 use crate::execution::Effects;
-use crate::kind::{Ballot, Entry, PreparedRequest, empty_object};
+use crate::kind::{Ballot, Entry, Executed, PreparedRequest, empty_object};
 use crate::model::ActivityRecord;
 use crate::records;
 use crate::world::Runtime;
@@ -28,6 +28,9 @@ impl Submission<'_> {
         let pending = self.pending(&target)?;
         let voters = pending.voters(&target);
         let is_proposer = target.proposer == self.caller.user;
+        if !self.session_permits(pending.entry(), &pending)? {
+            return Err(Denied::Session.into());
+        }
         if !voters.open_to.contains(&self.caller.user) && !is_proposer {
             return Err(Denied::NotAuthorized.into());
         }
@@ -35,7 +38,8 @@ impl Submission<'_> {
             return self.answer(&target, &self.target, Some(&pending));
         }
         let mut own = self.new_activity(entry, prepared.intent(), runtime)?;
-        let voted = Transition::Completed(empty_object(), Effects::default());
+        let executed = Executed { result: empty_object(), shown_once: None };
+        let voted = Transition::Completed(executed, Effects::default());
         let mut commit = self.commit();
         let attempt = match ballot.selection {
             Selection::Approved => {
@@ -76,6 +80,9 @@ impl Submission<'_> {
             return self.answer(&known, &self.target, Some(&pending));
         }
         in_time(self.stamped, self.now)?;
+        if !self.session_permits(pending.entry(), &pending)? {
+            return Err(Denied::Session.into());
+        }
         let mut commit = self.commit();
         let (target, pending) = self.approve(known, pending, &mut commit, runtime)?;
         Ok(self.answer(&target, self.shown(&commit), pending.as_ref())?.with(commit))

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use quorate_common::catalog::{Action, Gate, Resource};
 use quorate_common::ids::UserId;
 use quorate_policy::decide::{
-    DenyErrors, Electorate, PolicyOutcome, PolicyProgram, SubjectOutcomes, VerdictContext, evaluate_policies,
-    strictest,
+    DenyErrors, Effect, Electorate, PolicyOutcome, PolicyProgram, SubjectOutcomes, VerdictContext,
+    evaluate_policies, strictest,
 };
 use quorate_policy::request::{Request, RequestFacts, Subject};
 use quorate_policy::{Budget, Program, REQUEST_STEP_LIMIT, Timestamp, contributors};
@@ -91,10 +91,13 @@ pub fn decide(input: &DecisionInput<'_>) -> Decided {
 /// Decides like [`decide`], within a budget. A policy that is not completely evaluated permits nothing.
 pub fn decide_within(input: &DecisionInput<'_>, budget: &mut Budget) -> Decided {
     match input.gate {
+        // What a caller may do for themselves gives them nothing that they do not have.
         // The stamp proves possession of the mailed secret, and the rules check which invitation it belongs
         // to. The stamp of a registrant proves possession of the new passkey, and there is nobody else who
         // could decide.
-        Gate::Invitation | Gate::Registrant => return Decision::Allow(Granted { _private: () }).into(),
+        Gate::Caller | Gate::Invitation | Gate::Registrant => {
+            return Decision::Allow(Granted { _private: () }).into();
+        }
         Gate::RootUser if !input.organization.is_root(input.proposer) => {
             return Decision::Deny(Denied::Policies(Vec::new())).into();
         }
@@ -150,10 +153,27 @@ fn rule(context: VerdictContext, evaluations: &[Evaluation]) -> Rule {
 
 /// Evaluates all policies for each subject.
 fn by_subject(input: &DecisionInput<'_>, budget: &mut Budget) -> Vec<SubjectOutcomes> {
-    let organization = input.organization;
-    if organization.policies().next().is_none() {
+    let programs: Vec<_> = input.organization.policies().map(|parsed| &parsed.program).collect();
+    if programs.is_empty() {
         return vec![SubjectOutcomes::default()];
     }
+    outcomes(&programs, input, budget)
+}
+
+/// Returns whether an activity is within the scope of a session: the condition is true for each subject. A
+/// condition that cannot be evaluated permits nothing.
+pub fn is_within_scope(scope: &str, input: &DecisionInput<'_>) -> bool {
+    let Ok(program) = PolicyProgram::parse(Effect::Allow, Some(scope), None, None) else { return false };
+    let by_subject = outcomes(&[&program], input, &mut Budget::new(REQUEST_STEP_LIMIT));
+    by_subject.iter().all(|subject| subject.outcomes.iter().all(|one| *one == PolicyOutcome::Allow))
+}
+
+/// Evaluates policies for each subject.
+fn outcomes(
+    programs: &[&PolicyProgram],
+    input: &DecisionInput<'_>,
+    budget: &mut Budget,
+) -> Vec<SubjectOutcomes> {
     let electorate = electorate(input);
     let request = Request {
         activity_type: input.activity_type,
@@ -165,8 +185,7 @@ fn by_subject(input: &DecisionInput<'_>, budget: &mut Budget) -> Vec<SubjectOutc
     let subjects = if input.facts.subjects.is_empty() { none.as_slice() } else { &input.facts.subjects };
     let subject_outcomes = |subject| {
         let facts = RequestFacts::new(request, subject);
-        let programs = organization.policies().map(|parsed| &parsed.program);
-        evaluate_policies(programs, &facts, &electorate, input.deny_errors, budget)
+        evaluate_policies(programs.iter().copied(), &facts, &electorate, input.deny_errors, budget)
     };
     subjects.iter().map(subject_outcomes).collect()
 }

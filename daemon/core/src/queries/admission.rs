@@ -57,7 +57,7 @@ pub fn admit(
     credentials: &Credentials,
     body: &[u8],
 ) -> Result<Admitted, RequestError> {
-    let Stamped { authenticated, document } = authn::stamped(world, credentials, body, entry.scope, now)?;
+    let Stamped { authenticated, document } = authn::for_query(world, credentials, body, entry.scope, now)?;
     reject_activity_members(&document)?;
     let Authenticated { caller, home, target } = authenticated;
     let tenant = home.head.parent.unwrap_or(home.id());

@@ -9,10 +9,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::authn::CredentialScope;
 use crate::error::{Corrupt, RequestError};
 use crate::model::{Millis, Organization};
 use crate::view::Caller;
+use crate::view::CredentialScope;
 use crate::world::World;
 
 /// The context of a query.

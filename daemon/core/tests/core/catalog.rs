@@ -6,9 +6,9 @@ use quorate_core::catalog::catalog;
 use crate::golden;
 
 /// Verbs with which the name of a type begins.
-const VERBS: [&str; 14] = [
+const VERBS: [&str; 15] = [
     "ACCEPT", "ACTIVATE", "APPROVE", "CREATE", "DELETE", "DISABLE", "EXPORT", "IMPORT", "INIT", "REJECT",
-    "REMOVE", "SET", "SIGN", "UPDATE",
+    "REMOVE", "SET", "SIGN", "STAMP", "UPDATE",
 ];
 
 /// Types that are subject to policies although no resource represents them.

@@ -35,6 +35,11 @@ pub(crate) fn public_key(number: u32) -> String {
     stamper(number).public_key().to_owned()
 }
 
+/// Returns the uncompressed public key with this number.
+pub(crate) fn target_public_key(number: u32) -> String {
+    TargetPublicKey::parse(&public_key(number)).expect("a point").hex()
+}
+
 /// Encodes a stamp as a header value: base64url of its JSON.
 pub(crate) fn header(stamp: &Stamp) -> String {
     use base64ct::Encoding;
@@ -57,7 +62,7 @@ pub(crate) enum AuthMethod {
 }
 
 /// A person with a key.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub(crate) struct Person {
     /// Organization of the user.
     pub(crate) home: OrganizationId,

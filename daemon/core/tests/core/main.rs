@@ -45,6 +45,7 @@ mod quorum;
 mod samples;
 mod secrets;
 mod seed;
+mod sessions;
 mod settings;
 mod store_errors;
 mod stored;

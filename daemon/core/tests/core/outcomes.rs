@@ -16,6 +16,9 @@ use serde_json::{Value, json};
 use crate::fixture::{Fixture, NOW, Person};
 use crate::samples;
 
+/// Members of results that only the first answer shows.
+const SHOWN_ONCE: [&str; 1] = ["/createReadOnlySessionResult/session"];
+
 #[test]
 fn every_kind_succeeds_once() {
     let fixture = Fixture::new(1);
@@ -39,7 +42,11 @@ fn every_kind_succeeds_once() {
         match fixture.send(&caller, &entry.operation(), &body, NOW + 1000) {
             Ok(again) => {
                 assert_eq!(again["activity"]["id"], answer["activity"]["id"], "{}", entry.activity_type);
-                assert_eq!(again["activity"]["result"], answer["activity"]["result"]);
+                let mut result = answer["activity"]["result"].clone();
+                for pointer in SHOWN_ONCE {
+                    result.pointer_mut(pointer).into_iter().for_each(|member| *member = Value::from(""));
+                }
+                assert_eq!(again["activity"]["result"], result);
             }
             // Nobody is left who could see the activity.
             Err(error) => {

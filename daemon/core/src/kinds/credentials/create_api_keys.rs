@@ -5,7 +5,6 @@ use quorate_common::ids::{ApiKeyId, UserId};
 use crate::error::Limit;
 use crate::kinds::prelude::*;
 use crate::make::credential;
-use crate::model::{ApiKey, Millis};
 use crate::params::NewApiKey;
 use crate::params::credential::{ApiKeyParams, ApiKeyParamsV2};
 
@@ -74,7 +73,7 @@ impl Kind for Request {
         check_limit(0, expiring, limits.expiring_api_keys, "expiring API keys per user", "expiring_api_keys")
     }
 
-    fn own_credentials_of(&self) -> Option<UserId> {
+    fn own_credentials_of(&self, _: &View<'_>) -> Option<UserId> {
         Some(self.user)
     }
 
@@ -85,7 +84,7 @@ impl Kind for Request {
         let mut ids = Vec::with_capacity(self.keys.len());
         for new in self.keys {
             if new.expiration_seconds.is_some() {
-                make_room(&mut user.api_keys, limit, now);
+                credential::make_room(&mut user.api_keys, limit, now);
             }
             let key = credential::api_key(new, now, &mut || context.random());
             ids.push(key.id);
@@ -93,19 +92,5 @@ impl Kind for Request {
         }
         context.update_user(user);
         Ok(Outcome { api_key_ids: AtMost::cut(ids) })
-    }
-}
-
-/// Evicts keys until one more expiring key fits: expired keys first, then the oldest ones.
-fn make_room(keys: &mut Vec<ApiKey>, limit: usize, now: Millis) {
-    let expiring = |keys: &[ApiKey]| keys.iter().filter(|key| key.expiration_seconds.is_some()).count();
-    if expiring(keys) < limit {
-        return;
-    }
-    keys.retain(|key| !key.is_expired(now));
-    while expiring(keys) >= limit {
-        let oldest = keys.iter().position(|key| key.expiration_seconds.is_some());
-        let Some(oldest) = oldest else { return };
-        keys.remove(oldest);
     }
 }

@@ -65,7 +65,7 @@ impl Kind for Request {
         credential::check_authenticators(&self.authenticators, user, view)
     }
 
-    fn own_credentials_of(&self) -> Option<UserId> {
+    fn own_credentials_of(&self, _: &View<'_>) -> Option<UserId> {
         Some(self.user)
     }
 

@@ -52,7 +52,7 @@ impl Kind for Request {
         credential::check_oauth_providers(&self.providers, view.user(self.user)?, view)
     }
 
-    fn own_credentials_of(&self) -> Option<UserId> {
+    fn own_credentials_of(&self, _: &View<'_>) -> Option<UserId> {
         Some(self.user)
     }
 

@@ -47,7 +47,7 @@ impl Kind for Intent {
         Ok(user)
     }
 
-    fn own_credentials_of(&self) -> Option<UserId> {
+    fn own_credentials_of(&self, _: &View<'_>) -> Option<UserId> {
         Some(self.user_id)
     }
 

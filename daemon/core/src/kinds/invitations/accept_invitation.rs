@@ -69,6 +69,7 @@ impl From<V2> for Request {
 
 impl Kind for Request {
     const GATE: Gate = Gate::Invitation;
+    const SCOPE: CredentialScope = CredentialScope::Invitations;
     type Plan = (Invitation, NewUser);
     type Outcome = Outcome;
 

@@ -4,8 +4,8 @@
 //! - `{"parameters": {}}` is refused with 400: invalid request body: `parameters`: not allowed in a query
 //! - `{"organizationId": "$unknown"}` is refused with 404: no organization found with the given ID
 
-use crate::authn::CredentialScope;
 use crate::queries::prelude::*;
+use crate::view::CredentialScope;
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

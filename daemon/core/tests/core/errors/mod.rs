@@ -15,6 +15,7 @@ mod bundles;
 mod changes;
 mod keys;
 mod secrets;
+mod sessions;
 mod settings;
 
 /// Who sends an invalid request, and to which organization.
@@ -49,7 +50,8 @@ pub(crate) fn by_type(fixture: &Fixture) -> BTreeMap<String, Vec<Row>> {
 
 /// Returns valid parameters of a type, given without its prefix.
 pub(crate) fn sample(name: &str, fixture: &Fixture, subject: &Person) -> Option<Value> {
-    let modules = [bundles::sample, changes::sample, keys::sample, secrets::sample, settings::sample];
+    let modules =
+        [bundles::sample, changes::sample, keys::sample, secrets::sample, sessions::sample, settings::sample];
     modules.iter().find_map(|sample| sample(name, fixture, subject))
 }
 
@@ -65,6 +67,7 @@ fn all(fixture: &Fixture) -> Vec<Row> {
         keys::rows(fixture),
         changes::rows(fixture),
         secrets::rows(fixture),
+        sessions::rows(fixture),
         settings::rows(fixture),
     ]
     .concat()

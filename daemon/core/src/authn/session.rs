@@ -1,0 +1,41 @@
+//! Authentication by the token of a read-only session.
+
+use std::net::IpAddr;
+
+use quorate_common::stamp::{Scheme, Stamp};
+use sha2::{Digest, Sha256};
+
+use crate::error::{Authn, Denied, RequestError};
+use crate::model::{Millis, Organization, ip_allowlist};
+use crate::view::Caller;
+
+/// Finds the user whose session has this token. Tokens are random, so their digests can be compared without
+/// protection against timing.
+pub(super) fn caller(
+    organization: &Organization,
+    token: &str,
+    source: Option<IpAddr>,
+    now: Millis,
+) -> Result<Caller, RequestError> {
+    let token: [u8; 32] = const_hex::decode_to_array(token).map_err(|_| Authn::UnknownSession)?;
+    let digest: [u8; 32] = Sha256::digest(token).into();
+    let has_session = |session: &&crate::model::user::ReadOnlySession| session.digest == digest;
+    let found = organization
+        .users()
+        .find_map(|user| user.read_only_sessions.iter().find(has_session).map(|session| (user, session)));
+    let (user, session) = found.ok_or(Authn::UnknownSession)?;
+    if session.expires <= now {
+        return Err(Authn::ExpiredSession.into());
+    }
+    if !ip_allowlist::admits(organization.head.ip_allowlist.as_ref(), None, source) {
+        return Err(Denied::Address.into());
+    }
+    Ok(Caller {
+        organization: organization.id(),
+        user: user.id,
+        credential: *user.id.as_bytes(),
+        invitation: None,
+        session_profile: None,
+        stamp: Stamp { public_key: String::new(), scheme: Scheme::P256, signature: String::new() },
+    })
+}

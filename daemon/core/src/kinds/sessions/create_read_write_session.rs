@@ -1,0 +1,147 @@
+//! Opens a session for a user, with a key that is delivered encrypted to a key of the client.
+
+use quorate_common::bounded::{Email, ExpirationSeconds, Text};
+use quorate_common::bundle::TargetPublicKey;
+use quorate_common::ids::{ApiKeyId, OrganizationId, UserId};
+
+use crate::bundles;
+use crate::kinds::prelude::*;
+use crate::make::session::{self, NewSession};
+use crate::make::user;
+use crate::model::User;
+use crate::model::user::KeySource;
+
+/// Opens a session for the user with an email address, and returns its key encrypted to the target key.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct V1 {
+    target_public_key: Text<130>,
+    email: Email,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    api_key_name: Option<Label>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expiration_seconds: Option<ExpirationSeconds>,
+}
+
+/// Opens a session for the caller or another user, and returns its key encrypted to the target key.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct V2 {
+    target_public_key: Text<130>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user_id: Option<UserId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    api_key_name: Option<Label>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expiration_seconds: Option<ExpirationSeconds>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    invalidate_existing: Option<bool>,
+}
+
+/// The version-independent parameters.
+pub(in crate::kinds) struct Request {
+    target: Text<130>,
+    user: SessionUser,
+    name: Option<Label>,
+    seconds: Option<ExpirationSeconds>,
+    invalidates_existing: bool,
+}
+
+/// Whose session it is.
+enum SessionUser {
+    Caller,
+    Id(UserId),
+    Email(Email),
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Outcome {
+    organization_id: OrganizationId,
+    organization_name: String,
+    user_id: UserId,
+    username: String,
+    api_key_id: ApiKeyId,
+    credential_bundle: String,
+}
+
+impl Version for V1 {
+    type Kind = Request;
+    const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION";
+    const NUMBER: u16 = 70;
+}
+
+impl Version for V2 {
+    type Kind = Request;
+    const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_READ_WRITE_SESSION_V2";
+    const NUMBER: u16 = 75;
+}
+
+impl From<V1> for Request {
+    fn from(V1 { target_public_key: target, email, api_key_name: name, expiration_seconds }: V1) -> Self {
+        let user = SessionUser::Email(email);
+        Self { target, user, name, seconds: expiration_seconds, invalidates_existing: false }
+    }
+}
+
+impl From<V2> for Request {
+    fn from(intent: V2) -> Self {
+        Self {
+            target: intent.target_public_key,
+            user: intent.user_id.map_or(SessionUser::Caller, SessionUser::Id),
+            name: intent.api_key_name,
+            seconds: intent.expiration_seconds,
+            invalidates_existing: intent.invalidate_existing == Some(true),
+        }
+    }
+}
+
+impl Request {
+    fn user<'v>(&self, view: &View<'v>) -> Result<&'v User, RequestError> {
+        match &self.user {
+            SessionUser::Caller => view.user(view.proposer),
+            SessionUser::Id(id) => view.user(*id),
+            SessionUser::Email(email) => user::with_email(email, view.organization),
+        }
+    }
+}
+
+impl Kind for Request {
+    const ACTS: Acts = Some((Action::Create, Resource::Auth));
+    const GATE: Gate = Gate::OwnCredential;
+    const SCOPE: CredentialScope = CredentialScope::SubOrganizations;
+    const OPEN_TO_PARENT: bool = true;
+    type Plan = (UserId, TargetPublicKey, Label);
+    type Outcome = Outcome;
+
+    fn rules(&self, view: &View<'_>) -> Result<Self::Plan, RequestError> {
+        let target = bundles::target(self.target.as_str())?;
+        let name = self.name.clone().map_or_else(|| session::label("Read Write Session", view), Ok)?;
+        Ok((self.user(view)?.id, target, name))
+    }
+
+    fn own_credentials_of(&self, view: &View<'_>) -> Option<UserId> {
+        self.user(view).ok().map(|user| user.id)
+    }
+
+    fn execute(self, plan: Self::Plan, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
+        let (user, target, name) = plan;
+        let (credential_bundle, public_key) = bundles::new_credential(&target, context)?;
+        let seconds = self.seconds.map_or(session::LIFETIME_SECONDS, |ExpirationSeconds(seconds)| seconds);
+        let new = NewSession {
+            key: session::p256_key(name, public_key, seconds),
+            source: KeySource::ReadWriteSession,
+            invalidates_existing: self.invalidates_existing,
+            profile: None,
+        };
+        let api_key_id = new.open(user, context)?;
+        Ok(Outcome {
+            organization_id: context.organization.id(),
+            organization_name: context.organization.head.name.to_string(),
+            user_id: user,
+            username: context.user(user)?.name.to_string(),
+            api_key_id,
+            credential_bundle,
+        })
+    }
+}

@@ -1,0 +1,11 @@
+//! Sessions: logins, which add an expiring key to a user, and sessions that can only query.
+
+use super::Kind;
+
+mod create_read_only_session;
+mod create_read_write_session;
+mod session;
+mod stamp_login;
+
+pub(super) const KINDS: &[Kind] =
+    &[create_read_only_session::KIND, create_read_write_session::KIND, stamp_login::KIND];
