@@ -27,7 +27,7 @@ use quorate_core::outbox::{Delivery, EventBody, Parked};
 use quorate_core::secret;
 use serde_json::Value;
 
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, NOW};
 use crate::golden;
 use crate::samples;
 
@@ -135,12 +135,21 @@ fn records_stay_readable() {
         fixture.execute("ACTIVITY_TYPE_CREATE_POLICY_V3", &serde_json::json!({"policyName": "policy", "effect": "EFFECT_ALLOW",
             "condition": "activity.kind == 'CREATE_WALLET'", "consensus": "approvers.count() >= 2", "notes": "notes"}));
         create_missing(&mut fixture);
+        let spare = fixture.spare.clone();
+        for name in ["STAMP_LOGIN", "CREATE_READ_WRITE_SESSION_V2", "CREATE_READ_ONLY_SESSION"] {
+            let activity_type = format!("ACTIVITY_TYPE_{name}");
+            let parameters = samples::parameters(&activity_type, &fixture, &spare);
+            let opened = fixture.submit(&spare, fixture.id, &activity_type, &parameters, NOW);
+            opened.unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        }
     }
     check::<Head>(&fixture, |key| key[0] == b'o');
     check_as::<Head>("organization with digest", &fixture, |key| key[0] == b'o');
     check::<User>(&fixture, entity(Class::USER));
     let with_passkey = layout::entity(fixture.id, Class::USER, fixture.user.user.as_bytes());
     check_as::<User>("user with passkey", &fixture, |key| *key == *with_passkey);
+    let with_sessions = layout::entity(fixture.id, Class::USER, fixture.spare.user.as_bytes());
+    check_as::<User>("user with sessions", &fixture, |key| *key == *with_sessions);
     check::<Policy>(&fixture, entity(Class::POLICY));
     for class in RECORDS {
         check_class(class, &fixture);
