@@ -102,6 +102,7 @@ impl StartError {
                 VaultError::MissingKey { .. } => 4,
                 VaultError::KeyTooOpen(..)
                 | VaultError::NotAKey(_)
+                | VaultError::ShortPassphrase
                 | VaultError::WrongKey(_)
                 | VaultError::OtherKind(..) => 5,
                 VaultError::NoStore(_) | VaultError::NoKeyDirectory(_) | VaultError::System { .. } => 3,

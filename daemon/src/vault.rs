@@ -23,6 +23,9 @@ const FORMAT: u32 = 1;
 const READING_KEY: &str = "reading the key file";
 const CHECK_CONTEXT: &[u8] = b"quorate/check";
 const CHECK: &[u8] = b"quorate";
+/// Fewest characters of the passphrase of a new store. Stores that have a shorter one still open.
+const MIN_PASSPHRASE: usize = 8;
+
 /// Memory of the passphrase derivation in KiB: 64 MiB (RFC 9106 §4, second recommended option).
 const STRETCH_MEMORY_KIB: u32 = 64 * 1024;
 /// Passes of the passphrase derivation.
@@ -61,6 +64,9 @@ pub enum VaultError {
     /// The key file does not contain a key.
     #[error("the key file {0} must contain 64 hex digits")]
     NotAKey(PathBuf),
+    /// The passphrase of a new store is too short.
+    #[error("the passphrase of the root key is too short: use at least {MIN_PASSPHRASE} characters")]
+    ShortPassphrase,
     /// The key belongs to another store.
     #[error("wrong key: it does not decrypt the store in {0}")]
     WrongKey(PathBuf),
@@ -184,6 +190,9 @@ impl Vault {
                     None => write_key(path)?,
                 };
                 (root, KeyKind::File)
+            }
+            KeySource::Passphrase(passphrase) if passphrase.chars().count() < MIN_PASSPHRASE => {
+                return Err(VaultError::ShortPassphrase);
             }
             KeySource::Passphrase(passphrase) => {
                 let salt = random::<16>()?;
@@ -343,6 +352,11 @@ mod tests {
     fn a_passphrase_opens_the_vault_that_it_created() {
         let folder = tempfile::tempdir().unwrap();
         let words = |text: &str| KeySource::Passphrase(Zeroizing::new(text.to_owned()));
+        for short in ["", "1234567", "äöüäöüä"] {
+            let created = Vault::create(folder.path(), &words(short));
+            assert!(matches!(created, Err(VaultError::ShortPassphrase)), "{short}");
+            assert!(!Vault::exists(folder.path()).unwrap());
+        }
         Vault::create(folder.path(), &words("correct horse")).unwrap();
         Vault::open(folder.path(), &words("correct horse")).unwrap();
         assert!(matches!(Vault::open(folder.path(), &words("wrong")), Err(VaultError::WrongKey(_))));

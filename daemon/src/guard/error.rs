@@ -60,8 +60,8 @@ pub enum GuardError {
     Empty,
     /// The guard file is missing.
     #[error(
-        "the guard file {} is missing, so it is unknown whether the store is complete; restore the \
-         file{ACCEPT_LOSS}",
+        "the guard file {} is missing, so it is unknown whether the store is complete; put the \
+         same file back if it was moved, but not a copy from a backup{ACCEPT_LOSS}",
         .0.display()
     )]
     Missing(PathBuf),

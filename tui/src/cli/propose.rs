@@ -10,8 +10,8 @@ use crate::clock::now_millis;
 use crate::failure::{Exit, Failure};
 use crate::output::Answer;
 use crate::policies::{Draft, DraftError, removal};
-use crate::proof::{DraftContext, NO_SIGNER, Review, json as review_json, plain_text};
-use crate::session::Session;
+use crate::proof::{DraftContext, Mark, NO_SIGNER, Review, json as review_json, plain_text};
+use crate::session::{Session, pin_keys};
 
 /// Returns a policy, or a template for a new one, as text to edit.
 pub(super) fn draft(loaded: Option<&LoadedOrganization>, policy: Option<&str>) -> Result<Answer, Failure> {
@@ -56,10 +56,12 @@ pub(super) async fn propose(
 ) -> Result<Answer, Failure> {
     let viewer = session.identity.viewer_in(&loaded.organization);
     let no_key = || Failure::new(Exit::Usage, NO_SIGNER);
+    let known_keys = pin_keys(&session.folders, &loaded.organization)?;
     let context = DraftContext {
         organization: &loaded.organization,
         viewer: &viewer,
         public_key: session.identity.public_key.as_deref().ok_or_else(no_key)?,
+        known_keys: &known_keys,
         strict_deny_errors: loaded.strict,
         now: now_millis(),
     };
@@ -68,12 +70,16 @@ pub(super) async fn propose(
         return Ok(Answer::one(review_json(&review), plain_text(&review)));
     }
     if review.blocked() {
-        let outlook = review.draft.as_ref().map(|draft| draft.outlook.clone()).unwrap_or_default();
-        return Err(Failure::new(
-            Exit::Denied,
-            format!("the proposal would not succeed: {outlook}; nothing was sent"),
-        )
-        .with(review_json(&review)));
+        let failed = review.checks.iter().find(|check| check.id == "K10" && check.mark == Mark::Failed);
+        let failure = match failed {
+            Some(check) => Failure::new(Exit::Verification, format!("{}; nothing was sent", check.text)),
+            None => {
+                let outlook = review.draft.as_ref().map(|draft| draft.outlook.clone()).unwrap_or_default();
+                let text = format!("the proposal would not succeed: {outlook}; nothing was sent");
+                Failure::new(Exit::Denied, text)
+            }
+        };
+        return Err(failure.with(review_json(&review)));
     }
     check_flags(&review, &options.allow_flag)?;
     let ballot = review.draft.as_ref().map(|draft| draft.ballot.clone()).ok_or_else(no_key)?;

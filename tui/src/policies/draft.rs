@@ -11,7 +11,7 @@ use crate::ballot::ActivityRequest;
 const HEAD: &str = "\
 # A policy. Save it and leave the editor to see its effect; nothing is sent before you sign it.
 # effect is ALLOW or DENY. An empty condition means any activity, an empty consensus anybody,
-# an empty time always. quorate policy check shows errors; quorate policy simulate tests requests.
+# an empty time always. quorate policy new --dry-run FILE shows errors and the review of a draft.
 ";
 
 /// A policy that is not proposed yet.

@@ -31,6 +31,8 @@ pub(crate) struct DraftContext<'a> {
     pub(crate) viewer: &'a Viewer,
     /// Key that will sign the proposal.
     pub(crate) public_key: &'a str,
+    /// Root quorum and names as the console knows them.
+    pub(crate) known_keys: &'a KnownKeys,
     /// Whether a deny policy that cannot be evaluated denies.
     pub(crate) strict_deny_errors: bool,
     /// Current time in milliseconds since the Unix epoch.
@@ -69,7 +71,7 @@ impl Review {
         let evidence = Evidence {
             record: &record,
             siblings: &Siblings::default(),
-            known_keys: &KnownKeys::default(),
+            known_keys: context.known_keys,
             book: &Book::EMPTY,
             viewer: context.viewer,
             now,
@@ -83,8 +85,9 @@ impl Review {
         let names: Vec<String> = open_to.iter().map(|user| names.user_short(&user.to_string())).collect();
         let outlook =
             if names.is_empty() { outlook } else { format!("{outlook}; can approve: {}", names.join(", ")) };
-        // All other checks concern votes and records, which a draft does not have.
-        review.checks.retain(|check| check.id == "K3");
+        // All other checks concern votes and records, which a draft does not have. A proposal is an approval as
+        // well, so it needs the known root quorum.
+        review.checks.retain(|check| ["K3", "K10"].contains(&check.id));
         review.checks.push(Check {
             id: "K8",
             mark: check,

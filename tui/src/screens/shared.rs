@@ -149,6 +149,7 @@ impl Shared {
             organization: self.organization.as_ref().ok_or_else(unread)?,
             viewer: &self.viewer,
             public_key: self.identity.public_key.as_deref().ok_or_else(no_key)?,
+            known_keys: &self.known_keys,
             strict_deny_errors: self.is_strict(),
             now: self.now,
         };

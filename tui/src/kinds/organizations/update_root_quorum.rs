@@ -68,6 +68,12 @@ impl RequestedQuorum<'_> {
         self.joining.is_empty() && self.leaving.is_empty()
     }
 
+    /// Returns whether every member must agree.
+    fn needs_all(&self) -> bool {
+        let members = self.members.len();
+        members > 0 && usize::try_from(self.threshold).is_ok_and(|threshold| threshold >= members)
+    }
+
     fn brief(&self, context: &ReviewContext<'_>) -> String {
         let threshold = if self.before == self.threshold {
             format!("{} as now [s]", self.threshold)
@@ -99,14 +105,18 @@ impl RequestedQuorum<'_> {
         };
         let able = if threshold == 1 {
             format!("any ONE of {roots} can do anything alone")
+        } else if self.needs_all() {
+            format!("all {roots} must agree on everything")
         } else {
             format!("any {threshold} of {roots} together can do anything")
         };
         let before = self.before;
-        format!(
-            "Set the root quorum threshold to {threshold}. {membership} Afterwards {able}. Today {before} must \
-             agree [s]."
-        )
+        let change = if before == threshold {
+            format!("Keep the root quorum threshold at {threshold} [s].")
+        } else {
+            format!("Set the root quorum threshold to {threshold}.")
+        };
+        format!("{change} {membership} Afterwards {able}. Today {before} must agree [s].")
     }
 
     fn add_flags(&self, description: &mut Description) {
@@ -140,10 +150,9 @@ impl RequestedQuorum<'_> {
             );
             description.flag(Level::Med, "quorum-raised", text);
         }
-        let members = self.members.len();
-        if usize::try_from(threshold).is_ok_and(|threshold| threshold >= members && members > 0) {
+        if self.needs_all() {
             let text = "One lost credential can lock the organization out: every root user must agree.";
-            description.flag(Level::Med, "lock-out", text);
+            description.flag(Level::High, "lock-out", text);
         }
     }
 }
