@@ -196,7 +196,9 @@ fn by_key(
     if !ip_allowlist::admits(allowlist, key.ip_allowlist.as_ref(), source) {
         return Err(Denied::Address.into());
     }
-    let (user, credential) = (member.user.id, *key.id.as_bytes());
+    // A user can open any number of sessions, so all of them count as one credential.
+    let user = member.user.id;
+    let credential = if key.is_session() { *user.as_bytes() } else { *key.id.as_bytes() };
     let session_profile = key.session_profile;
     Ok(Caller { organization: home.id(), user, credential, invitation: None, session_profile, stamp })
 }

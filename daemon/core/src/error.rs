@@ -236,6 +236,9 @@ pub enum Conflict {
     /// The OAuth identity already belongs to a user.
     #[error("OAuth provider already exists in this organization")]
     OauthProvider,
+    /// Another caller sent the same bytes, which mean something else for them.
+    #[error("another user sent the same bytes; send the request with another `timestampMs`")]
+    Body,
     /// The user id is already in use.
     #[error("user ID is already in use in this organization")]
     User,

@@ -170,6 +170,12 @@ pub const fn entry<F: Version>() -> Entry {
 }
 
 impl Entry {
+    /// Returns whether equal bytes of different callers are different requests, because they do not name the
+    /// user or the organization that they act on.
+    pub fn is_per_caller(&self) -> bool {
+        self.scope == CredentialScope::SubOrganizations
+    }
+
     /// Returns the operation, which is the last segment of the path and the same for all versions.
     pub fn operation(&self) -> String {
         split(self.activity_type).0.to_ascii_lowercase()

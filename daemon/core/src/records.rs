@@ -3,7 +3,8 @@
 mod activities;
 
 pub use activities::{
-    ProcessedBody, activity, activity_by_fingerprint, activity_locator, organization_of_body, processed_body,
+    ProcessedBody, SentBody, activity, activity_by_fingerprint, activity_locator, organization_of_body,
+    processed_body,
 };
 
 use quorate_common::activity::Status;

@@ -70,18 +70,19 @@ pub(super) async fn propose(
         return Ok(Answer::one(review_json(&review), plain_text(&review)));
     }
     if review.blocked() {
-        let failed = review.checks.iter().find(|check| check.id == "K10" && check.mark == Mark::Failed);
-        let failure = match failed {
-            Some(check) => Failure::new(Exit::Verification, format!("{}; nothing was sent", check.text)),
-            None => {
-                let outlook = review.draft.as_ref().map(|draft| draft.outlook.clone()).unwrap_or_default();
-                let text = format!("the proposal would not succeed: {outlook}; nothing was sent");
-                Failure::new(Exit::Denied, text)
-            }
-        };
-        return Err(failure.with(review_json(&review)));
+        return Err(blocked(&review).with(review_json(&review)));
     }
     check_flags(&review, &options.allow_flag)?;
     let ballot = review.draft.as_ref().map(|draft| draft.ballot.clone()).ok_or_else(no_key)?;
     cast(session, &review, &ballot, None).await
+}
+
+/// Returns why a draft is not sent.
+fn blocked(review: &Review) -> Failure {
+    let failed = review.checks.iter().find(|check| check.id == "K10" && check.mark == Mark::Failed);
+    if let Some(check) = failed {
+        return Failure::new(Exit::Verification, format!("{}; nothing was sent", check.text));
+    }
+    let outlook = review.draft.as_ref().map(|draft| draft.outlook.as_str()).unwrap_or_default();
+    Failure::new(Exit::Denied, format!("the proposal would not succeed: {outlook}; nothing was sent"))
 }

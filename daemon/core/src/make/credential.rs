@@ -168,7 +168,8 @@ pub fn api_key(new: NewApiKey, now: Millis, random: &mut dyn FnMut() -> [u8; 16]
     }
 }
 
-/// Evicts keys until one more expiring key fits: expired keys first, then the oldest ones.
+/// Evicts keys until one more expiring key fits: expired keys first, then the oldest session, then the oldest
+/// registered key.
 pub fn make_room(keys: &mut Vec<ApiKey>, limit: usize, now: Millis) {
     let expiring = |keys: &[ApiKey]| keys.iter().filter(|key| key.expiration_seconds.is_some()).count();
     if expiring(keys) < limit {
@@ -176,8 +177,12 @@ pub fn make_room(keys: &mut Vec<ApiKey>, limit: usize, now: Millis) {
     }
     keys.retain(|key| !key.is_expired(now));
     while expiring(keys) >= limit {
-        let oldest = keys.iter().position(|key| key.expiration_seconds.is_some());
-        let Some(oldest) = oldest else { return };
+        let oldest = |is_session: bool| {
+            let is_candidate =
+                |key: &ApiKey| key.expiration_seconds.is_some() && key.is_session() == is_session;
+            keys.iter().position(is_candidate)
+        };
+        let Some(oldest) = oldest(true).or_else(|| oldest(false)) else { return };
         keys.remove(oldest);
     }
 }

@@ -145,14 +145,19 @@ pub fn user(new: NewUser, context: &mut Execution<'_>) -> Result<User, RequestEr
     user_of(new, now, &mut random)
 }
 
-/// Returns the user with an email address. Of several, the oldest root user, or else the oldest user.
+/// Returns the only user with an email address.
 ///
 /// # Errors
-/// [`Missing::Contact`] if there is none.
+/// [`Missing::Contact`] if there is none, or an error if there are several.
 pub fn with_email<'o>(email: &Email, organization: &'o Organization) -> Result<&'o User, RequestError> {
-    let holders = organization.users().filter(|user| user.email.as_ref() == Some(email));
-    let oldest = holders.min_by_key(|user| (!organization.is_root(user.id), user.created, user.id));
-    oldest.ok_or_else(|| Missing::Contact("email").into())
+    let mut holders = organization.users().filter(|user| user.email.as_ref() == Some(email));
+    match (holders.next(), holders.next()) {
+        (Some(user), None) => Ok(user),
+        (Some(_), Some(_)) => {
+            Err(Intent::Text("several users have this email; name the user by its id").into())
+        }
+        (None, _) => Err(Missing::Contact("email").into()),
+    }
 }
 
 /// Creates a user from its parameters, outside of an activity.

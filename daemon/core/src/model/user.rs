@@ -121,6 +121,11 @@ impl ApiKey {
         self.expires_at().is_some_and(|end| now >= end)
     }
 
+    /// Returns whether the key was created by a sign-in, and not registered with its public key.
+    pub fn is_session(&self) -> bool {
+        self.source != KeySource::Registration
+    }
+
     /// Returns the `CREDENTIAL_TYPE_*` of the key.
     pub fn credential_type(&self) -> &'static str {
         match (self.source, self.curve) {

@@ -8,7 +8,7 @@ use quorate_common::ids::{ActivityId, OrganizationId, VoteId};
 use serde_json::value::RawValue;
 
 use super::{Submission, is_denial, is_too_old};
-use crate::error::{Corrupt, Limit, RequestError};
+use crate::error::{Conflict, Corrupt, Limit, RequestError};
 use crate::execution::Effects;
 use crate::kind::{Entry, Executed, empty_object};
 use crate::limits::BODY_AHEAD_MILLIS;
@@ -121,7 +121,7 @@ impl Submission<'_> {
             result: empty_object(),
             proposer: self.caller.user,
             votes: vec![self.vote_record(Selection::Approved, runtime)?],
-            fingerprint: self.fingerprint,
+            fingerprint: self.sent.fingerprint,
             failure: None,
             created: self.now,
             updated: self.now,
@@ -143,12 +143,20 @@ impl Submission<'_> {
         transition: Transition,
         commit: &mut Commit,
     ) -> Result<(), RequestError> {
-        let body = layout::body(self.stamped, &activity.fingerprint);
+        let body = self.sent.key();
         let locator = records::activity_locator(activity.organization, activity.id);
         commit.must_not_exist.push(body.clone());
         commit.writes.push(Write::mark_new(body.clone(), &locator));
         if transition.status() == Status::ConsensusNeeded {
-            commit.writes.push(Write::mark(layout::fingerprint(&activity.fingerprint), &locator));
+            let key = layout::fingerprint(&activity.fingerprint);
+            // Votes name an activity by its fingerprint, so no other caller may have sent equal bytes.
+            if self.sent.digest != self.sent.fingerprint {
+                if self.world.records().read(&key)?.is_some() {
+                    return Err(Conflict::Body.into());
+                }
+                commit.must_not_exist.push(key.clone());
+            }
+            commit.writes.push(Write::mark(key, &locator));
         }
         if transition.status() == Status::Rejected {
             self.keep_denial(activity, &body, commit)?;

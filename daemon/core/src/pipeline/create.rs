@@ -20,7 +20,7 @@ use crate::model::change::{self, Applied, Change, NewOrganization};
 use crate::model::layout;
 use crate::model::organization::Head;
 use crate::model::{Organization, RootQuorum, User};
-use crate::records::{self, ProcessedBody};
+use crate::records::{self, ProcessedBody, SentBody};
 use crate::view::Caller;
 use crate::world::{Page, Runtime, World};
 
@@ -50,15 +50,16 @@ pub(super) fn create<'a>(
     let passkey = registrant.user.authenticators.first().ok_or(error)?.credential()?;
     let stamp = authn::registrant(credentials, &passkey, body)?;
     let (fingerprint, stamped, now) = (Fingerprint::of(body), stamped(envelope.timestamp_ms)?, runtime.now);
+    let sent = SentBody::new(stamped, fingerprint);
     let submission = |target: Organization, caller: Caller| {
         let target = Arc::new(target);
         let home = Arc::clone(&target);
-        Submission { world, body, kept: None, fingerprint, stamped, caller, home, target, now }
+        Submission { world, body, kept: None, sent, caller, home, target, now }
     };
     if let Some(organization) = records::organization_of_body(world.records(), stamped, &fingerprint)? {
         let target = world.organization(organization)?.ok_or(Missing::Organization)?;
         let caller = caller(&target, &passkey.credential_id, stamp)?;
-        let processed = records::processed_body(world, &target, stamped, &fingerprint)?;
+        let processed = records::processed_body(world, &target, &sent)?;
         let Some(ProcessedBody::Activity(known)) = processed else { return Err(Missing::Activity.into()) };
         return submission(Organization::clone(&target), caller).show(&known);
     }

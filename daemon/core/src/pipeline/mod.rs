@@ -24,12 +24,12 @@ use serde_json::value::RawValue;
 
 use crate::answer::activity_answer;
 use crate::authn::{self, Authenticated, Credentials, Stamped};
-use crate::error::{Authn, Corrupt, Denied, Intent, RequestError, Unimplemented};
+use crate::error::{Authn, Conflict, Corrupt, Denied, Intent, RequestError, Unimplemented};
 use crate::kind::{Entry, PreparedRequest};
 use crate::kinds::{self, Operation};
 use crate::limits::{BODY_AGE_MILLIS, BODY_AHEAD_MILLIS};
 use crate::model::{ActivityRecord, Millis, Organization, layout};
-use crate::records::{self, ProcessedBody};
+use crate::records::{self, ProcessedBody, SentBody};
 use crate::view::Caller;
 use crate::world::{Runtime, World};
 
@@ -87,9 +87,7 @@ struct Submission<'a> {
     body: &'a [u8],
     /// Body as it is stored, if parts of it are masked.
     kept: Option<String>,
-    fingerprint: Fingerprint,
-    /// `timestampMs` of the body.
-    stamped: Millis,
+    sent: SentBody,
     caller: Caller,
     /// Organization of the caller, which decides: the one acted upon, or its parent.
     home: Arc<Organization>,
@@ -127,20 +125,23 @@ fn run<'a>(
     let organization = target.id();
     let envelope: Envelope<'_> = document.typed()?;
     let entry = entry_of(operation, &envelope.activity_type)?;
-    let (fingerprint, stamped) = (Fingerprint::of(body), stamped(envelope.timestamp_ms)?);
-    let mut submission =
-        Submission { world, body, kept: None, fingerprint, stamped, caller, home, target, now };
+    let sent = SentBody::new(stamped(envelope.timestamp_ms)?, Fingerprint::of(body));
+    let sent = if entry.is_per_caller() { sent.of_caller(organization, caller.user) } else { sent };
+    let mut submission = Submission { world, body, kept: None, sent, caller, home, target, now };
     submission.check_caller_organization(entry)?;
-    match records::processed_body(world, &submission.target, stamped, &fingerprint)? {
+    match records::processed_body(world, &submission.target, &sent)? {
         None => {}
         Some(ProcessedBody::Denied) => return Err(Denied::Policies(Vec::new()).into()),
         Some(ProcessedBody::Activity(known)) => {
+            if entry.is_per_caller() && known.proposer != submission.caller.user {
+                return Err(Conflict::Body.into());
+            }
             // A masked body is stored as it was the first time.
             submission.kept = known.proposal().filter(|_| entry.masks).map(str::to_owned);
             return submission.replay(entry, *known, runtime);
         }
     }
-    in_time(stamped, runtime.now)?;
+    in_time(sent.stamped, runtime.now)?;
     let prepared = entry.parse(envelope.parameters)?;
     if entry.masks {
         submission.kept = Some(masked(&envelope, organization, prepared.as_ref())?);

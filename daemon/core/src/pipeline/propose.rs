@@ -77,8 +77,9 @@ impl<'a> Submission<'a> {
     /// create credentials: they would not be limited.
     pub(super) fn session_permits(&self, entry: &Entry, request: &Pending<'_>) -> Result<bool, RequestError> {
         let Some(profile) = self.caller.session_profile else { return Ok(true) };
-        let creates_credentials = entry.gate == Gate::OwnCredential
-            && entry.acts.is_some_and(|(action, _)| action == Action::Create);
+        let creates_credentials = entry.gate == Gate::Caller
+            || entry.gate == Gate::OwnCredential
+                && entry.acts.is_some_and(|(action, _)| action == Action::Create);
         let profile = view::session_profile(self.world, &self.home, profile)?;
         Ok(!creates_credentials
             && profile.is_some_and(|profile| request.is_within(&profile.scope, &[self.approval()])))

@@ -79,7 +79,7 @@ impl Submission<'_> {
         if has_voted || !voters.open_to.contains(&self.caller.user) {
             return self.answer(&known, &self.target, Some(&pending));
         }
-        in_time(self.stamped, self.now)?;
+        in_time(self.sent.stamped, self.now)?;
         if !self.session_permits(pending.entry(), &pending)? {
             return Err(Denied::Session.into());
         }

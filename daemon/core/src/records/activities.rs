@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use quorate_common::activity::Status;
 use quorate_common::fingerprint::Fingerprint;
-use quorate_common::ids::{ActivityId, OrganizationId};
+use quorate_common::ids::{ActivityId, OrganizationId, UserId};
 
 use crate::error::Corrupt;
 use crate::limits::{BODY_AGE_MILLIS, BODY_AHEAD_MILLIS};
+use crate::model::layout::Key;
 use crate::model::record::Record;
 use crate::model::{ActivityRecord, Millis, Organization, RecordDigest, layout};
 use crate::world::{Records, World};
@@ -56,18 +57,50 @@ pub enum ProcessedBody {
     Denied,
 }
 
-/// Returns the outcome of a body that names this organization and has this timestamp. Returns `None` for a
-/// body that was never processed.
+/// A body that was sent: its timestamp, its fingerprint, and the digest by which it is indexed. That is the
+/// fingerprint, unless callers who send equal bytes request different things.
+#[derive(Clone, Copy)]
+pub struct SentBody {
+    /// `timestampMs` of the body.
+    pub stamped: Millis,
+    /// Fingerprint of the body.
+    pub fingerprint: Fingerprint,
+    /// Digest by which the body is indexed.
+    pub digest: Fingerprint,
+}
+
+impl SentBody {
+    /// Returns a body that means the same for every caller.
+    pub const fn new(stamped: Millis, fingerprint: Fingerprint) -> Self {
+        Self { stamped, fingerprint, digest: fingerprint }
+    }
+
+    /// Returns the body as it is indexed for one caller.
+    #[must_use]
+    pub fn of_caller(self, organization: OrganizationId, user: UserId) -> Self {
+        let bytes =
+            [self.fingerprint.as_bytes().as_slice(), organization.as_bytes(), user.as_bytes()].concat();
+        Self { digest: Fingerprint::of(&bytes), ..self }
+    }
+
+    /// Returns the key of the index entry.
+    pub fn key(&self) -> Key {
+        layout::body(self.stamped, &self.digest)
+    }
+}
+
+/// Returns the outcome of a body that names this organization. Returns `None` for a body that was never
+/// processed.
 ///
 /// # Errors
 /// If the store cannot be read, or its records contradict each other.
 pub fn processed_body(
     world: &dyn World,
     organization: &Organization,
-    stamped: Millis,
-    fingerprint: &Fingerprint,
+    body: &SentBody,
 ) -> Result<Option<ProcessedBody>, Corrupt> {
-    let Some(locator) = world.records().read(&layout::body(stamped, fingerprint))? else {
+    let fingerprint = &body.fingerprint;
+    let Some(locator) = world.records().read(&body.key())? else {
         // Earlier versions indexed each body by its fingerprint alone.
         let known = activity_that_waited(world, organization, fingerprint)?;
         return Ok(known.map(|known| ProcessedBody::Activity(Box::new(known))));

@@ -175,6 +175,8 @@ fn a_session_whose_scope_permits_everything_creates_no_credentials() {
     let tag = json!({"userTagName": "fresh", "userIds": []});
     fixture.submit(&limited, fixture.id, "ACTIVITY_TYPE_CREATE_USER_TAG", &tag, NOW).expect("in the scope");
     log_in(&mut fixture, &limited, 31, &json!({})).expect_err("the new session would have no limit");
+    let read_only = fixture.submit(&limited, fixture.id, READ_ONLY, &json!({}), NOW);
+    read_only.expect_err("the new session would last longer");
     let keys = json!({"userId": root.user, "apiKeys": [{"apiKeyName": "k", "publicKey": public_key(31),
         "curveType": "API_KEY_CURVE_P256"}]});
     fixture
@@ -258,6 +260,99 @@ fn the_token_of_a_read_only_session_is_shown_once_and_stored_nowhere() {
         let contains = |needle: &[u8]| row.windows(needle.len()).any(|window| window == needle);
         assert!(!contains(token.as_bytes()) && !contains(&bytes), "{key:?}");
     }
+}
+
+#[test]
+fn equal_bytes_of_different_callers_are_different_requests() {
+    let mut fixture = Fixture::new(1);
+    let (root, user) = (fixture.roots[0].clone(), fixture.user.clone());
+    let (child, sibling) = (fixture.child.clone(), fixture.sibling.clone());
+    let opened = |answer: Result<Value, ApiError>, person: &Person| {
+        let activity = answer.expect("a session")["activity"].clone();
+        let result = &activity["result"]["createReadOnlySessionResult"];
+        assert_eq!(
+            (&result["userId"], &activity["organizationId"]),
+            (&json!(person.user), &json!(person.home))
+        );
+        result["session"].as_str().expect("a text").to_owned()
+    };
+    let body = fixture.body(fixture.id, READ_ONLY, &json!({}), NOW);
+    let mut tokens = Vec::new();
+    // Users of one organization, and of two sub-organizations, which are found through their parent.
+    for person in [&user, &root, &child, &sibling] {
+        let token = opened(fixture.send(person, "create_read_only_session", &body, NOW), person);
+        assert_eq!(token.len(), 64);
+        tokens.push(token);
+    }
+    tokens.sort();
+    tokens.dedup();
+    assert_eq!(tokens.len(), 4);
+    for person in [&user, &root, &child, &sibling] {
+        assert_eq!(
+            opened(fixture.send(person, "create_read_only_session", &body, NOW), person),
+            "",
+            "repeated"
+        );
+    }
+}
+
+#[test]
+fn equal_bytes_do_not_wait_twice() {
+    let mut fixture = Fixture::new(2);
+    let policy = json!({"policyName": "no logins", "effect": "EFFECT_DENY", "notes": "",
+        "condition": "activity.resource == 'AUTH'"});
+    fixture.execute("ACTIVITY_TYPE_CREATE_POLICY_V3", &policy);
+    let [first, second] = fixture.roots.clone();
+    let target = json!({"targetPublicKey": crate::fixture::target_public_key(31)});
+    let body = fixture.body(fixture.id, READ_WRITE, &target, NOW);
+    let waiting = fixture.send(&first, "create_read_write_session", &body, NOW).expect("it waits");
+    assert_eq!(waiting["activity"]["status"], "ACTIVITY_STATUS_CONSENSUS_NEEDED");
+    // A vote names an activity by its fingerprint, so it must mean one activity only.
+    let error = fixture.send(&second, "create_read_write_session", &body, NOW).expect_err("the same bytes");
+    assert_eq!(error.code, Code::AlreadyExists);
+    assert_eq!(
+        error.message,
+        "another user sent the same bytes; send the request with another `timestampMs`"
+    );
+    let approve = json!({"fingerprint": waiting["activity"]["fingerprint"]});
+    let approved = fixture.submit(&second, fixture.id, "ACTIVITY_TYPE_APPROVE_ACTIVITY", &approve, NOW);
+    let result = approved.expect("approved")["activity"]["result"]["createReadWriteSessionResultV2"].clone();
+    assert_eq!(result["userId"], json!(first.user));
+}
+
+#[test]
+fn sessions_are_evicted_before_registered_keys() {
+    let mut fixture = Fixture::new(1);
+    let root = fixture.roots[0].clone();
+    let keys = json!({"userId": root.user, "apiKeys": [{"apiKeyName": "service", "publicKey": public_key(50),
+        "curveType": "API_KEY_CURVE_P256", "expirationSeconds": "31536000"}]});
+    fixture.submit(&root, fixture.id, "ACTIVITY_TYPE_CREATE_API_KEYS_V2", &keys, NOW).expect("registered");
+    for number in 30..45 {
+        log_in(&mut fixture, &root, number, &json!({})).expect("a session");
+    }
+    let service = Person { number: 50, ..root.clone() };
+    whoami(&fixture, &service, fixture.id, NOW).expect("the registered key is still valid");
+    let first = Person { number: 30, ..root };
+    whoami(&fixture, &first, fixture.id, NOW).expect_err("the oldest session was replaced");
+}
+
+#[test]
+fn denied_attempts_of_all_sessions_of_a_user_count_together() {
+    let mut fixture = Fixture::new(1);
+    let user = fixture.user.clone();
+    let tag = json!({"userTagName": "fresh", "userIds": []});
+    let denied = |fixture: &Fixture| fixture.memory.rows(b'a').count();
+    let before = denied(&fixture);
+    let kept = quorate_core::limits::Limits::default().denied_activities;
+    for session in 0..4 {
+        let (session, _) = log_in(&mut fixture, &user, 30 + session, &json!({})).expect("a session");
+        for _ in 0..kept / 2 {
+            let error = fixture.submit(&session, fixture.id, "ACTIVITY_TYPE_CREATE_USER_TAG", &tag, NOW);
+            assert_eq!(error.expect_err("denied").code, Code::PermissionDenied);
+        }
+    }
+    let logins = 4;
+    assert_eq!(denied(&fixture), before + logins + kept);
 }
 
 /// Opens a read-write session with a target key, and returns the person with the delivered key.

@@ -425,7 +425,11 @@ impl History {
     fn record(&self, activity: &ModelActivity) -> ActivityRecord {
         let organization = self.organization();
         let fingerprint = Fingerprint::of(&activity.body);
-        let known = records::processed_body(&self.memory, &organization, activity.proposed, &fingerprint);
+        let known = records::processed_body(
+            &self.memory,
+            &organization,
+            &records::SentBody::new(activity.proposed, fingerprint),
+        );
         match known.expect("the store is readable").expect("the body is stored") {
             records::ProcessedBody::Activity(record) => *record,
             records::ProcessedBody::Denied => panic!("an activity is missing: {activity:?}"),

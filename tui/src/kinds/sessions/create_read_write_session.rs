@@ -19,7 +19,7 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
         format!(
             "Open a session of {named} {}. Its key is encrypted to the target key that is shown in full below, \
              and may do what this user may do.",
-            lifetime(parameters)?
+            lifetime(parameters, None)?
         ),
     );
     description.fact("target key, in full", grouped(&clean(target)));
@@ -42,17 +42,14 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
     Ok(description)
 }
 
-/// Returns the id of the user: the one named by id or email, or the proposer. Of several users with the email,
-/// the daemon takes the oldest root user, or else the oldest user.
+/// Returns the id of the user: the one named by id or email, or the proposer. The daemon rejects an email that
+/// several users have.
 fn user(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Option<String>, Undecodable> {
     if let Some(email) = parameters.maybe_text("email")? {
         let holders = context.organization.users.iter();
-        let holders = holders.filter(|user| user.user_email.as_deref() == Some(email));
-        let oldest = holders.min_by_key(|user| {
-            let id = user.user_id.to_string();
-            (!context.is_root(&id), user.created_at.millis(), id)
-        });
-        return Ok(oldest.map(|user| user.user_id.to_string()));
+        let mut holders = holders.filter(|user| user.user_email.as_deref() == Some(email));
+        let only = holders.next().filter(|_| holders.next().is_none());
+        return Ok(only.map(|user| user.user_id.to_string()));
     }
     let named = parameters.maybe_text("userId")?.map(str::to_owned);
     Ok(named.or_else(|| context.proposer.map(|id| id.to_string())))

@@ -1,18 +1,22 @@
 //! What the descriptions of sessions share.
 
+use quorate_common::wire::SessionProfile;
+
 use crate::kinds::prelude::*;
 use crate::text::duration;
 
 /// Lifetime of a session if the request states none, in seconds.
 const LIFETIME_SECONDS: u64 = 900;
 
-/// Returns the lifetime of a session, as in `for 15 min`.
-pub(super) fn lifetime(parameters: &Reader<'_>) -> Result<String, Undecodable> {
-    let seconds = if parameters.has("expirationSeconds") {
-        parameters.number("expirationSeconds")?
-    } else {
-        LIFETIME_SECONDS
-    };
+/// Returns the lifetime of a session, as in `for 15m`: the shorter of the requested one and that of its profile.
+pub(super) fn lifetime(
+    parameters: &Reader<'_>,
+    profile: Option<&SessionProfile>,
+) -> Result<String, Undecodable> {
+    let is_requested = parameters.has("expirationSeconds");
+    let requested = is_requested.then(|| parameters.number("expirationSeconds")).transpose()?;
+    let of_profile = profile.and_then(|one| one.expiration_seconds.as_deref()?.parse().ok());
+    let seconds = [requested, of_profile].into_iter().flatten().min().unwrap_or(LIFETIME_SECONDS);
     Ok(format!("for {}", duration(seconds.saturating_mul(1000))))
 }
 

@@ -8,15 +8,18 @@ pub(super) const KIND: Kind = Kind::new("STAMP_LOGIN", "Log in", describe);
 fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let proposer = context.proposer.map(|id| id.to_string()).unwrap_or_default();
     let user = context.proposer_named();
-    let lifetime = lifetime(parameters)?;
-    let limits = match parameters.maybe_text("sessionProfileId")? {
-        None => "It may do what this user may do.".to_owned(),
-        Some(id) => {
-            let profiles = &context.organization.session_profiles;
-            let known = profiles.iter().find(|one| one.session_profile_id.to_string() == id);
-            let name = known.map_or_else(|| clean(id), |one| stated(&one.session_profile_name));
-            format!("It is limited by the session profile {name}.")
-        }
+    let profiles = &context.organization.session_profiles;
+    let named = parameters.maybe_text("sessionProfileId")?;
+    let known = named.and_then(|id| profiles.iter().find(|one| one.session_profile_id.to_string() == id));
+    let lifetime = lifetime(parameters, known)?;
+    let limits = match (named, known) {
+        (None, _) => "It may do what this user may do.".to_owned(),
+        (Some(_), Some(profile)) => format!(
+            "It is limited by the session profile {}: it may only propose activities where {} [s] is true.",
+            stated(&profile.session_profile_name),
+            quoted(&profile.scope)
+        ),
+        (Some(id), None) => format!("It is limited by the session profile {} (not known here).", clean(id)),
     };
     let mut description = Description::new(
         context.user_short(&proposer),
@@ -27,6 +30,10 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
     );
     if replaces(parameters)? {
         description.flag(Level::Low, "ends-sessions", "Ends the other logins of this user.");
+    }
+    if named.is_some() && known.is_none() {
+        let text = "The limits and the lifetime of the session are unknown: its profile is not known here.";
+        description.flag(Level::High, "unknown-profile", text);
     }
     flag_holder(&mut description, &proposer, context);
     Ok(description)
