@@ -9,12 +9,15 @@ pub struct Organizations {
     pub allow_registration: bool,
 }
 
+/// The name of `allow_registration` in configuration files of earlier versions.
+const EARLIER: &str = "founding";
+
 pub(super) fn read(section: &mut Section<'_, '_>) -> Organizations {
     // Configuration files of earlier versions contain the second key.
     let current = section.flag("allow_registration");
-    let earlier = section.has("founding").then(|| section.flag("founding")).flatten();
+    let earlier = section.has(EARLIER).then(|| section.flag(EARLIER)).flatten();
     if current.is_some() && earlier.is_some() {
-        section.report("founding is the earlier name of allow_registration; remove it");
+        section.report(&format!("{EARLIER} is the earlier name of allow_registration; remove it"));
     }
     Organizations { allow_registration: current.or(earlier).unwrap_or_default() }
 }

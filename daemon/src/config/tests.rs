@@ -222,14 +222,13 @@ fn the_sample_shows_the_defaults() {
 
 #[test]
 fn the_earlier_key_of_registration_still_works() {
-    for (keys, expected) in
-        [("allow_registration = true", true), ("founding = true", true), ("founding = false", false)]
-    {
-        let config = Config::check(&format!("{MINIMAL}[organizations]\n{keys}\n"), Path::new("")).unwrap();
-        assert_eq!(config.organizations.allow_registration, expected, "{keys}");
+    let (current, earlier) = ("allow_registration", "founding");
+    for (key, value) in [(current, true), (earlier, true), (earlier, false)] {
+        let text = format!("{MINIMAL}[organizations]\n{key} = {value}\n");
+        let config = Config::check(&text, Path::new("")).unwrap();
+        assert_eq!(config.organizations.allow_registration, value, "{key}");
     }
-    let both = ["[organizations]", "allow_registration = true", "founding = true"].join("\n");
-    let problems = problems(&format!("{MINIMAL}{both}\n"));
+    let problems = problems(&format!("{MINIMAL}[organizations]\n{current} = true\n{earlier} = true\n"));
     assert!(
         problems.concat().ends_with("is the earlier name of allow_registration; remove it"),
         "{problems:?}"

@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn saves_loads_and_rejects_files() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("deep/roster.json");
+        let path = folder.path().join("deep").join("roster.json");
         assert_eq!(KnownKeys::load(&path).unwrap(), KnownKeys::default());
         let mut known_keys = KnownKeys::default();
         known_keys.pin_new(&Fixture::new(2, 1).organization(), 5);
