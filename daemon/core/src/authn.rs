@@ -52,10 +52,13 @@ pub enum Header {
 }
 
 impl Credentials {
-    /// Returns the token of a read-only session, if that is what authenticates the request.
+    /// Returns the token of a read-only session, if that is what authenticates the request. `None` also if it has
+    /// the wrong length.
     fn session_token(&self) -> Option<&str> {
         match &self.session {
-            Header::Once(token) if self.has_only_session() => Some(token),
+            Header::Once(token) if token.len() == session::TOKEN_DIGITS && self.has_only_session() => {
+                Some(token)
+            }
             _ => None,
         }
     }

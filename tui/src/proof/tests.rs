@@ -1,6 +1,7 @@
 //! Tests of every check, with an example that passes and one that fails.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
+mod drafts;
 mod passkeys;
 
 use quorate_common::activity::{Selection, Status};
@@ -510,61 +511,6 @@ fn forged_votes_are_not_reported_as_expired() {
     let review = fixture.review(&record, 0);
     let k9 = review.checks.iter().find(|check| check.id == "K9").unwrap();
     assert!(!k9.text.contains("expired"), "{}", k9.text);
-}
-
-#[test]
-fn drafts_require_the_pinned_organization() {
-    let organization = Fixture::new(3, 2).organization();
-    let request = crate::ballot::ActivityRequest {
-        activity_type: "ACTIVITY_TYPE_CREATE_USER_TAG",
-        path: "/public/v1/submit/create_user_tag",
-        parameters: json!({"userTagName": "a", "userIds": []}),
-    };
-    let proposed = |pinned: Option<OrganizationId>| {
-        let viewer = Viewer { organization: pinned, user: Some(Fixture::user(0)) };
-        let public_key = Fixture::stamper(0).public_key().to_owned();
-        let context = DraftContext {
-            organization: &std::sync::Arc::new(organization.clone()),
-            viewer: &viewer,
-            public_key: &public_key,
-            known_keys: &KnownKeys::default(),
-            strict_deny_errors: false,
-            now: NOW,
-        };
-        Review::of_request(&request, &context).map(|_| ())
-    };
-    assert_eq!(proposed(Some(Fixture::id())), Ok(()));
-    assert!(proposed(Some(OrganizationId::from_bytes([1; 16]))).unwrap_err().contains("is pinned"));
-    assert!(proposed(None).unwrap_err().contains("no organization is pinned"));
-}
-
-#[test]
-fn a_draft_is_blocked_while_the_root_quorum_is_not_the_known_one() {
-    let mut organization = Fixture::new(3, 2).organization();
-    let mut known_keys = KnownKeys::default();
-    known_keys.pin_new(&organization, NOW);
-    let review = |organization: &OrganizationDetail| {
-        let request = crate::ballot::ActivityRequest {
-            activity_type: "ACTIVITY_TYPE_CREATE_USER_TAG",
-            path: "/public/v1/submit/create_user_tag",
-            parameters: json!({"userTagName": "a", "userIds": []}),
-        };
-        let public_key = Fixture::stamper(0).public_key().to_owned();
-        let context = DraftContext {
-            organization: &std::sync::Arc::new(organization.clone()),
-            viewer: &Viewer { organization: Some(Fixture::id()), user: Some(Fixture::user(0)) },
-            public_key: &public_key,
-            known_keys: &known_keys,
-            strict_deny_errors: false,
-            now: NOW,
-        };
-        Review::of_request(&request, &context).unwrap()
-    };
-    assert!(!review(&organization).blocked());
-    organization.head.root_quorum.threshold = 1;
-    let changed = review(&organization);
-    assert_eq!(mark(&changed, "K10"), Mark::Failed);
-    assert!(changed.blocked() && changed.high_flags().any(|flag| flag.name == "quorum-not-known"));
 }
 
 #[test]

@@ -6,8 +6,12 @@ use quorate_common::stamp::{Scheme, Stamp};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Authn, Denied, RequestError};
+use crate::model::user::ReadOnlySession;
 use crate::model::{Millis, Organization, ip_allowlist};
 use crate::view::Caller;
+
+/// Length of a token in hex digits.
+pub(super) const TOKEN_DIGITS: usize = 64;
 
 /// Finds the user whose session has this token. Tokens are random, so their digests can be compared without
 /// protection against timing.
@@ -19,7 +23,7 @@ pub(super) fn caller(
 ) -> Result<Caller, RequestError> {
     let token: [u8; 32] = const_hex::decode_to_array(token).map_err(|_| Authn::UnknownSession)?;
     let digest: [u8; 32] = Sha256::digest(token).into();
-    let has_session = |session: &&crate::model::user::ReadOnlySession| session.digest == digest;
+    let has_session = |session: &&ReadOnlySession| session.digest == digest;
     let found = organization
         .users()
         .find_map(|user| user.read_only_sessions.iter().find(has_session).map(|session| (user, session)));

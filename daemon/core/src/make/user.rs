@@ -148,7 +148,7 @@ pub fn user(new: NewUser, context: &mut Execution<'_>) -> Result<User, RequestEr
 /// Returns the only user with an email address.
 ///
 /// # Errors
-/// [`Missing::Contact`] if there is none, or an error if there are several.
+/// [`Missing::Contact`] if no user has it, or an error if several users have it.
 pub fn with_email<'o>(email: &Email, organization: &'o Organization) -> Result<&'o User, RequestError> {
     let mut holders = organization.users().filter(|user| user.email.as_ref() == Some(email));
     match (holders.next(), holders.next()) {

@@ -36,7 +36,6 @@ impl<'a> Submission<'a> {
         let mut activity = self.new_activity(entry, checked.intent(), runtime)?;
         let is_permitted = self.session_permits(entry, &checked)?;
         let (verdict, evaluations) = checked.decide(&[self.approval()]);
-        activity.set_evaluations(evaluations.clone());
         let denied = |denied: Denied| Transition::Failed(RequestError::Denied(denied).api_error());
         let (mut transition, pending) = match verdict {
             _ if !is_permitted => (denied(Denied::Session), None),
@@ -56,6 +55,7 @@ impl<'a> Submission<'a> {
             }
             Verdict::Denied(reason, _) => (denied(reason), None),
         };
+        activity.set_evaluations(evaluations);
         let shown_once = match &mut transition {
             Transition::Completed(executed, _) => executed.shown_once.take(),
             _ => None,
