@@ -97,6 +97,12 @@ impl Description {
         self.flags.push(Flag { name, level, text: text.into() });
     }
 
+    /// Adds a flag of the highest level, and the challenge to type this word.
+    pub(crate) fn flag_with_word(&mut self, name: &'static str, text: impl Into<String>, word: &str) {
+        self.flag(Level::High, name, text);
+        self.danger(&format!("the word {word}"), word);
+    }
+
     /// Flags an object that the activity names but the organization does not have.
     pub(crate) fn flag_missing(&mut self, name: &'static str, named: &str) {
         self.flag(Level::Med, name, format!("{named} does not exist in this organization now."));

@@ -216,12 +216,11 @@ pub(crate) fn undecoded(intent: Option<&'static str>, fields: Vec<Field>, reason
         "UNDECODED",
         format!("UNDECODED: {reason}. Its effect is unknown; the signed parameters are shown in full below."),
     );
-    description.flag(
-        Level::High,
+    description.flag_with_word(
         "undecoded",
         format!("It may do anything, because it cannot be decoded here: {reason}."),
+        "UNDECODED",
     );
-    description.danger("the word UNDECODED", "UNDECODED");
     Decoded {
         title: "UNDECODED".to_owned(),
         intent,

@@ -103,8 +103,7 @@ impl Effect<'_> {
             (_, true) if !self.admits_any => {
                 let text = "Locks everybody out, including those who could undo it: an enabled list without \
                     blocks admits nobody.";
-                description.flag(Level::High, "locks-everybody-out", text);
-                description.danger("the word nobody", "nobody");
+                description.flag_with_word("locks-everybody-out", text, "nobody");
             }
             (false, true) => {
                 let text = match self.target.key {

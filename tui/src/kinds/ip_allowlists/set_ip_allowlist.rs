@@ -143,8 +143,7 @@ impl<'a> RequestedList<'a> {
                  their own blocks can undo this."
             }
         };
-        description.flag(Level::High, "locks-consoles-out", text);
-        description.danger("the word lockout", "lockout");
+        description.flag_with_word("locks-consoles-out", text, "lockout");
     }
 
     fn add_flags(&self, parameters: &Reader<'_>, description: &mut Description) {

@@ -52,12 +52,14 @@ pub(in crate::kinds) fn add_details(
         let text = format!(
             "{label}Gives away the account: the code of {to} can then move everything that it holds."
         );
-        description.flag(Level::High, "delegates", text);
-        description.danger("the word DELEGATES", "DELEGATES");
+        description.flag_with_word("delegates", text, "DELEGATES");
     }
     if is_for_any_chain(authorization) {
-        description.flag(Level::High, "any-chain", format!("{label}Applies on every chain: it names none."));
-        description.danger("the word ANY", "ANY");
+        description.flag_with_word(
+            "any-chain",
+            format!("{label}Applies on every chain: it names none."),
+            "ANY",
+        );
     }
 }
 

@@ -27,14 +27,13 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
                 "Sign a transaction of the type {kind} with {signer}. It cannot be decoded here{why}."
             );
             let mut description = Description::new(format!("{kind} with {signer}"), sentence);
-            description.flag(
-                Level::High,
+            description.flag_with_word(
                 "undecoded-payload",
                 format!(
                     "The transaction may do anything: {kind} cannot be decoded here, or cannot be signed."
                 ),
+                "UNDECODED",
             );
-            description.danger("the word UNDECODED", "UNDECODED");
             Ok(description)
         }
     }

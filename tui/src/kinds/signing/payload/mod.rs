@@ -223,8 +223,7 @@ pub(super) fn flags(coding: &Coding<'_>, payloads: &[ParsedPayload<'_>], descrip
             "It may do anything: {encoding} with {hash} cannot be decoded here, or cannot be signed{}.",
             clean(why)
         );
-        description.flag(Level::High, "undecoded-payload", text);
-        description.danger("the word UNDECODED", "UNDECODED");
+        description.flag_with_word("undecoded-payload", text, "UNDECODED");
     }
     let text = if coding.is_plain_bytes() {
         "A signature over chosen bytes can move funds or prove consent."

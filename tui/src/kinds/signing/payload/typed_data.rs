@@ -101,12 +101,11 @@ pub(super) fn add_details(
     flag_permissions(data, &leaves, label, description);
     flag_calls(&leaves, label, description);
     for leaf in leaves.all.iter().filter(|leaf| leaf.is_unlimited) {
-        description.flag(
-            Level::High,
+        description.flag_with_word(
             "unlimited",
             format!("{label}Allows an unlimited amount: {}.", leaf.path),
+            "UNLIMITED",
         );
-        description.danger("the word UNLIMITED", "UNLIMITED");
     }
     flag_domain(data, label, description);
     flag_unsigned_members(data, label, description);
@@ -123,16 +122,14 @@ fn flag_permissions(data: &TypedData, leaves: &Leaves<'_>, label: &str, descript
             if spenders.is_empty() { "anyone who has it".to_owned() } else { spenders.join(", ") };
         let text =
             format!("{label}Lets {spender_text} move tokens without a further transaction: it is a permit.");
-        description.flag(Level::High, "token-approval", text);
-        description.danger("the word APPROVAL", "APPROVAL");
+        description.flag_with_word("token-approval", text, "APPROVAL");
     }
     if TRANSFERS.contains(&type_name) {
-        description.flag(
-            Level::High,
+        description.flag_with_word(
             "token-transfer",
             format!("{label}Moves tokens: anyone who has the signature can carry out the transfer."),
+            "TRANSFER",
         );
-        description.danger("the word TRANSFER", "TRANSFER");
     }
     let is_barter =
         |members: &[Member]| ["offer", "consideration"].iter().all(|name| member(members, name).is_some());
@@ -140,8 +137,7 @@ fn flag_permissions(data: &TypedData, leaves: &Leaves<'_>, label: &str, descript
         let text = format!(
             "{label}Sells what it offers for the price that it states: anyone who has the signature can fill the order."
         );
-        description.flag(Level::High, "order", text);
-        description.danger("the word ORDER", "ORDER");
+        description.flag_with_word("order", text, "ORDER");
     }
 }
 
@@ -156,8 +152,7 @@ fn flag_calls(leaves: &Leaves<'_>, label: &str, description: &mut Description) {
             leaf.path,
             count(leaf.bytes, "byte")
         );
-        description.flag(Level::High, "relayed-call", clean(&text));
-        description.danger("the word UNDECODED", "UNDECODED");
+        description.flag_with_word("relayed-call", clean(&text), "UNDECODED");
     }
 }
 

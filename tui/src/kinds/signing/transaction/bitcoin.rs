@@ -104,21 +104,19 @@ fn add_outputs(outputs: &[Output], mut recipients: Recipients<'_>, description: 
     recipients.finish(description);
     let burns = outputs.iter().any(|output| output.op_return_data().is_some() && output.value > 0);
     if burns {
-        description.flag(
-            Level::High,
+        description.flag_with_word(
             "burns",
             "Destroys funds: it pays to an output that nobody can ever spend.",
+            "BURNS",
         );
-        description.danger("the word BURNS", "BURNS");
     }
     let is_unknown = |output: &Output| output.address.is_none() && output.op_return_data().is_none();
     if outputs.iter().any(is_unknown) {
-        description.flag(
-            Level::High,
+        description.flag_with_word(
             "unknown-script",
             "Pays to an unknown recipient: the script is not decoded here.",
+            "UNDECODED",
         );
-        description.danger("the word UNDECODED", "UNDECODED");
     }
 }
 
@@ -168,12 +166,11 @@ fn add_inputs(
 fn add_fee(transaction: &Bitcoin, away: &[&Output], holder: Option<&Holder>, description: &mut Description) {
     let Some(fee) = transaction.fee() else {
         description.fact("fee", "unknown: not every input states its amount");
-        description.flag(
-            Level::High,
+        description.flag_with_word(
             "unknown-fee",
             "The fee is unknown and may be all that the inputs hold: not every input states its amount.",
+            "FEE",
         );
-        description.danger("the word FEE", "FEE");
         return;
     };
     description.fact("fee", bitcoins(fee));

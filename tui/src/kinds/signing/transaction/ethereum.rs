@@ -197,16 +197,14 @@ fn add_delegations(transaction: &Ethereum, recipients: &mut Recipients<'_>, desc
 /// Adds facts and flags of everything that is not a plain transfer.
 fn add_other_facts(transaction: &Ethereum, description: &mut Description) {
     if transaction.to().is_none() {
-        description.flag(
-            Level::High,
+        description.flag_with_word(
             "creates-contract",
             "May do anything: it creates a contract whose code is not examined here.",
+            "CONTRACT",
         );
-        description.danger("the word CONTRACT", "CONTRACT");
     }
     if transaction.chain_id().is_none() {
-        description.flag(Level::High, "any-chain", "Can be sent on every chain: it names none.");
-        description.danger("the word ANY", "ANY");
+        description.flag_with_word("any-chain", "Can be sent on every chain: it names none.", "ANY");
     }
     if transaction.access_list_len() > 0 {
         let access_list_len = transaction.access_list_len();

@@ -23,7 +23,6 @@ pub(super) fn flag_high_fee(
             format_amount(fee),
             format_amount(sent)
         );
-        description.flag(Level::High, "high-fee", text);
-        description.danger("the word FEE", "FEE");
+        description.flag_with_word("high-fee", text, "FEE");
     }
 }

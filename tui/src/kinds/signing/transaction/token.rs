@@ -115,8 +115,7 @@ impl<'a> TokenCall<'a> {
                 "Contracts may read the call differently: {} has bytes that are not its arguments.",
                 self.name
             );
-            description.flag(Level::High, "trailing-bytes", text);
-            description.danger("the word TRAILING", "TRAILING");
+            description.flag_with_word("trailing-bytes", text, "TRAILING");
         }
         let moves =
             |recipients: &mut Recipients<'_>, what: String, spender: &str, description: &mut Description| {
@@ -152,8 +151,7 @@ impl<'a> TokenCall<'a> {
             TokenOperation::Truncated => {}
         }
         let text = format!("Lets others move tokens from then on: it calls {}.", self.name);
-        description.flag(Level::High, "token-approval", text);
-        description.danger("the word APPROVAL", "APPROVAL");
+        description.flag_with_word("token-approval", text, "APPROVAL");
     }
 }
 
@@ -163,15 +161,13 @@ pub(super) fn flag_unknown_call(is_stated: bool, description: &mut Description) 
     if is_stated {
         let text = "May do something else: only an interface that the daemon states [s] describes the call \
             of the contract.";
-        description.flag(Level::High, "unknown-call", text);
-        description.danger("the word STATED", "STATED");
+        description.flag_with_word("unknown-call", text, "STATED");
     } else {
-        description.flag(
-            Level::High,
+        description.flag_with_word(
             "unknown-call",
             "May do anything: it calls a contract with data that is not decoded here.",
+            "UNDECODED",
         );
-        description.danger("the word UNDECODED", "UNDECODED");
     }
 }
 

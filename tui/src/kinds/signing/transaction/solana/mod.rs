@@ -253,14 +253,12 @@ fn add_flags(transaction: &Solana, warnings: &[(Warning, String)], description: 
     if !transaction.tables().is_empty() {
         let text = "May involve unknown accounts: it takes accounts from lookup tables, whose keys are not \
             in the bytes.";
-        description.flag(Level::High, "looked-up-accounts", text);
-        description.danger("the word LOOKUP", "LOOKUP");
+        description.flag_with_word("looked-up-accounts", text, "LOOKUP");
     }
     if transaction.uses_durable_nonce() {
         let text =
             "Can be sent at any later time: it uses a durable nonce, so it does not expire once signed.";
-        description.flag(Level::High, "durable-nonce", text);
-        description.danger("the word DURABLE", "DURABLE");
+        description.flag_with_word("durable-nonce", text, "DURABLE");
     }
     let signers = transaction.signers().count();
     if signers > 1 {

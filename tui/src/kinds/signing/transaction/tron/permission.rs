@@ -55,12 +55,11 @@ pub(super) fn add_permissions<'a>(
     others: impl Iterator<Item = &'a TronPermission>,
     description: &mut Description,
 ) {
-    description.flag(
-        Level::High,
+    description.flag_with_word(
         "account-permissions",
         "Gives away the account: the holders of the owner keys below can do anything with it.",
+        "PERMISSIONS",
     );
-    description.danger("the word PERMISSIONS", "PERMISSIONS");
     flag_own_key(account, owner, description);
     for permission in owner.into_iter().chain(others) {
         let name = format!("{} permission {}", permission.kind.name(), permission.id);
