@@ -1,6 +1,7 @@
 //! Errors of commands and their exit codes. The exit codes are a stable interface for scripts.
 
 use quorate_common::api_error::Code;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::book::BookError;
@@ -12,7 +13,8 @@ use crate::link::LinkError;
 use crate::text::clean;
 
 /// Exit code of the process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub(crate) enum Exit {
     Done = 0,
     Failed = 1,
@@ -29,24 +31,6 @@ pub(crate) enum Exit {
     Unreachable = 8,
     Sealed = 9,
     Interrupted = 130,
-}
-
-impl Exit {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Done => "DONE",
-            Self::Failed => "FAILED",
-            Self::Usage => "USAGE",
-            Self::NotFound => "NOT_FOUND",
-            Self::Denied => "DENIED",
-            Self::Waiting => "WAITING",
-            Self::Rejected => "REJECTED",
-            Self::Verification => "VERIFICATION",
-            Self::Unreachable => "UNREACHABLE",
-            Self::Sealed => "SEALED",
-            Self::Interrupted => "INTERRUPTED",
-        }
-    }
 }
 
 /// Why a command failed.
@@ -85,7 +69,7 @@ impl Failure {
 
     /// Returns the failure as one JSON object.
     pub(crate) fn json(&self) -> Value {
-        json!({"error": {"code": self.exit.name(), "exit": self.exit as u8, "message": self.message, "details": self.details}})
+        json!({"error": {"code": self.exit, "exit": self.exit as u8, "message": self.message, "details": self.details}})
     }
 }
 
