@@ -21,6 +21,12 @@ impl Line {
         Self::styled(text, Theme::plain())
     }
 
+    /// Creates a line in the style of the mark that it contains.
+    pub(crate) fn marked(text: String, theme: Theme) -> Self {
+        let style = theme.of_mark(&text);
+        Self { text, style }
+    }
+
     pub(crate) fn styled(text: impl Into<String>, style: Style) -> Self {
         Self { text: text.into(), style }
     }

@@ -11,7 +11,7 @@ use super::screen::{Screen, Tab, showing};
 use super::shared::{LinkState, Shared};
 use crate::canvas::{Canvas, Line, above};
 use crate::keymap::{Action, BACK, Command, FILTER, Key, NEXT_PANE, REVIEW, moved, scroll};
-use crate::text::{duration, grouped, pad, wrap};
+use crate::text::{duration, grouped, indented, pad, wrap};
 use crate::theme::Theme;
 
 pub(super) static TAB: Tab = Tab {
@@ -316,12 +316,8 @@ fn preview_lines(theme: Theme, row: &Row, columns: usize) -> Vec<Line> {
     let mut lines = vec![Line::styled(row.title.clone(), Theme::strong())];
     let mut labelled = |label: &str, text: &str| {
         let indent = if label.is_empty() { 0 } else { LABEL_COLUMNS };
-        for (index, part) in wrap(text, columns.saturating_sub(indent)).into_iter().enumerate() {
-            let label = if index == 0 { label } else { "" };
-            let text = format!("{}{part}", pad(label, indent));
-            let style = theme.of_mark(&text);
-            lines.push(Line::styled(text, style));
-        }
+        let rows = indented(text, &pad(label, indent), indent, columns);
+        lines.extend(rows.into_iter().map(|row| Line::marked(row, theme)));
     };
     let (sentence, rest) = row.preview.split_at(row.preview.len().min(1));
     for (label, text) in sentence {

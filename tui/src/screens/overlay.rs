@@ -219,11 +219,8 @@ impl Overlay {
         match self {
             Self::Text { title, paragraphs, scroll } => {
                 let inner = canvas.framed(area, title, "Esc closes");
-                let line = |text: String| {
-                    let style = canvas.theme.of_mark(&text);
-                    Line::styled(text, style)
-                };
-                let lines: Vec<Line> = wrapped(paragraphs, columns).into_iter().map(line).collect();
+                let rows = wrapped(paragraphs, columns).into_iter();
+                let lines: Vec<Line> = rows.map(|row| Line::marked(row, canvas.theme)).collect();
                 canvas.lines(inner, &lines, *scroll);
             }
             Self::Keys { commands, search, scroll } => {

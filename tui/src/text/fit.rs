@@ -72,6 +72,13 @@ pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
+/// Wraps text into rows that are indented by `indent` columns. In the first row, `first` takes their place.
+pub(crate) fn indented(text: &str, first: &str, indent: usize, columns: usize) -> Vec<String> {
+    let blanks = " ".repeat(indent);
+    let rows = wrap(text, columns.saturating_sub(indent)).into_iter().enumerate();
+    rows.map(|(index, row)| format!("{}{row}", if index == 0 { first } else { &blanks })).collect()
+}
+
 /// Groups hex digits by four, as fingerprints are shown.
 pub(crate) fn grouped(hex: &str) -> String {
     let mut out = String::with_capacity(hex.len() + hex.len() / 4);

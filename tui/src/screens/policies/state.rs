@@ -12,7 +12,7 @@ use crate::canvas::{Line, above, beside};
 use crate::policies::{History, Matched, ResolvedNames, Rules};
 use crate::screens::filter::Filter;
 use crate::screens::shared::Shared;
-use crate::text::{clean, pad, wrap};
+use crate::text::{clean, indented, pad};
 
 /// Width of the policy list beside the details, in columns.
 const LIST_COLUMNS: u16 = 38;
@@ -128,9 +128,6 @@ pub(super) fn labelled(lines: &mut Vec<Line>, label: &str, text: &str, columns: 
     if text.is_empty() {
         return;
     }
-    let wrapped = wrap(&clean(text), columns.saturating_sub(LABEL_COLUMNS));
-    for (number, part) in wrapped.into_iter().enumerate() {
-        let label = if number == 0 { label } else { "" };
-        lines.push(Line::plain(format!("{}{part}", pad(label, LABEL_COLUMNS))));
-    }
+    let rows = indented(&clean(text), &pad(label, LABEL_COLUMNS), LABEL_COLUMNS, columns);
+    lines.extend(rows.into_iter().map(Line::plain));
 }

@@ -4,8 +4,9 @@
 use quorate_common::activity::Selection;
 
 use crate::canvas::Line;
+use crate::kinds::Change;
 use crate::proof::{Review, needs, tally_of_marks};
-use crate::text::{ago, clean, clock, date_time, grouped, pad, width, wrap};
+use crate::text::{ago, clean, clock, date_time, grouped, indented, pad, width, wrap};
 use crate::theme::Theme;
 
 /// Titles of the sections in the review of an activity.
@@ -59,10 +60,8 @@ pub(super) fn rows(review: &Review, replay: &[String], columns: usize, now: u64,
         let section = index.saturating_add(1);
         let title = Line::styled(rule(title, remark, columns), Theme::strong());
         out.push(Row { section, flag: None, line: title });
-        out.extend(texts.into_iter().map(|(flag, text)| {
-            let style = theme.of_mark(&text);
-            Row { section, flag, line: Line::styled(text, style) }
-        }));
+        let row = |(flag, text)| Row { section, flag, line: Line::marked(text, theme) };
+        out.extend(texts.into_iter().map(row));
     }
     out
 }
@@ -121,19 +120,12 @@ fn details(review: &Review, columns: usize) -> Vec<String> {
 
 fn labelled(out: &mut Vec<String>, label: &str, text: &str, columns: usize) {
     let indent = width(label).saturating_add(4).clamp(12, (columns / 3).max(12));
+    let mut first = format!("  {label}");
     if width(label).saturating_add(4) > indent {
-        out.extend(wrap(&format!("  {label}"), columns));
-        out.extend(
-            wrap(text, columns.saturating_sub(indent))
-                .into_iter()
-                .map(|part| format!("{}{part}", " ".repeat(indent))),
-        );
-        return;
+        out.extend(wrap(&first, columns));
+        first.clear();
     }
-    for (index, part) in wrap(text, columns.saturating_sub(indent)).into_iter().enumerate() {
-        let label = if index == 0 { format!("  {label}") } else { String::new() };
-        out.push(format!("{}{part}", pad(&label, indent)));
-    }
+    out.extend(indented(text, &pad(&first, indent), indent, columns));
 }
 
 fn change(review: &Review, columns: usize) -> Vec<String> {
@@ -143,55 +135,34 @@ fn change(review: &Review, columns: usize) -> Vec<String> {
     if review.changes.is_empty() {
         return vec!["  nothing to compare with: it creates or does something new".to_owned()];
     }
+    let is_wide = columns >= 76;
+    // The remark is the widest of the three columns.
+    let cell = columns.saturating_sub(16).saturating_mul(3) / 10;
+    let rest = columns.saturating_sub(16).saturating_sub(cell.saturating_mul(2));
+    let row = |label: &str, now: &str, after: &str, note: &str| {
+        let row = format!("{}{}{}{note}", pad(label, 16), pad(now, cell), pad(after, cell));
+        row.trim_end().to_owned()
+    };
     let mut out = Vec::new();
-    if columns >= 76 {
-        // The remark is the widest of the three columns.
-        let cell = columns.saturating_sub(16).saturating_mul(3) / 10;
-        let rest = columns.saturating_sub(16).saturating_sub(cell.saturating_mul(2));
-        out.push(
-            format!("{}{}{}", pad("", 16), pad("NOW [s]", cell), pad("AFTER [v]", cell))
-                .trim_end()
-                .to_owned(),
-        );
-        for change in &review.changes {
-            let fits = width(&change.label) < 16
-                && width(&change.now) < cell
-                && width(&change.after) < cell
-                && width(&change.note) <= rest;
-            if fits {
-                out.push(
-                    format!(
-                        "{}{}{}{}",
-                        pad(&change.label, 16),
-                        pad(&change.now, cell),
-                        pad(&change.after, cell),
-                        change.note
-                    )
-                    .trim_end()
-                    .to_owned(),
-                );
-            } else {
-                stacked(&mut out, change, columns);
-            }
+    if is_wide {
+        out.push(row("", "NOW [s]", "AFTER [v]", ""));
+    }
+    for change in &review.changes {
+        let Change { label, now, after, note } = change;
+        let fits = width(label) < 16 && width(now) < cell && width(after) < cell && width(note) <= rest;
+        if is_wide && fits {
+            out.push(row(label, now, after, note));
+        } else {
+            stacked(&mut out, change, columns);
         }
-    } else {
-        review.changes.iter().for_each(|change| stacked(&mut out, change, columns));
     }
     out
 }
 
-fn stacked(out: &mut Vec<String>, change: &crate::kinds::Change, columns: usize) {
+fn stacked(out: &mut Vec<String>, change: &Change, columns: usize) {
     out.extend(wrap(&format!("{} {}", change.label, change.note), columns));
-    out.extend(
-        wrap(&format!("now [s] {}", change.now), columns.saturating_sub(2))
-            .into_iter()
-            .map(|part| format!("  {part}")),
-    );
-    out.extend(
-        wrap(&format!("after [v] {}", change.after), columns.saturating_sub(2))
-            .into_iter()
-            .map(|part| format!("  {part}")),
-    );
+    out.extend(indented(&format!("now [s] {}", change.now), "  ", 2, columns));
+    out.extend(indented(&format!("after [v] {}", change.after), "  ", 2, columns));
 }
 
 fn who(review: &Review, columns: usize, now: u64) -> Vec<String> {
@@ -235,10 +206,7 @@ fn flags(review: &Review, columns: usize) -> Vec<(Option<usize>, String)> {
     let indent = if columns < 60 { 4 } else { 10 };
     for (number, flag) in review.flags.iter().enumerate() {
         let text = format!("[!] {:<5} {}  ({})", flag.level.word(), flag.text, flag.name);
-        let parts = wrap(&text, columns.saturating_sub(indent)).into_iter().enumerate();
-        out.extend(parts.map(|(index, part)| {
-            (Some(number), if index == 0 { part } else { format!("{}{part}", " ".repeat(indent)) })
-        }));
+        out.extend(indented(&text, "", indent, columns).into_iter().map(|row| (Some(number), row)));
     }
     if out.is_empty() {
         out.push((None, "  none".to_owned()));
@@ -254,20 +222,11 @@ fn flags(review: &Review, columns: usize) -> Vec<(Option<usize>, String)> {
 fn proof(review: &Review, columns: usize) -> Vec<String> {
     let mut out = Vec::new();
     for check in &review.checks {
-        for (index, part) in wrap(&format!("{} {}", check.mark.sign(), check.text), columns.saturating_sub(4))
-            .into_iter()
-            .enumerate()
-        {
-            out.push(if index == 0 { part } else { format!("    {part}") });
-        }
+        out.extend(indented(&format!("{} {}", check.mark.sign(), check.text), "", 4, columns));
     }
     out.extend(wrap(&tally_of_marks(review), columns));
     if let Some(proposal) = &review.proposal {
-        for (index, part) in
-            wrap(&grouped(&proposal.fingerprint.hex()), columns.saturating_sub(8)).into_iter().enumerate()
-        {
-            out.push(format!("{}{part}", if index == 0 { "sha256  " } else { "        " }));
-        }
+        out.extend(indented(&grouped(&proposal.fingerprint.hex()), "sha256  ", 8, columns));
     }
     if review.draft.is_none() {
         out.push(format!("id      {}", review.activity.id));
