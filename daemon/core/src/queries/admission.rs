@@ -42,7 +42,8 @@ impl Admitted {
     pub fn answer(self, world: &dyn World) -> Attempt {
         let Self { entry, organization, caller, document, now, .. } = self;
         let context = QueryContext { world, organization: &organization, caller: &caller, now };
-        (entry.answer)(&context, &document).map_or_else(|error| Attempt::error(&error), Attempt::answer)
+        (entry.answer)(entry, &context, &document)
+            .map_or_else(|error| Attempt::error(&error), Attempt::answer)
     }
 }
 

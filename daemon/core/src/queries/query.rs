@@ -31,10 +31,6 @@ impl QueryContext<'_> {
 
 /// A query: the members of its body beside `organizationId`, and how it is answered.
 pub(super) trait Query: DeserializeOwned + JsonSchema + 'static {
-    /// Last segment of the path.
-    const NAME: &'static str;
-    /// Name of the only member of the answer; empty if the answer has several.
-    const MEMBER: &'static str;
     /// Cost of the answer. What is not known to be small runs on a reader thread.
     const COST: Cost = Cost::Large;
     /// Where the credential of the caller is searched.
@@ -70,40 +66,43 @@ impl<T: Serialize + JsonSchema> Answer for T {
 pub struct Entry {
     /// Last segment of the path.
     pub name: &'static str,
+    /// Name of the only member of the answer; empty if the answer has several.
+    member: &'static str,
     /// Cost of the answer.
     pub cost: Cost,
     pub(super) scope: CredentialScope,
-    pub(super) answer: fn(&QueryContext<'_>, &Document) -> Result<Vec<u8>, RequestError>,
-    describe: fn() -> QueryEntry,
+    pub(super) answer: fn(&Entry, &QueryContext<'_>, &Document) -> Result<Vec<u8>, RequestError>,
+    describe: fn(&Entry) -> QueryEntry,
 }
 
-/// Returns the row of a query.
-pub(super) const fn entry<Q: Query>() -> Entry {
-    Entry { name: Q::NAME, cost: Q::COST, scope: Q::SCOPE, answer: answer::<Q>, describe: describe::<Q> }
+/// Returns the row of a query: the last segment of its path, the only member of its answer, or an empty text if
+/// the answer has several, and what its type states.
+pub(super) const fn entry<Q: Query>(name: &'static str, member: &'static str) -> Entry {
+    Entry { name, member, cost: Q::COST, scope: Q::SCOPE, answer: answer::<Q>, describe: describe::<Q> }
 }
 
 impl Entry {
     /// Returns the URL path.
     pub fn path(&self) -> String {
-        path(self.name)
+        format!("/public/v1/query/{}", self.name)
     }
 
     /// Describes the query as data, with the JSON schemas of its body and its answer.
     pub fn describe(&self) -> QueryEntry {
-        (self.describe)()
+        (self.describe)(self)
     }
 }
 
-fn path(name: &str) -> String {
-    format!("/public/v1/query/{name}")
-}
-
-fn answer<Q: Query>(context: &QueryContext<'_>, document: &Document) -> Result<Vec<u8>, RequestError> {
+fn answer<Q: Query>(
+    entry: &Entry,
+    context: &QueryContext<'_>,
+    document: &Document,
+) -> Result<Vec<u8>, RequestError> {
     let query: Q = document.typed()?;
-    Ok(query.answer(context)?.body(Q::MEMBER)?)
+    Ok(query.answer(context)?.body(entry.member)?)
 }
 
-fn describe<Q: Query>() -> QueryEntry {
+fn describe<Q: Query>(entry: &Entry) -> QueryEntry {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     let mut generator = settings.clone().into_generator();
     let organization = generator.subschema_for::<OrganizationId>().to_value();
@@ -114,14 +113,15 @@ fn describe<Q: Query>() -> QueryEntry {
     required.push("organizationId".into());
     // A member of an answer is required if it is always present.
     let mut answer = settings.for_serialize().into_generator().subschema_for::<Q::Answer>().to_value();
-    if !Q::MEMBER.is_empty() {
-        answer = json!({"type": "object", "properties": {Q::MEMBER: answer}, "required": [Q::MEMBER]});
+    let member = entry.member;
+    if !member.is_empty() {
+        answer = json!({"type": "object", "properties": {member: answer}, "required": [member]});
     }
     QueryEntry {
-        name: Q::NAME.to_owned(),
-        path: path(Q::NAME),
+        name: entry.name.to_owned(),
+        path: entry.path(),
         description: query.get("description").and_then(Value::as_str).unwrap_or_default().to_owned(),
-        cost: Q::COST,
+        cost: entry.cost,
         request: json!({"type": "object", "properties": members, "required": required}),
         answer,
     }

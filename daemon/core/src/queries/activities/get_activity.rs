@@ -29,8 +29,6 @@ pub(super) struct GetActivity {
 }
 
 impl Query for GetActivity {
-    const NAME: &'static str = "get_activity";
-    const MEMBER: &'static str = "activity";
     type Answer = Rendered;
 
     fn answer(self, context: &QueryContext<'_>) -> Result<Rendered, RequestError> {

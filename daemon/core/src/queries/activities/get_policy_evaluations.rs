@@ -19,8 +19,6 @@ pub(super) struct GetPolicyEvaluations {
 }
 
 impl Query for GetPolicyEvaluations {
-    const NAME: &'static str = "get_policy_evaluations";
-    const MEMBER: &'static str = "policyEvaluations";
     type Answer = Vec<wire::PolicyEvaluation>;
 
     fn answer(self, context: &QueryContext<'_>) -> Result<Vec<wire::PolicyEvaluation>, RequestError> {

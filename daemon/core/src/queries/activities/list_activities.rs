@@ -51,8 +51,6 @@ pub(super) struct ListActivities {
 }
 
 impl Query for ListActivities {
-    const NAME: &'static str = "list_activities";
-    const MEMBER: &'static str = "activities";
     type Answer = Rendered;
 
     fn answer(self, context: &QueryContext<'_>) -> Result<Rendered, RequestError> {

@@ -9,9 +9,9 @@ mod get_policy_evaluations;
 mod list_activities;
 
 pub(super) const ENTRIES: &[Entry] = &[
-    entry::<get_activity::GetActivity>(),
-    entry::<get_policy_evaluations::GetPolicyEvaluations>(),
-    entry::<list_activities::ListActivities>(),
+    entry::<get_activity::GetActivity>("get_activity", "activity"),
+    entry::<get_policy_evaluations::GetPolicyEvaluations>("get_policy_evaluations", "policyEvaluations"),
+    entry::<list_activities::ListActivities>("list_activities", "activities"),
 ];
 
 /// Returns the activity with this id.

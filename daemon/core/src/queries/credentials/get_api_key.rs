@@ -13,8 +13,6 @@ pub(super) struct GetApiKey {
 }
 
 impl Query for GetApiKey {
-    const NAME: &'static str = "get_api_key";
-    const MEMBER: &'static str = "apiKey";
     const COST: Cost = Cost::Small;
     type Answer = wire::ApiKey;
 

@@ -14,8 +14,6 @@ pub(super) struct GetApiKeys {
 }
 
 impl Query for GetApiKeys {
-    const NAME: &'static str = "get_api_keys";
-    const MEMBER: &'static str = "apiKeys";
     type Answer = Vec<wire::ApiKey>;
 
     fn answer(self, context: &QueryContext<'_>) -> Result<Vec<wire::ApiKey>, RequestError> {

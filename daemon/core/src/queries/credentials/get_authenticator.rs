@@ -13,8 +13,6 @@ pub(super) struct GetAuthenticator {
 }
 
 impl Query for GetAuthenticator {
-    const NAME: &'static str = "get_authenticator";
-    const MEMBER: &'static str = "authenticator";
     const COST: Cost = Cost::Small;
     type Answer = wire::Authenticator;
 

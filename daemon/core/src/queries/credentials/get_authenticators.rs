@@ -14,8 +14,6 @@ pub(super) struct GetAuthenticators {
 }
 
 impl Query for GetAuthenticators {
-    const NAME: &'static str = "get_authenticators";
-    const MEMBER: &'static str = "authenticators";
     const COST: Cost = Cost::Small;
     type Answer = Vec<wire::Authenticator>;
 

@@ -14,8 +14,6 @@ pub(super) struct GetOauthProviders {
 }
 
 impl Query for GetOauthProviders {
-    const NAME: &'static str = "get_oauth_providers";
-    const MEMBER: &'static str = "oauthProviders";
     type Answer = Vec<wire::OauthProvider>;
 
     fn answer(self, context: &QueryContext<'_>) -> Result<Vec<wire::OauthProvider>, RequestError> {

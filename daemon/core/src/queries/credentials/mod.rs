@@ -9,11 +9,11 @@ mod get_authenticators;
 mod get_oauth_providers;
 
 pub(super) const ENTRIES: &[Entry] = &[
-    entry::<get_api_key::GetApiKey>(),
-    entry::<get_api_keys::GetApiKeys>(),
-    entry::<get_authenticator::GetAuthenticator>(),
-    entry::<get_authenticators::GetAuthenticators>(),
-    entry::<get_oauth_providers::GetOauthProviders>(),
+    entry::<get_api_key::GetApiKey>("get_api_key", "apiKey"),
+    entry::<get_api_keys::GetApiKeys>("get_api_keys", "apiKeys"),
+    entry::<get_authenticator::GetAuthenticator>("get_authenticator", "authenticator"),
+    entry::<get_authenticators::GetAuthenticators>("get_authenticators", "authenticators"),
+    entry::<get_oauth_providers::GetOauthProviders>("get_oauth_providers", "oauthProviders"),
 ];
 
 /// Returns the user with this id, or all users.

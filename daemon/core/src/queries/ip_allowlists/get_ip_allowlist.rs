@@ -15,8 +15,6 @@ pub(super) struct GetIpAllowlist {
 }
 
 impl Query for GetIpAllowlist {
-    const NAME: &'static str = "get_ip_allowlist";
-    const MEMBER: &'static str = "allowlist";
     const COST: Cost = Cost::Small;
     type Answer = wire::IpAllowlist;
 

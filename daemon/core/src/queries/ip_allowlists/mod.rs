@@ -4,4 +4,5 @@ use super::prelude::*;
 
 mod get_ip_allowlist;
 
-pub(super) const ENTRIES: &[Entry] = &[entry::<get_ip_allowlist::GetIpAllowlist>()];
+pub(super) const ENTRIES: &[Entry] =
+    &[entry::<get_ip_allowlist::GetIpAllowlist>("get_ip_allowlist", "allowlist")];

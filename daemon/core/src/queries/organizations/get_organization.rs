@@ -26,8 +26,6 @@ pub(super) struct OrganizationData {
 pub(super) struct GetOrganization {}
 
 impl Query for GetOrganization {
-    const NAME: &'static str = "get_organization";
-    const MEMBER: &'static str = "organizationData";
     type Answer = OrganizationData;
 
     fn answer(self, context: &QueryContext<'_>) -> Result<OrganizationData, RequestError> {

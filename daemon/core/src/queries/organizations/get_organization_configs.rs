@@ -16,8 +16,6 @@ pub(super) struct Configs {
 pub(super) struct GetOrganizationConfigs {}
 
 impl Query for GetOrganizationConfigs {
-    const NAME: &'static str = "get_organization_configs";
-    const MEMBER: &'static str = "configs";
     const COST: Cost = Cost::Small;
     type Answer = Configs;
 

@@ -38,8 +38,6 @@ pub(super) struct ListSuborgs {
 }
 
 impl Query for ListSuborgs {
-    const NAME: &'static str = "list_suborgs";
-    const MEMBER: &'static str = "organizationIds";
     type Answer = Vec<OrganizationId>;
 
     fn answer(self, context: &QueryContext<'_>) -> Result<Vec<OrganizationId>, RequestError> {

@@ -24,8 +24,6 @@ pub(super) struct ListVerifiedSuborgs {
 }
 
 impl Query for ListVerifiedSuborgs {
-    const NAME: &'static str = "list_verified_suborgs";
-    const MEMBER: &'static str = "organizationIds";
     type Answer = Vec<OrganizationId>;
 
     fn answer(self, context: &QueryContext<'_>) -> Result<Vec<OrganizationId>, RequestError> {

@@ -10,10 +10,10 @@ mod list_suborgs;
 mod list_verified_suborgs;
 
 pub(super) const ENTRIES: &[Entry] = &[
-    entry::<get_organization::GetOrganization>(),
-    entry::<get_organization_configs::GetOrganizationConfigs>(),
-    entry::<list_suborgs::ListSuborgs>(),
-    entry::<list_verified_suborgs::ListVerifiedSuborgs>(),
+    entry::<get_organization::GetOrganization>("get_organization", "organizationData"),
+    entry::<get_organization_configs::GetOrganizationConfigs>("get_organization_configs", "configs"),
+    entry::<list_suborgs::ListSuborgs>("list_suborgs", "organizationIds"),
+    entry::<list_verified_suborgs::ListVerifiedSuborgs>("list_verified_suborgs", "organizationIds"),
 ];
 
 /// Maximum length of a text by which sub-organizations can be found. A longer text finds none.

@@ -13,8 +13,6 @@ pub(super) struct GetPolicy {
 }
 
 impl Query for GetPolicy {
-    const NAME: &'static str = "get_policy";
-    const MEMBER: &'static str = "policy";
     const COST: Cost = Cost::Small;
     type Answer = wire::Policy;
 

@@ -10,8 +10,6 @@ use crate::queries::prelude::*;
 pub(super) struct ListPolicies {}
 
 impl Query for ListPolicies {
-    const NAME: &'static str = "list_policies";
-    const MEMBER: &'static str = "policies";
     type Answer = Vec<wire::Policy>;
 
     fn answer(self, context: &QueryContext<'_>) -> Result<Vec<wire::Policy>, RequestError> {

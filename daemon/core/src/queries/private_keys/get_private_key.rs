@@ -13,8 +13,6 @@ pub(super) struct GetPrivateKey {
 }
 
 impl Query for GetPrivateKey {
-    const NAME: &'static str = "get_private_key";
-    const MEMBER: &'static str = "privateKey";
     const COST: Cost = Cost::Small;
     type Answer = wire::PrivateKey;
 

@@ -10,8 +10,6 @@ use crate::queries::prelude::*;
 pub(super) struct ListPrivateKeys {}
 
 impl Query for ListPrivateKeys {
-    const NAME: &'static str = "list_private_keys";
-    const MEMBER: &'static str = "privateKeys";
     type Answer = Vec<wire::PrivateKey>;
 
     fn answer(self, context: &QueryContext<'_>) -> Result<Vec<wire::PrivateKey>, RequestError> {

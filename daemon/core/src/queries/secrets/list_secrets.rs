@@ -15,8 +15,6 @@ pub(super) struct ListSecrets {
 }
 
 impl Query for ListSecrets {
-    const NAME: &'static str = "list_secrets";
-    const MEMBER: &'static str = "secrets";
     type Answer = Vec<wire::Secret>;
 
     fn answer(self, context: &QueryContext<'_>) -> Result<Vec<wire::Secret>, RequestError> {

@@ -4,4 +4,4 @@ use super::prelude::*;
 
 mod list_secrets;
 
-pub(super) const ENTRIES: &[Entry] = &[entry::<list_secrets::ListSecrets>()];
+pub(super) const ENTRIES: &[Entry] = &[entry::<list_secrets::ListSecrets>("list_secrets", "secrets")];

@@ -13,8 +13,6 @@ pub(super) struct GetSessionProfile {
 }
 
 impl Query for GetSessionProfile {
-    const NAME: &'static str = "get_session_profile";
-    const MEMBER: &'static str = "sessionProfile";
     const COST: Cost = Cost::Small;
     type Answer = wire::SessionProfile;
 

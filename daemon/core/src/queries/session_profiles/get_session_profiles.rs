@@ -10,8 +10,6 @@ use crate::queries::prelude::*;
 pub(super) struct GetSessionProfiles {}
 
 impl Query for GetSessionProfiles {
-    const NAME: &'static str = "get_session_profiles";
-    const MEMBER: &'static str = "sessionProfiles";
     type Answer = Vec<wire::SessionProfile>;
 
     fn answer(self, context: &QueryContext<'_>) -> Result<Vec<wire::SessionProfile>, RequestError> {

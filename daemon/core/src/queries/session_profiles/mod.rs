@@ -6,8 +6,10 @@ use crate::error::Corrupt;
 mod get_session_profile;
 mod get_session_profiles;
 
-pub(super) const ENTRIES: &[Entry] =
-    &[entry::<get_session_profile::GetSessionProfile>(), entry::<get_session_profiles::GetSessionProfiles>()];
+pub(super) const ENTRIES: &[Entry] = &[
+    entry::<get_session_profile::GetSessionProfile>("get_session_profile", "sessionProfile"),
+    entry::<get_session_profiles::GetSessionProfiles>("get_session_profiles", "sessionProfiles"),
+];
 
 /// Returns the profiles that sessions of an organization may use: its own, or those of its parent.
 fn session_profiles(context: &QueryContext<'_>) -> Result<Vec<SessionProfile>, Corrupt> {

@@ -13,8 +13,6 @@ pub(super) struct GetSmartContractInterface {
 }
 
 impl Query for GetSmartContractInterface {
-    const NAME: &'static str = "get_smart_contract_interface";
-    const MEMBER: &'static str = "smartContractInterface";
     type Answer = wire::SmartContractInterface;
 
     fn answer(self, context: &QueryContext<'_>) -> Result<wire::SmartContractInterface, RequestError> {

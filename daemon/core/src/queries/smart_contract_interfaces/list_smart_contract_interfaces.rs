@@ -10,8 +10,6 @@ use crate::queries::prelude::*;
 pub(super) struct ListSmartContractInterfaces {}
 
 impl Query for ListSmartContractInterfaces {
-    const NAME: &'static str = "list_smart_contract_interfaces";
-    const MEMBER: &'static str = "smartContractInterfaces";
     type Answer = Vec<wire::SmartContractInterface>;
 
     fn answer(self, context: &QueryContext<'_>) -> Result<Vec<wire::SmartContractInterface>, RequestError> {

@@ -8,8 +8,14 @@ mod get_smart_contract_interface;
 mod list_smart_contract_interfaces;
 
 pub(super) const ENTRIES: &[Entry] = &[
-    entry::<get_smart_contract_interface::GetSmartContractInterface>(),
-    entry::<list_smart_contract_interfaces::ListSmartContractInterfaces>(),
+    entry::<get_smart_contract_interface::GetSmartContractInterface>(
+        "get_smart_contract_interface",
+        "smartContractInterface",
+    ),
+    entry::<list_smart_contract_interfaces::ListSmartContractInterfaces>(
+        "list_smart_contract_interfaces",
+        "smartContractInterfaces",
+    ),
 ];
 
 /// Returns an interface with its text, or `None` if the text was deleted since the snapshot was read.

@@ -10,8 +10,6 @@ use crate::queries::prelude::*;
 pub(super) struct ListPrivateKeyTags {}
 
 impl Query for ListPrivateKeyTags {
-    const NAME: &'static str = "list_private_key_tags";
-    const MEMBER: &'static str = "privateKeyTags";
     type Answer = Vec<wire::Tag>;
 
     fn answer(self, context: &QueryContext<'_>) -> Result<Vec<wire::Tag>, RequestError> {

@@ -10,8 +10,6 @@ use crate::queries::prelude::*;
 pub(super) struct ListUserTags {}
 
 impl Query for ListUserTags {
-    const NAME: &'static str = "list_user_tags";
-    const MEMBER: &'static str = "userTags";
     type Answer = Vec<wire::Tag>;
 
     fn answer(self, context: &QueryContext<'_>) -> Result<Vec<wire::Tag>, RequestError> {

@@ -5,8 +5,10 @@ use super::prelude::*;
 mod list_private_key_tags;
 mod list_user_tags;
 
-pub(super) const ENTRIES: &[Entry] =
-    &[entry::<list_private_key_tags::ListPrivateKeyTags>(), entry::<list_user_tags::ListUserTags>()];
+pub(super) const ENTRIES: &[Entry] = &[
+    entry::<list_private_key_tags::ListPrivateKeyTags>("list_private_key_tags", "privateKeyTags"),
+    entry::<list_user_tags::ListUserTags>("list_user_tags", "userTags"),
+];
 
 /// Returns all tags of a kind, oldest first.
 fn tags(context: &QueryContext<'_>, kind: TagKind) -> Vec<wire::Tag> {

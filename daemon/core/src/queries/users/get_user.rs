@@ -13,8 +13,6 @@ pub(super) struct GetUser {
 }
 
 impl Query for GetUser {
-    const NAME: &'static str = "get_user";
-    const MEMBER: &'static str = "user";
     const COST: Cost = Cost::Small;
     type Answer = wire::User;
 

@@ -10,8 +10,6 @@ use crate::queries::prelude::*;
 pub(super) struct ListUsers {}
 
 impl Query for ListUsers {
-    const NAME: &'static str = "list_users";
-    const MEMBER: &'static str = "users";
     type Answer = Vec<wire::User>;
 
     fn answer(self, context: &QueryContext<'_>) -> Result<Vec<wire::User>, RequestError> {

@@ -21,8 +21,6 @@ pub(super) struct Identity {
 pub(super) struct Whoami {}
 
 impl Query for Whoami {
-    const NAME: &'static str = "whoami";
-    const MEMBER: &'static str = "";
     const COST: Cost = Cost::Small;
     const SCOPE: CredentialScope = CredentialScope::SubOrganizations;
     type Answer = Identity;

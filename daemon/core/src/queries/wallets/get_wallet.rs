@@ -13,8 +13,6 @@ pub(super) struct GetWallet {
 }
 
 impl Query for GetWallet {
-    const NAME: &'static str = "get_wallet";
-    const MEMBER: &'static str = "wallet";
     const COST: Cost = Cost::Small;
     type Answer = wire::Wallet;
 

@@ -33,8 +33,6 @@ pub(super) struct GetWalletAccount {
 }
 
 impl Query for GetWalletAccount {
-    const NAME: &'static str = "get_wallet_account";
-    const MEMBER: &'static str = "account";
     const COST: Cost = Cost::Small;
     type Answer = wire::WalletAccount;
 

@@ -26,8 +26,6 @@ pub(super) struct ListWalletAccounts {
 }
 
 impl Query for ListWalletAccounts {
-    const NAME: &'static str = "list_wallet_accounts";
-    const MEMBER: &'static str = "accounts";
     type Answer = Vec<wire::WalletAccount>;
 
     fn answer(self, context: &QueryContext<'_>) -> Result<Vec<wire::WalletAccount>, RequestError> {

@@ -10,8 +10,6 @@ use crate::queries::prelude::*;
 pub(super) struct ListWallets {}
 
 impl Query for ListWallets {
-    const NAME: &'static str = "list_wallets";
-    const MEMBER: &'static str = "wallets";
     type Answer = Vec<wire::Wallet>;
 
     fn answer(self, context: &QueryContext<'_>) -> Result<Vec<wire::Wallet>, RequestError> {

@@ -8,10 +8,10 @@ mod list_wallet_accounts;
 mod list_wallets;
 
 pub(super) const ENTRIES: &[Entry] = &[
-    entry::<get_wallet::GetWallet>(),
-    entry::<get_wallet_account::GetWalletAccount>(),
-    entry::<list_wallet_accounts::ListWalletAccounts>(),
-    entry::<list_wallets::ListWallets>(),
+    entry::<get_wallet::GetWallet>("get_wallet", "wallet"),
+    entry::<get_wallet_account::GetWalletAccount>("get_wallet_account", "account"),
+    entry::<list_wallet_accounts::ListWalletAccounts>("list_wallet_accounts", "accounts"),
+    entry::<list_wallets::ListWallets>("list_wallets", "wallets"),
 ];
 
 /// Maximum number of accounts that are read at once.

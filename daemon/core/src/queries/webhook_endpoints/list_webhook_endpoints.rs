@@ -10,8 +10,6 @@ use crate::queries::prelude::*;
 pub(super) struct ListWebhookEndpoints {}
 
 impl Query for ListWebhookEndpoints {
-    const NAME: &'static str = "list_webhook_endpoints";
-    const MEMBER: &'static str = "webhookEndpoints";
     type Answer = Vec<wire::WebhookEndpoint>;
 
     fn answer(self, context: &QueryContext<'_>) -> Result<Vec<wire::WebhookEndpoint>, RequestError> {
