@@ -15,7 +15,7 @@ use quorate_core::world::{Page, Records};
 
 use crate::barrier::{Barrier, is_part, is_whole};
 use crate::store::embedded::Embedded;
-use crate::store::{Batch, Change, Group, LONGEST_VALUE, Row, StoreError};
+use crate::store::{Batch, Change, Group, LONGEST_VALUE, StoreError, each_chunk};
 use crate::vault::Vault;
 
 /// Number of rows that are copied in one commit.
@@ -72,9 +72,9 @@ pub fn is_needed(folder: &Path, barrier: &Barrier) -> Result<bool, UpgradeError>
         return Ok(true);
     }
     let mut needed = false;
-    each_chunk(barrier, |rows| {
+    each_chunk(barrier.store().as_ref(), b"", CHUNK, |rows| {
         needed |= rows.iter().any(|(_, value)| value.len() > LONGEST_VALUE);
-        Ok(())
+        Ok::<_, UpgradeError>(())
     })?;
     Ok(needed)
 }
@@ -94,7 +94,7 @@ pub fn rewrite(folder: &Path, old: Barrier, vault: Vault, reserve: u64) -> Resul
     }
     let new = Barrier::new(Arc::new(Embedded::open(&new_folder, reserve)?), vault);
     let mut copied = 0_u64;
-    each_chunk(&old, |rows| {
+    each_chunk(old.store().as_ref(), b"", CHUNK, |rows| {
         let mut changes = Vec::new();
         for (key, value) in rows.into_iter().filter(|(key, _)| !is_part(key)) {
             if is_whole(&key, &value) {
@@ -106,7 +106,7 @@ pub fn rewrite(folder: &Path, old: Barrier, vault: Vault, reserve: u64) -> Resul
         }
         copied = copied.saturating_add(changes.len() as u64);
         new.store().commit(&Group::of(Batch { writes: changes, ..Batch::default() }))?;
-        Ok(())
+        Ok::<_, UpgradeError>(())
     })?;
     drop((old, new));
     fs::rename(folder, &old_folder)?;
@@ -140,21 +140,6 @@ pub fn seal_contents(barrier: &Barrier) -> Result<(), UpgradeError> {
         }
         let writes = barrier.seal(writes)?;
         barrier.store().commit(&Group::of(Batch { writes, ..Batch::default() }))?;
-    }
-}
-
-/// Reads all rows in order and passes them on in chunks.
-fn each_chunk(
-    barrier: &Barrier,
-    mut take: impl FnMut(Vec<Row>) -> Result<(), UpgradeError>,
-) -> Result<(), UpgradeError> {
-    let mut after: Option<Vec<u8>> = None;
-    loop {
-        let page = Page { after: after.as_deref(), ..Page::first(b"", CHUNK) };
-        let rows = barrier.store().rows(page)?;
-        let Some((last, _)) = rows.last() else { return Ok(()) };
-        after = Some(last.clone());
-        take(rows)?;
     }
 }
 

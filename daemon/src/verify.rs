@@ -6,11 +6,11 @@ use quorate_core::consistency;
 use quorate_core::error::Corrupt;
 use quorate_core::model::layout;
 use quorate_core::records;
-use quorate_core::world::{Page, Records};
+use quorate_core::world::Records;
 
 use crate::barrier::{Barrier, is_part};
 use crate::guard::Comparison;
-use crate::store::StoreError;
+use crate::store::{StoreError, each_chunk};
 
 /// Number of rows that are read at once.
 const CHUNK: usize = 256;
@@ -33,17 +33,13 @@ pub struct Report {
 pub fn verify(barrier: &Barrier) -> Result<Report, StoreError> {
     let mut report = Report::default();
     let mut comparison = Comparison::default();
-    let mut after: Option<Vec<u8>> = None;
-    loop {
-        let page = Page { after: after.as_deref(), ..Page::first(b"", CHUNK) };
-        let rows = barrier.store().rows(page)?;
-        let Some((last, _)) = rows.last() else { break };
-        after = Some(last.clone());
+    each_chunk(barrier.store().as_ref(), b"", CHUNK, |rows| {
         for row in rows {
             report.check(barrier, &row.0);
             comparison.add(barrier, row);
         }
-    }
+        Ok::<_, StoreError>(())
+    })?;
     if let Err(altered) = comparison.finish(barrier) {
         report.problems.push(altered.to_string());
     }
@@ -56,17 +52,14 @@ pub fn verify(barrier: &Barrier) -> Result<Report, StoreError> {
 /// Returns an error if the store itself cannot be read.
 pub fn organizations(barrier: &Barrier) -> Result<(u64, u64), StoreError> {
     let (mut readable, mut unreadable) = (0_u64, 0_u64);
-    let mut after: Option<Vec<u8>> = None;
-    loop {
-        let page = Page { after: after.as_deref(), ..Page::first(layout::ORGANIZATIONS, CHUNK) };
-        let rows = barrier.store().rows(page)?;
-        let Some((last, _)) = rows.last() else { return Ok((readable, unreadable)) };
-        after = Some(last.clone());
+    each_chunk(barrier.store().as_ref(), layout::ORGANIZATIONS, CHUNK, |rows| {
         for id in rows.iter().filter_map(|(key, _)| layout::organization_id(key)) {
             let count = if organization(barrier, id).is_ok() { &mut readable } else { &mut unreadable };
             *count = count.saturating_add(1);
         }
-    }
+        Ok::<_, StoreError>(())
+    })?;
+    Ok((readable, unreadable))
 }
 
 impl Report {

@@ -164,6 +164,25 @@ pub enum BatchOutcome {
     Clash,
 }
 
+/// Reads all rows under a prefix in order, and passes them on in chunks.
+///
+/// # Errors
+/// Returns an error if the store cannot be read, or the error of `take`.
+pub fn each_chunk<E: From<StoreError>>(
+    store: &dyn Store,
+    prefix: &[u8],
+    chunk: usize,
+    mut take: impl FnMut(Vec<Row>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut after: Option<Vec<u8>> = None;
+    loop {
+        let rows = store.rows(Page { after: after.as_deref(), ..Page::first(prefix, chunk) })?;
+        let Some((last, _)) = rows.last() else { return Ok(()) };
+        after = Some(last.clone());
+        take(rows)?;
+    }
+}
+
 /// Called when a store fails by itself.
 pub type FailureCallback = Box<dyn Fn() + Send + Sync>;
 
