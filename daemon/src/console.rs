@@ -75,18 +75,36 @@ impl Console {
         parts: &[&str],
         query: &Query,
     ) -> Result<Option<Bytes>, RequestError> {
+        let now = now();
         let body = match parts {
             ["status"] => json(&self.status()),
             ["catalog"] => json(&quorate_core::catalog::catalog()),
-            ["outbox", "parked"] => parked(world, query),
-            ["organizations"] => organizations(world, query),
-            ["organizations", id] => organization(world, id),
-            ["organizations", id, "signer"] => signer(world, id, query),
+            ["outbox", "parked"] => {
+                json(&operator::parked(world, query.text("after").as_deref(), query.limit()?)?)
+            }
+            ["organizations"] => {
+                let parent = query.id("parent")?;
+                json(&operator::organizations(world, parent, query.id("after")?, query.limit()?)?)
+            }
+            ["organizations", id] => json(&operator::organization(world, parsed(id)?)?),
+            ["organizations", id, "signer"] => {
+                let name = query.text("name").unwrap_or_default();
+                json(&operator::signer(world, parsed(id)?, &name, now)?)
+            }
             ["organizations", id, "activities"] => activities(world, id, query),
-            ["organizations", id, "policies", "findings"] => findings(world, id),
-            ["organizations", id, "activities", reference, "explanation"] => explained(world, id, reference),
-            ["organizations", id, "activities", reference] => review(world, id, reference),
-            ["organizations", id, "wallets", wallet, "accounts"] => accounts(world, id, wallet, query),
+            ["organizations", id, "policies", "findings"] => {
+                json(&serde_json::json!({"findings": advice::findings(world, parsed(id)?, now)?}))
+            }
+            ["organizations", id, "activities", reference, "explanation"] => {
+                json(&advice::explained(world, parsed(id)?, reference, now)?)
+            }
+            ["organizations", id, "activities", reference] => {
+                json(&operator::review(world, parsed(id)?, reference, now)?)
+            }
+            ["organizations", id, "wallets", wallet, "accounts"] => {
+                let (id, wallet) = (parsed(id)?, parsed(wallet)?);
+                json(&operator::accounts(world, id, wallet, query.id("after")?, query.limit()?)?)
+            }
             _ => return Ok(None),
         };
         body.map(Some)
@@ -149,19 +167,6 @@ fn store_status(state: executor::StoreState) -> Option<StoreStatus> {
     Some(StoreStatus { state: condition, since: Timestamp::from_millis(state.since), detail: state.cause })
 }
 
-fn organizations(world: &dyn World, query: &Query) -> Result<Bytes, RequestError> {
-    let parent = query.id("parent")?;
-    json(&operator::organizations(world, parent, query.id("after")?, query.limit()?)?)
-}
-
-fn parked(world: &dyn World, query: &Query) -> Result<Bytes, RequestError> {
-    json(&operator::parked(world, query.text("after").as_deref(), query.limit()?)?)
-}
-
-fn organization(world: &dyn World, id: &str) -> Result<Bytes, RequestError> {
-    json(&operator::organization(world, parsed(id)?)?)
-}
-
 fn activities(world: &dyn World, id: &str, query: &Query) -> Result<Bytes, RequestError> {
     let unknown = || RequestError::from(Intent::Text("unknown status"));
     let status = |name: &String| {
@@ -175,29 +180,6 @@ fn activities(world: &dyn World, id: &str, query: &Query) -> Result<Bytes, Reque
         limit: query.limit()?,
     };
     json(&operator::activities(world, parsed(id)?, &filter, now())?)
-}
-
-fn findings(world: &dyn World, id: &str) -> Result<Bytes, RequestError> {
-    let findings = advice::findings(world, parsed(id)?, now())?;
-    json(&serde_json::json!({"findings": findings}))
-}
-
-fn explained(world: &dyn World, id: &str, reference: &str) -> Result<Bytes, RequestError> {
-    json(&advice::explained(world, parsed(id)?, reference, now())?)
-}
-
-fn signer(world: &dyn World, id: &str, query: &Query) -> Result<Bytes, RequestError> {
-    let name = query.text("name").unwrap_or_default();
-    json(&operator::signer(world, parsed(id)?, &name, now())?)
-}
-
-fn review(world: &dyn World, id: &str, reference: &str) -> Result<Bytes, RequestError> {
-    json(&operator::review(world, parsed(id)?, reference, now())?)
-}
-
-fn accounts(world: &dyn World, id: &str, wallet: &str, query: &Query) -> Result<Bytes, RequestError> {
-    let page = operator::accounts(world, parsed(id)?, parsed(wallet)?, query.id("after")?, query.limit()?)?;
-    json(&page)
 }
 
 /// Sends events until the client disconnects.

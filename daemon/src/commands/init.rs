@@ -156,12 +156,7 @@ pub(super) fn new_user(
     public_key: String,
 ) -> NewUser {
     NewUser {
-        name,
-        email,
-        phone: None,
         api_keys: vec![NewApiKey { name: key_name, curve, public_key, expiration_seconds: None }],
-        authenticators: Vec::new(),
-        oauth_providers: Vec::new(),
-        tags: Vec::new(),
+        ..NewUser::new(name, email)
     }
 }

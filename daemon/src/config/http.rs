@@ -2,7 +2,6 @@
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use ipnet::IpNet;
 use url::Url;
@@ -32,8 +31,8 @@ pub struct TlsFiles {
 }
 
 pub(super) fn read(section: &mut Section<'_, '_>) -> Option<Http> {
-    let listen = section.required("listen", Section::parsed::<Listen>);
-    let base_url = section.parsed::<BaseUrl>("base_url");
+    let listen = section.required("listen", |section, key| section.parsed_with(key, address));
+    let base_url = section.parsed_with("base_url", base_url);
     let tls = match (section.path("tls_certificate"), section.path("tls_key")) {
         (Some(certificate), Some(key)) => Some(TlsFiles { certificate, key }),
         (None, None) => None,
@@ -43,35 +42,22 @@ pub(super) fn read(section: &mut Section<'_, '_>) -> Option<Http> {
         }
     };
     let trusted_proxies = section.networks("trusted_proxies").unwrap_or_default();
-    let listen = listen?.0;
-    Some(Http { listen, base_url: base_url.map(|url| url.0), tls, trusted_proxies })
+    Some(Http { listen: listen?, base_url, tls, trusted_proxies })
 }
 
-struct Listen(SocketAddr);
-
-impl FromStr for Listen {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let expected = r#"must be an address and a port, such as "127.0.0.1:8080" or "[::1]:8080""#;
-        text.parse().map(Self).map_err(|_| expected)
-    }
+fn address(text: &str) -> Result<SocketAddr, &'static str> {
+    let expected = r#"must be an address and a port, such as "127.0.0.1:8080" or "[::1]:8080""#;
+    text.parse().map_err(|_| expected)
 }
 
-struct BaseUrl(String);
-
-impl FromStr for BaseUrl {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let expected = r#"must be an http or https URL without query, such as "https://keys.example.org""#;
-        let url = Url::parse(text).map_err(|_| expected)?;
-        let is_plain = matches!(url.scheme(), "http" | "https")
-            && url.has_host()
-            && url.username().is_empty()
-            && url.password().is_none()
-            && url.query().is_none()
-            && url.fragment().is_none();
-        if is_plain { Ok(Self(url.as_str().trim_end_matches('/').to_owned())) } else { Err(expected) }
-    }
+fn base_url(text: &str) -> Result<String, &'static str> {
+    let expected = r#"must be an http or https URL without query, such as "https://keys.example.org""#;
+    let url = Url::parse(text).map_err(|_| expected)?;
+    let is_plain = matches!(url.scheme(), "http" | "https")
+        && url.has_host()
+        && url.username().is_empty()
+        && url.password().is_none()
+        && url.query().is_none()
+        && url.fragment().is_none();
+    if is_plain { Ok(url.as_str().trim_end_matches('/').to_owned()) } else { Err(expected) }
 }

@@ -1,7 +1,5 @@
 //! Section `[log]`: format and level of log lines.
 
-use std::str::FromStr;
-
 use tracing::level_filters::LevelFilter;
 
 use super::section::Section;
@@ -25,38 +23,26 @@ impl Default for Log {
 pub(super) fn read(section: &mut Section<'_, '_>) -> Log {
     let default = Log::default();
     Log {
-        format: section.parsed::<Format>("format").map_or(default.format, |format| format.0),
-        level: section.parsed::<Level>("level").map_or(default.level, |level| level.0),
+        format: section.parsed_with("format", format).unwrap_or(default.format),
+        level: section.parsed_with("level", level).unwrap_or(default.level),
     }
 }
 
-struct Format(LogFormat);
-
-impl FromStr for Format {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "text" => Ok(Self(LogFormat::Text)),
-            "json" => Ok(Self(LogFormat::Json)),
-            _ => Err(r#"must be "text" or "json""#),
-        }
+fn format(text: &str) -> Result<LogFormat, &'static str> {
+    match text {
+        "text" => Ok(LogFormat::Text),
+        "json" => Ok(LogFormat::Json),
+        _ => Err(r#"must be "text" or "json""#),
     }
 }
 
-struct Level(LevelFilter);
-
-impl FromStr for Level {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "off" => Ok(Self(LevelFilter::OFF)),
-            "error" => Ok(Self(LevelFilter::ERROR)),
-            "warn" => Ok(Self(LevelFilter::WARN)),
-            "info" => Ok(Self(LevelFilter::INFO)),
-            "debug" => Ok(Self(LevelFilter::DEBUG)),
-            _ => Err("must be one of off, error, warn, info, debug"),
-        }
+fn level(text: &str) -> Result<LevelFilter, &'static str> {
+    match text {
+        "off" => Ok(LevelFilter::OFF),
+        "error" => Ok(LevelFilter::ERROR),
+        "warn" => Ok(LevelFilter::WARN),
+        "info" => Ok(LevelFilter::INFO),
+        "debug" => Ok(LevelFilter::DEBUG),
+        _ => Err("must be one of off, error, warn, info, debug"),
     }
 }

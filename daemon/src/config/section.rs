@@ -118,10 +118,19 @@ struct Located<'a> {
 impl<'a> Section<'_, 'a> {
     /// Reads a string and parses it; a parse error becomes a problem.
     pub(super) fn parsed<T: FromStr<Err: Display>>(&mut self, key: &str) -> Option<T> {
+        self.parsed_with(key, T::from_str)
+    }
+
+    /// Reads a string and parses it with a function; its error becomes a problem.
+    pub(super) fn parsed_with<T, E: Display>(
+        &mut self,
+        key: &str,
+        parse: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Option<T> {
         let found = self.take(key)?;
         let line = found.line;
         let text = self.text_of(key, found)?;
-        match text.parse::<T>() {
+        match parse(&text) {
             Ok(value) => Some(value),
             Err(error) => {
                 self.invalid(line, key, error.to_string());
@@ -177,29 +186,23 @@ impl<'a> Section<'_, 'a> {
         None
     }
 
-    /// Reads a list of strings and parses each of them.
-    pub(super) fn parsed_list<T: FromStr<Err: Display>>(&mut self, key: &str) -> Option<Vec<T>> {
+    /// Reads a list of networks.
+    pub(super) fn networks(&mut self, key: &str) -> Option<Vec<IpNet>> {
         let found = self.take(key)?;
         let DeValue::Array(items) = found.value else {
             self.invalid(found.line, key, "must be a list of strings".to_owned());
             return None;
         };
-        let mut values = Vec::new();
+        let mut networks = Vec::new();
         for item in items {
             let line = line_of(self.document.text, item.span().start);
             let item = Located { line, value: item.into_inner() };
-            match self.text_of(key, item)?.parse::<T>() {
-                Ok(value) => values.push(value),
-                Err(error) => self.invalid(line, key, error.to_string()),
+            match network(&self.text_of(key, item)?) {
+                Ok(network) => networks.push(network),
+                Err(error) => self.invalid(line, key, error.to_owned()),
             }
         }
-        Some(values)
-    }
-
-    /// Reads a list of networks.
-    pub(super) fn networks(&mut self, key: &str) -> Option<Vec<IpNet>> {
-        let networks = self.parsed_list::<Network>(key)?;
-        Some(networks.into_iter().map(|network| network.0).collect())
+        Some(networks)
     }
 
     /// Reads a key and reports a problem if it is missing.
@@ -249,15 +252,9 @@ impl<'a> Section<'_, 'a> {
     }
 }
 
-struct Network(IpNet);
-
-impl FromStr for Network {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let network = parse_network(text).ok_or(r#"must be a network, such as "10.0.0.0/8""#)?;
-        // 10.1.2.3/8 is more likely a mistake than intended.
-        let is_exact = network.trunc() == network;
-        if is_exact { Ok(Self(network)) } else { Err("has bits set beyond its prefix length") }
-    }
+fn network(text: &str) -> Result<IpNet, &'static str> {
+    let network = parse_network(text).ok_or(r#"must be a network, such as "10.0.0.0/8""#)?;
+    // 10.1.2.3/8 is more likely a mistake than intended.
+    let is_exact = network.trunc() == network;
+    if is_exact { Ok(network) } else { Err("has bits set beyond its prefix length") }
 }
