@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use quorate_chain::contract::{Abi, Idl};
 
-use crate::model::smart_contract_interface::{ETHEREUM, SOLANA};
+use crate::model::smart_contract_interface::InterfaceType;
 
 /// A parsed interface.
 #[derive(Debug)]
@@ -30,8 +30,12 @@ const BYTES_PER_BYTE_OF_TEXT: usize = 8;
 
 impl Interface {
     /// Parses the text of an interface of this type.
-    pub fn parse(interface_type: &str, text: &str) -> Self {
-        Self { definition: Definition::parse(interface_type, text), text: text.len() }
+    pub fn parse(interface_type: InterfaceType, text: &str) -> Self {
+        let definition = match interface_type {
+            InterfaceType::Ethereum => Abi::parse(text).ok().map(|abi| Definition::Abi(Arc::new(abi))),
+            InterfaceType::Solana => Idl::parse(text).ok().map(|idl| Definition::Idl(Arc::new(idl))),
+        };
+        Self { definition: definition.unwrap_or(Definition::Nothing), text: text.len() }
     }
 
     /// Returns the approximate memory of the interface in bytes.
@@ -52,16 +56,6 @@ impl Interface {
         match &self.definition {
             Definition::Idl(idl) => Some(Arc::clone(idl)),
             _ => None,
-        }
-    }
-}
-
-impl Definition {
-    fn parse(interface_type: &str, text: &str) -> Self {
-        match interface_type {
-            ETHEREUM => Abi::parse(text).map_or(Self::Nothing, |abi| Self::Abi(Arc::new(abi))),
-            SOLANA => Idl::parse(text).map_or(Self::Nothing, |idl| Self::Idl(Arc::new(idl))),
-            _ => Self::Nothing,
         }
     }
 }

@@ -175,7 +175,7 @@ impl<'a> View<'a> {
         let records = self.records();
         let mut read = || {
             let text = records.interface_text(known.id)?;
-            Ok(Interface::parse(&known.interface_type, text.as_ref().map_or("", |text| text.0.as_str())))
+            Ok(Interface::parse(known.interface_type, text.as_ref().map_or("", |text| text.0.as_str())))
         };
         self.world.interfaces().interface(known.id, &mut read)
     }
@@ -227,6 +227,15 @@ impl<'a> View<'a> {
         T::collection(&self.organization.records).get(id).ok_or_else(|| missing(T::NOUN, id))
     }
 
+    /// Checks that `more` records can be added to their collection.
+    ///
+    /// # Errors
+    /// [`Limit::Count`] if the limit would be exceeded.
+    pub fn check_room<T: SnapshotRecord>(&self, more: usize) -> Result<(), RequestError> {
+        let present = T::collection(&self.organization.records).len();
+        check_limit(present, more, T::limit(&self.limits().records), T::NOUNS, T::COLLECTION)
+    }
+
     /// Returns the session profile with this id, which a sub-organization shares with its parent.
     ///
     /// # Errors
@@ -261,12 +270,12 @@ impl<'a> View<'a> {
         tags.iter().try_for_each(|id| self.tag(*id, kind).map(drop))
     }
 
-    /// Checks that no wallet has this name.
+    /// Checks that no record of a collection has a name, which `has_name` compares.
     ///
     /// # Errors
     /// [`Conflict::Name`] if one has it.
-    pub fn wallet_name_is_free(&self, name: &Label) -> Result<(), RequestError> {
-        check_free(self.organization.wallets().any(|wallet| wallet.name == *name), "wallet")
+    pub fn name_is_free<T: SnapshotRecord>(&self, has_name: impl Fn(&T) -> bool) -> Result<(), RequestError> {
+        check_free(T::collection(&self.organization.records).iter().any(has_name), T::NOUN)
     }
 
     /// Checks that no wallet account has this name.
@@ -302,25 +311,6 @@ impl<'a> View<'a> {
             return Err(Intent::Text("private key has not been exported").into());
         }
         Ok(())
-    }
-
-    /// Checks that no secret has this name.
-    ///
-    /// # Errors
-    /// [`Conflict::Name`] if one has it.
-    pub fn secret_name_is_free(&self, name: &Label) -> Result<(), RequestError> {
-        check_free(
-            self.organization.records.secrets.iter().any(|one| one.name.as_ref() == Some(name)),
-            "secret",
-        )
-    }
-
-    /// Checks that no private key has this name.
-    ///
-    /// # Errors
-    /// [`Conflict::Name`] if one has it.
-    pub fn private_key_name_is_free(&self, name: &Label) -> Result<(), RequestError> {
-        check_free(self.organization.private_keys().any(|key| key.name == *name), "private key")
     }
 }
 

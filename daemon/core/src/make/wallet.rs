@@ -14,7 +14,7 @@ use crate::model::{Millis, Wallet, WalletAccount};
 use crate::params::keys::NewWalletResult;
 use crate::params::{WalletAccountParams, WalletParams};
 use crate::secret::SecretBytes;
-use crate::view::{View, check_limit, distinct};
+use crate::view::{View, distinct};
 
 /// Checks that no two accounts of a request are the same, and that each address format fits its curve.
 ///
@@ -68,8 +68,8 @@ pub fn check_new(
 ) -> Result<(), RequestError> {
     check_accounts(accounts)?;
     names_are_free(accounts, view)?;
-    view.wallet_name_is_free(name)?;
-    check_limit(view.organization.wallets().count(), 1, view.limits().records.wallets, "wallets", "wallets")
+    view.name_is_free(|present: &Wallet| present.name == *name)?;
+    view.check_room::<Wallet>(1)
 }
 
 /// Generates a wallet with its secret and accounts.

@@ -1,8 +1,6 @@
 //! Validates new and changed webhook endpoints.
 
-use quorate_common::bounded::Label;
-
-use crate::error::{Conflict, Intent, RequestError, Unimplemented};
+use crate::error::{Intent, RequestError, Unimplemented};
 use crate::model::webhook_endpoint::ACTIVITY_UPDATES;
 use crate::params::WebhookSubscriptionParams;
 use crate::view::View;
@@ -44,13 +42,4 @@ pub fn check_subscriptions(subscriptions: &[WebhookSubscriptionParams]) -> Resul
         }
     }
     Ok(())
-}
-
-/// Checks that no endpoint has this name.
-///
-/// # Errors
-/// If one has.
-pub fn name_is_free(name: &Label, view: &View<'_>) -> Result<(), RequestError> {
-    let is_in_use = view.organization.records.webhook_endpoints.iter().any(|one| one.name == *name);
-    if is_in_use { Err(Conflict::Name("webhook endpoint").into()) } else { Ok(()) }
 }

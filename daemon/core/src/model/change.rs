@@ -7,16 +7,14 @@ pub use apply::{Applied, apply, create};
 pub use entries::account_removal;
 
 use quorate_common::bounded::Label;
-use quorate_common::ids::{
-    ActivityId, PolicyId, PrivateKeyId, SecretId, SmartContractInterfaceId, UserId, WalletId,
-};
+use quorate_common::ids::{ActivityId, PolicyId, UserId};
 
 use super::contents::RecordDigest;
 use super::layout::{Key, SecretOf};
 use super::organization::{Head, RootQuorum};
 use super::{
     AnyRecord, FeatureName, ImportTarget, InterfaceText, IpAllowlist, PaymentMethod, Policy, PrivateKey,
-    RecordId, Secret, SmartContractInterface, SnapshotRecord, User, WalletAccount,
+    RecordId, SmartContractInterface, SnapshotRecord, User, WalletAccount,
 };
 use crate::secret::SecretBytes;
 
@@ -28,17 +26,13 @@ pub enum Change {
     RemoveUser(UserId),
     /// Adds or replaces a record. The public key and the addresses of a private key must be unchanged.
     Put(Box<dyn AnyRecord>),
-    /// Removes a record that consists of one row in the store.
+    /// Removes a record with everything that belongs to it, such as its secret. The accounts of a wallet, whose
+    /// number is not limited, are removed in the background.
     Remove(RecordId),
-    /// Removes a wallet and its secret. Its accounts, whose number is not limited, are removed in the
-    /// background.
-    RemoveWallet(WalletId),
     /// Adds an account.
     AddAccount(WalletAccount),
     /// Adds a private key.
     AddPrivateKey(PrivateKey),
-    /// Removes a private key and its secret.
-    RemovePrivateKey(PrivateKeyId),
     /// Renames an account, given as it was before.
     RenameAccount(WalletAccount, Label),
     /// Removes an account.
@@ -47,7 +41,7 @@ pub enum Change {
     PutPolicy(Policy),
     /// Removes a policy.
     RemovePolicy(PolicyId),
-    /// Adds the secret of a wallet or private key.
+    /// Adds the secret of a wallet or private key, or the value of an imported secret.
     AddSecret(SecretOf, SecretBytes),
     /// Marks an account, given as it was before, as exported.
     ExportAccount(WalletAccount),
@@ -63,14 +57,8 @@ pub enum Change {
     SetFeature(FeatureName, Option<String>),
     /// Turns a feature off.
     RemoveFeature(FeatureName),
-    /// Adds an imported secret and its value.
-    ImportSecret(Secret, SecretBytes),
-    /// Removes an imported secret and its value.
-    RemoveSecret(SecretId),
     /// Adds a smart contract interface and its text.
     AddSmartContractInterface(SmartContractInterface, InterfaceText),
-    /// Removes a smart contract interface and its text.
-    RemoveSmartContractInterface(SmartContractInterfaceId),
     /// Sets the IP allowlist; `None` admits every address.
     SetIpAllowlist(Option<IpAllowlist>),
     /// Sets or removes the payment method.
@@ -93,7 +81,7 @@ impl Change {
         Self::Put(Box::new(record))
     }
 
-    /// Removes a record that consists of one row in the store.
+    /// Removes a record with everything that belongs to it.
     pub fn remove<T: SnapshotRecord>(id: T::Id) -> Self {
         Self::Remove(RecordId::of::<T>(id))
     }

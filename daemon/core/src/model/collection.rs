@@ -7,9 +7,9 @@ use std::sync::Arc;
 use quorate_common::ids::OrganizationId;
 use serde::{Serialize, Serializer};
 
-use super::Collections;
 use super::layout::{self, Class, Key};
 use super::record::Record;
+use super::{Collections, RecordLimits};
 use crate::error::Corrupt;
 
 /// A record of a snapshot that has an id, so that a [`Collection`] can keep it. The table in
@@ -20,6 +20,10 @@ pub trait SnapshotRecord: Record + Send + Sync + 'static {
 
     /// Class of the records.
     const CLASS: Class;
+    /// Plural noun for error messages.
+    const NOUNS: &'static str;
+    /// Name of the collection, which is that of its limit.
+    const COLLECTION: &'static str;
 
     /// Returns the id of the record.
     fn id(&self) -> Self::Id;
@@ -27,6 +31,8 @@ pub trait SnapshotRecord: Record + Send + Sync + 'static {
     fn id_from(bytes: [u8; 16]) -> Self::Id;
     /// Returns the bytes of an id.
     fn id_bytes(id: Self::Id) -> [u8; 16];
+    /// Returns how many of these records an organization may have.
+    fn limit(limits: &RecordLimits) -> usize;
     /// Returns the collection that contains these records.
     fn collection(records: &Collections) -> &Collection<Self>;
     /// Returns the same collection, mutably.
@@ -70,7 +76,7 @@ impl<T: SnapshotRecord> AnyRecord for T {
 pub struct RecordId {
     /// Class of the record.
     pub class: Class,
-    id: [u8; 16],
+    pub(super) id: [u8; 16],
     remove: fn(&mut Collections, [u8; 16]),
 }
 

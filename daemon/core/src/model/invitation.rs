@@ -7,7 +7,6 @@ use quorate_common::wire_enum;
 use serde::{Deserialize, Serialize};
 
 use super::Millis;
-use super::record::Record;
 
 /// Lifetime of an invitation in milliseconds: seven days.
 pub const INVITATION_LIFE_MILLIS: u64 = 7 * 24 * 60 * 60 * 1000;
@@ -48,10 +47,6 @@ pub struct Invitation {
     pub created: Millis,
     /// Time of the last change.
     pub updated: Millis,
-}
-
-impl Record for Invitation {
-    const NOUN: &'static str = "invitation";
 }
 
 impl Invitation {

@@ -59,6 +59,7 @@ use quorate_common::ids::{
     EndpointId, InvitationId, OrganizationId, PrivateKeyId, SecretId, SessionProfileId,
     SmartContractInterfaceId, TagId, WalletId,
 };
+use record::Record;
 use serde::Serialize;
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
@@ -67,21 +68,22 @@ pub type Millis = u64;
 // The letter of a class is never used for another one, not even after a class was removed.
 records! {
     /// Wallets, without their accounts.
-    wallets: Wallet, WalletId, Class::WALLET, 100, |one, _| one.wire();
+    wallets: Wallet, "wallet", WalletId, Class::WALLET, 100, |one, _| one.wire();
     /// Private keys.
-    private_keys: PrivateKey, PrivateKeyId, Class::PRIVATE_KEY, 1000, |one, _| one.wire();
+    private_keys: PrivateKey, "private key", PrivateKeyId, Class::PRIVATE_KEY, 1000, |one, _| one.wire();
     /// Tags of users and of private keys.
-    tags: Tag, TagId, Class(b't'), 100, |one, _| one.wire();
+    tags: Tag, "tag", TagId, Class(b't'), 100, |one, _| one.wire();
     /// Invitations, including accepted and revoked ones, of which the oldest are replaced.
-    invitations: Invitation, InvitationId, Class(b'i'), 100, |one, _| one.wire();
+    invitations: Invitation, "invitation", InvitationId, Class(b'i'), 100, |one, _| one.wire();
     /// Endpoints that receive webhooks.
-    webhook_endpoints: WebhookEndpoint, EndpointId, Class(b'h'), 10, WebhookEndpoint::wire;
+    webhook_endpoints: WebhookEndpoint, "webhook endpoint", EndpointId, Class(b'h'), 10, WebhookEndpoint::wire;
     /// Imported secrets, without their values.
-    secrets: Secret, SecretId, Class::SECRET, 1000, |one, _| one.wire();
+    secrets: Secret, "secret", SecretId, Class::SECRET, 1000, |one, _| one.wire();
     /// Profiles that restrict sessions.
-    session_profiles: SessionProfile, SessionProfileId, Class(b's'), 100, |one, _| one.wire();
+    session_profiles: SessionProfile, "session profile", SessionProfileId, Class(b's'), 100, |one, _| one.wire();
     /// Interfaces of smart contracts, without their texts.
-    smart_contract_interfaces: SmartContractInterface, SmartContractInterfaceId, Class(b'c'), 100,
+    smart_contract_interfaces: SmartContractInterface, "smart contract interface", SmartContractInterfaceId,
+        Class(b'c'), 100,
         |one, organization| one.wire(organization, InterfaceText::default());
 }
 

@@ -3,26 +3,26 @@
 use quorate_common::bounded::{Label, Text};
 use quorate_common::ids::PolicyId;
 use quorate_common::wire::{self, Timestamp};
+use quorate_common::wire_enum;
 use serde::{Deserialize, Serialize};
 
 use super::Millis;
-use super::record::{Record, from_json};
-use crate::error::Corrupt;
+use super::record::Record;
 
 /// Maximum length of an expression, in bytes.
 pub const EXPRESSION_LIMIT: usize = 64 * 1024;
 /// Maximum length of the notes, in bytes.
 pub const NOTES_LIMIT: usize = 4096;
 
-/// The effect of a policy on the activities that it applies to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-pub enum Effect {
-    /// Allows the activity.
-    #[serde(rename = "EFFECT_ALLOW")]
-    Allow,
-    /// Denies the activity, whatever other policies allow.
-    #[serde(rename = "EFFECT_DENY")]
-    Deny,
+wire_enum! {
+    /// The effect of a policy on the activities that it applies to.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+    pub enum Effect {
+        /// Allows the activity.
+        Allow = "EFFECT_ALLOW",
+        /// Denies the activity, whatever other policies allow.
+        Deny = "EFFECT_DENY",
+    }
 }
 
 impl From<Effect> for quorate_policy::decide::Effect {
@@ -63,13 +63,7 @@ impl Record for Policy {
     /// Since version 2, a policy can be limited in time. Older programs must not read it, since they would
     /// ignore that.
     const VERSION: u8 = 2;
-
-    fn decode(bytes: &[u8]) -> Result<Self, Corrupt> {
-        match bytes.split_first() {
-            Some((1 | 2, json)) => from_json(json),
-            _ => Err(Corrupt::Record(Self::NOUN)),
-        }
-    }
+    const OLDEST: u8 = 1;
 }
 
 impl Policy {
@@ -87,11 +81,7 @@ impl Policy {
         wire::Policy {
             policy_id: self.id,
             policy_name: self.name.to_string(),
-            effect: match self.effect {
-                Effect::Allow => "EFFECT_ALLOW",
-                Effect::Deny => "EFFECT_DENY",
-            }
-            .to_owned(),
+            effect: self.effect.name().to_owned(),
             created_at: Timestamp::from_millis(self.created),
             updated_at: Timestamp::from_millis(self.updated),
             notes: self.notes.as_str().to_owned(),

@@ -7,7 +7,6 @@ use quorate_common::wire::{self, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::Millis;
-use super::record::Record;
 
 /// A private key without its secret scalar.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,10 +34,6 @@ pub struct PrivateKey {
     pub created: Millis,
     /// Time of the last change.
     pub updated: Millis,
-}
-
-impl Record for PrivateKey {
-    const NOUN: &'static str = "private key";
 }
 
 impl PrivateKey {

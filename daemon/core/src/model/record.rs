@@ -12,6 +12,8 @@ pub trait Record: Serialize + DeserializeOwned {
     const NOUN: &'static str;
     /// Version that is written.
     const VERSION: u8 = 1;
+    /// Oldest version that is read.
+    const OLDEST: u8 = Self::VERSION;
 
     /// Encodes the value.
     ///
@@ -38,7 +40,7 @@ pub trait Record: Serialize + DeserializeOwned {
     /// If the bytes are damaged, or of a newer version.
     fn decode(bytes: &[u8]) -> Result<Self, Corrupt> {
         match bytes.split_first() {
-            Some((&version, json)) if version == Self::VERSION => from_json(json),
+            Some((version, json)) if (Self::OLDEST..=Self::VERSION).contains(version) => from_json(json),
             _ => Err(Corrupt::Record(Self::NOUN)),
         }
     }

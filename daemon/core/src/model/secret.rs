@@ -6,7 +6,6 @@ use quorate_common::wire::{self, StaticProperty};
 use serde::{Deserialize, Serialize};
 
 use super::Millis;
-use super::record::Record;
 
 /// An imported secret without its value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,10 +18,6 @@ pub struct Secret {
     pub static_properties: Vec<StaticProperty>,
     /// Time of creation.
     pub created: Millis,
-}
-
-impl Record for Secret {
-    const NOUN: &'static str = "secret";
 }
 
 impl Secret {

@@ -6,7 +6,6 @@ use quorate_common::wire::{self, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::Millis;
-use super::record::Record;
 
 /// A restriction of sessions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,10 +22,6 @@ pub struct SessionProfile {
     pub notes: Option<String>,
     /// Time of creation.
     pub created: Millis,
-}
-
-impl Record for SessionProfile {
-    const NOUN: &'static str = "session profile";
 }
 
 impl SessionProfile {

@@ -3,15 +3,23 @@
 use quorate_common::bounded::Label;
 use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
 use quorate_common::wire::{self, SmartContractInterfaceReference, Timestamp};
+use quorate_common::wire_enum;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Millis;
 use super::record::Record;
 
-/// Type of an interface whose text is an ABI.
-pub const ETHEREUM: &str = "SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM";
-/// Type of an interface whose text is an IDL.
-pub const SOLANA: &str = "SMART_CONTRACT_INTERFACE_TYPE_SOLANA";
+wire_enum! {
+    /// Platform of a smart contract.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    pub enum InterfaceType {
+        /// Ethereum; the interface is an ABI.
+        Ethereum = "SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM",
+        /// Solana; the interface is an IDL.
+        Solana = "SMART_CONTRACT_INTERFACE_TYPE_SOLANA",
+    }
+}
 
 /// An interface without its text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,8 +28,8 @@ pub struct SmartContractInterface {
     pub id: SmartContractInterfaceId,
     /// Address of the contract or program, as given.
     pub address: String,
-    /// `SMART_CONTRACT_INTERFACE_TYPE_*`.
-    pub interface_type: String,
+    /// Platform of the contract.
+    pub interface_type: InterfaceType,
     /// Name.
     pub label: Label,
     /// Notes of the author.
@@ -32,10 +40,6 @@ pub struct SmartContractInterface {
     pub size: usize,
     /// Time of creation.
     pub created: Millis,
-}
-
-impl Record for SmartContractInterface {
-    const NOUN: &'static str = "smart contract interface";
 }
 
 /// The text of an interface: JSON of an ABI or IDL.
@@ -51,9 +55,9 @@ impl SmartContractInterface {
     /// Returns whether the interface belongs to the contract with this address. Addresses of Ethereum are
     /// compared without case, those of Solana exactly.
     pub fn is_at(&self, address: &str) -> bool {
-        match self.interface_type.as_str() {
-            ETHEREUM => self.address.eq_ignore_ascii_case(address),
-            _ => self.address == address,
+        match self.interface_type {
+            InterfaceType::Ethereum => self.address.eq_ignore_ascii_case(address),
+            InterfaceType::Solana => self.address == address,
         }
     }
 
@@ -64,7 +68,7 @@ impl SmartContractInterface {
             smart_contract_interface_id: self.id,
             smart_contract_address: self.address.clone(),
             smart_contract_interface: text.0,
-            interface_type: self.interface_type.clone(),
+            interface_type: self.interface_type.name().to_owned(),
             label: self.label.to_string(),
             notes: self.notes.clone(),
             created_at: Timestamp::from_millis(self.created),

@@ -1,10 +1,13 @@
 //! The macro behind the table of the records of a snapshot, see `daemon/core/src/model/mod.rs`.
 
 /// Declares the collections of an organization, and the functions of code that treats all records in the same
-/// way. A row states the collection, the types of its records and of their ids, their class in keys, the default
-/// limit, and the conversion to the form that the console shows.
+/// way. A row states the collection, the type of its records, their noun in messages, the type of their ids, their
+/// class in keys, the default limit, and the conversion to the form that the console shows.
 macro_rules! records {
-    ($($(#[$doc:meta])* $collection:ident: $record:ty, $id:ty, $class:expr, $limit:literal, $wire:expr;)+) => {
+    ($(
+        $(#[$doc:meta])*
+        $collection:ident: $record:ty, $noun:literal, $id:ty, $class:expr, $limit:literal, $wire:expr;
+    )+) => {
         /// The records of a snapshot, apart from users and policies.
         #[derive(Debug, Clone, Default, Serialize)]
         pub struct Collections {
@@ -38,9 +41,15 @@ macro_rules! records {
         }
 
         $(
+            impl Record for $record {
+                const NOUN: &'static str = $noun;
+            }
+
             impl SnapshotRecord for $record {
                 type Id = $id;
                 const CLASS: Class = $class;
+                const NOUNS: &'static str = concat!($noun, "s");
+                const COLLECTION: &'static str = stringify!($collection);
 
                 fn id(&self) -> $id {
                     self.id
@@ -52,6 +61,10 @@ macro_rules! records {
 
                 fn id_bytes(id: $id) -> [u8; 16] {
                     *id.as_bytes()
+                }
+
+                fn limit(limits: &RecordLimits) -> usize {
+                    limits.$collection
                 }
 
                 fn collection(records: &Collections) -> &Collection<Self> {

@@ -3,20 +3,20 @@
 use quorate_common::bounded::Label;
 use quorate_common::ids::TagId;
 use quorate_common::wire::{self, Timestamp};
+use quorate_common::wire_enum;
 use serde::{Deserialize, Serialize};
 
 use super::Millis;
-use super::record::Record;
 
-/// The kind of objects that a tag groups.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum TagKind {
-    /// Users.
-    #[serde(rename = "TAG_TYPE_USER")]
-    User,
-    /// Private keys.
-    #[serde(rename = "TAG_TYPE_PRIVATE_KEY")]
-    PrivateKey,
+wire_enum! {
+    /// The kind of objects that a tag groups.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum TagKind {
+        /// Users.
+        User = "TAG_TYPE_USER",
+        /// Private keys.
+        PrivateKey = "TAG_TYPE_PRIVATE_KEY",
+    }
 }
 
 impl TagKind {
@@ -44,21 +44,13 @@ pub struct Tag {
     pub updated: Millis,
 }
 
-impl Record for Tag {
-    const NOUN: &'static str = "tag";
-}
-
 impl Tag {
     /// Converts to the wire form.
     pub fn wire(&self) -> wire::Tag {
-        let tag_type = match self.kind {
-            TagKind::User => "TAG_TYPE_USER",
-            TagKind::PrivateKey => "TAG_TYPE_PRIVATE_KEY",
-        };
         wire::Tag {
             tag_id: self.id,
             tag_name: self.name.to_string(),
-            tag_type: tag_type.to_owned(),
+            tag_type: self.kind.name().to_owned(),
             created_at: Timestamp::from_millis(self.created),
             updated_at: Timestamp::from_millis(self.updated),
         }

@@ -7,9 +7,8 @@ use quorate_common::wire::{self, Timestamp};
 use quorate_common::wire_enum;
 use serde::{Deserialize, Serialize};
 
-use super::record::{Record, from_json};
+use super::record::Record;
 use super::{IpAllowlist, Millis};
-use crate::error::Corrupt;
 
 /// A user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -249,13 +248,7 @@ impl Record for User {
     /// Since version 2, a key can be limited by a session profile. Older programs must not read it, since they
     /// would ignore that.
     const VERSION: u8 = 2;
-
-    fn decode(bytes: &[u8]) -> Result<Self, Corrupt> {
-        match bytes.split_first() {
-            Some((1 | 2, json)) => from_json(json),
-            _ => Err(Corrupt::Record(Self::NOUN)),
-        }
-    }
+    const OLDEST: u8 = 1;
 }
 
 impl User {

@@ -33,10 +33,6 @@ pub struct Wallet {
     pub updated: Millis,
 }
 
-impl Record for Wallet {
-    const NOUN: &'static str = "wallet";
-}
-
 impl Wallet {
     /// Converts to the wire form.
     pub fn wire(&self) -> wire::Wallet {

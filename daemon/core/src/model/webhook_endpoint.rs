@@ -6,7 +6,6 @@ use quorate_common::wire::{self, WebhookSubscription};
 use serde::{Deserialize, Serialize};
 
 use super::Millis;
-use super::record::Record;
 
 /// Type of the events that report each new state of an activity.
 pub const ACTIVITY_UPDATES: &str = "ACTIVITY_UPDATES";
@@ -28,10 +27,6 @@ pub struct WebhookEndpoint {
     pub created: Millis,
     /// Time of the last change.
     pub updated: Millis,
-}
-
-impl Record for WebhookEndpoint {
-    const NOUN: &'static str = "webhook endpoint";
 }
 
 impl WebhookEndpoint {

@@ -1,7 +1,7 @@
 //! Parameters of credentials.
 
 use quorate_common::bounded::{AtMost, ExpirationSeconds, Label, Text};
-use quorate_common::ids::UserId;
+use quorate_common::ids::{ApiKeyId, AuthenticatorId, ProviderId, UserId};
 use quorate_common::stamp::ApiKeyCurve;
 use quorate_common::webauthn::{Attestation, AttestationError, NewCredential};
 use quorate_common::wire_enum;
@@ -10,11 +10,30 @@ use serde::{Deserialize, Serialize};
 
 use super::session::PUBLIC_KEY;
 use crate::error::{Intent, RequestError};
+use crate::limits::BATCH;
 
 /// A token that proves a contact.
 pub type VerificationToken = Text<{ 8 * 1024 }>;
 /// Longest part of an attestation, in bytes.
 const ATTESTATION: usize = 32 * 1024;
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ApiKeysResult {
+    pub(crate) api_key_ids: AtMost<ApiKeyId, BATCH>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AuthenticatorsResult {
+    pub(crate) authenticator_ids: AtMost<AuthenticatorId, BATCH>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OauthProvidersResult {
+    pub(crate) provider_ids: AtMost<ProviderId, BATCH>,
+}
 
 /// An API key on the curve P-256.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

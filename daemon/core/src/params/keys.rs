@@ -108,6 +108,12 @@ impl ImportBundle {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+pub(crate) struct PrivateKeysResult {
+    pub(crate) private_key_ids: AtMost<PrivateKeyId, BATCH>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct ImportBundleResult {
     pub(crate) import_bundle: ImportBundle,
 }

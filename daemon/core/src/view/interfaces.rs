@@ -9,7 +9,7 @@ use super::View;
 use crate::error::RequestError;
 use crate::interfaces::Interface;
 use crate::model::SmartContractInterface;
-use crate::model::smart_contract_interface::{ETHEREUM, SOLANA};
+use crate::model::smart_contract_interface::InterfaceType;
 
 /// The interfaces of the organization acted upon. An error of a lookup is kept, and must be checked after all
 /// lookups: a decision must not rely on incomplete facts.
@@ -48,13 +48,16 @@ impl<'a> KnownInterfaces<'a> {
 impl Interfaces for KnownInterfaces<'_> {
     fn abi(&self, address: &[u8; 20]) -> Option<Arc<Abi>> {
         let matches = |one: &SmartContractInterface| {
-            one.interface_type == ETHEREUM && contract::ethereum_address(&one.address) == Some(*address)
+            one.interface_type == InterfaceType::Ethereum
+                && contract::ethereum_address(&one.address) == Some(*address)
         };
         self.find(matches)?.abi()
     }
 
     fn idl(&self, program: &str) -> Option<Arc<Idl>> {
-        let matches = |one: &SmartContractInterface| one.interface_type == SOLANA && one.address == program;
+        let matches = |one: &SmartContractInterface| {
+            one.interface_type == InterfaceType::Solana && one.address == program
+        };
         self.find(matches)?.idl()
     }
 }

@@ -1,7 +1,6 @@
 //! Deletes the recorded payment method.
 
 use crate::kinds::prelude::*;
-use crate::model::PaymentMethod;
 use crate::params::card::ExternalId;
 
 /// Deletes the recorded payment method. Without an id, deletes whichever method is recorded.

@@ -1,10 +1,8 @@
 //! Records the payment method. Nothing is charged, and only the last four digits of a card number are stored.
 
-use quorate_common::bounded::Email;
 use quorate_common::ids::PaymentMethodId;
 
 use crate::kinds::prelude::*;
-use crate::model::PaymentMethod;
 use crate::params::card::{CardNumber, Digits, ExternalId};
 
 /// Records a payment card. The last four digits of its number are stored; its security code is not.

@@ -1,12 +1,10 @@
 //! Registers API keys for a user.
 
-use quorate_common::ids::{ApiKeyId, UserId};
-
 use crate::error::Limit;
 use crate::kinds::prelude::*;
 use crate::make::credential;
 use crate::params::NewApiKey;
-use crate::params::credential::{ApiKeyParams, ApiKeyParamsV2};
+use crate::params::credential::{ApiKeyParams, ApiKeyParamsV2, ApiKeysResult};
 
 /// Registers API keys for a user.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -25,12 +23,6 @@ pub(in crate::kinds) type V2 = Intent<ApiKeyParamsV2>;
 pub(in crate::kinds) struct Request {
     keys: Vec<NewApiKey>,
     user: UserId,
-}
-
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Outcome {
-    api_key_ids: AtMost<ApiKeyId, BATCH>,
 }
 
 impl Version for V1 {
@@ -56,7 +48,7 @@ impl Kind for Request {
     const ACTS: Acts = Some((Action::Create, Resource::Credential));
     const GATE: Gate = Gate::OwnCredential;
     type Plan = ();
-    type Outcome = Outcome;
+    type Outcome = ApiKeysResult;
 
     fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
         not_empty(&self.keys, "apiKeys")?;
@@ -77,7 +69,7 @@ impl Kind for Request {
         Some(self.user)
     }
 
-    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<ApiKeysResult, RequestError> {
         let now = context.now();
         let mut user = context.user(self.user)?.clone();
         let limit = context.limits().expiring_api_keys;
@@ -91,6 +83,6 @@ impl Kind for Request {
             user.api_keys.push(key);
         }
         context.update_user(user);
-        Ok(Outcome { api_key_ids: AtMost::cut(ids) })
+        Ok(ApiKeysResult { api_key_ids: AtMost::cut(ids) })
     }
 }

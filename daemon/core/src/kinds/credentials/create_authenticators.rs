@@ -1,11 +1,9 @@
 //! Registers authenticators for a user.
 
-use quorate_common::ids::{AuthenticatorId, UserId};
-
 use crate::kinds::prelude::*;
 use crate::make::credential;
 use crate::params::NewAuthenticator;
-use crate::params::credential::{AuthenticatorParams, AuthenticatorParamsV2};
+use crate::params::credential::{AuthenticatorParams, AuthenticatorParamsV2, AuthenticatorsResult};
 
 /// Registers authenticators for a user.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -24,12 +22,6 @@ pub(in crate::kinds) type V2 = Intent<AuthenticatorParamsV2>;
 pub(in crate::kinds) struct Request {
     authenticators: Vec<NewAuthenticator>,
     user: UserId,
-}
-
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Outcome {
-    authenticator_ids: AtMost<AuthenticatorId, BATCH>,
 }
 
 impl Version for V1 {
@@ -56,7 +48,7 @@ impl Kind for Request {
     const ACTS: Acts = Some((Action::Create, Resource::Credential));
     const GATE: Gate = Gate::OwnCredential;
     type Plan = ();
-    type Outcome = Outcome;
+    type Outcome = AuthenticatorsResult;
 
     fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
         not_empty(&self.authenticators, "authenticators")?;
@@ -69,7 +61,7 @@ impl Kind for Request {
         Some(self.user)
     }
 
-    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<AuthenticatorsResult, RequestError> {
         let now = context.now();
         let mut user = context.user(self.user)?.clone();
         let mut ids = Vec::with_capacity(self.authenticators.len());
@@ -79,6 +71,6 @@ impl Kind for Request {
             user.authenticators.push(authenticator);
         }
         context.update_user(user);
-        Ok(Outcome { authenticator_ids: AtMost::cut(ids) })
+        Ok(AuthenticatorsResult { authenticator_ids: AtMost::cut(ids) })
     }
 }

@@ -1,11 +1,9 @@
 //! Registers OAuth identities for a user. They are records only: signing in with them is not supported yet.
 
-use quorate_common::ids::{ProviderId, UserId};
-
 use crate::kinds::prelude::*;
 use crate::make::credential;
 use crate::params::NewOauthProvider;
-use crate::params::credential::OauthProviderParamsV2;
+use crate::params::credential::{OauthProviderParamsV2, OauthProvidersResult};
 
 /// Registers OAuth identities for a user.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -20,12 +18,6 @@ pub(in crate::kinds) struct Intent {
 pub(in crate::kinds) struct Request {
     providers: Vec<NewOauthProvider>,
     user: UserId,
-}
-
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Outcome {
-    provider_ids: AtMost<ProviderId, BATCH>,
 }
 
 impl Version for Intent {
@@ -45,7 +37,7 @@ impl Kind for Request {
     const ACTS: Acts = Some((Action::Create, Resource::Credential));
     const GATE: Gate = Gate::OwnCredential;
     type Plan = ();
-    type Outcome = Outcome;
+    type Outcome = OauthProvidersResult;
 
     fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
         not_empty(&self.providers, "oauthProviders")?;
@@ -56,7 +48,7 @@ impl Kind for Request {
         Some(self.user)
     }
 
-    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<OauthProvidersResult, RequestError> {
         let now = context.now();
         let mut user = context.user(self.user)?.clone();
         let mut ids = Vec::with_capacity(self.providers.len());
@@ -66,6 +58,6 @@ impl Kind for Request {
             user.oauth_providers.push(provider);
         }
         context.update_user(user);
-        Ok(Outcome { provider_ids: AtMost::cut(ids) })
+        Ok(OauthProvidersResult { provider_ids: AtMost::cut(ids) })
     }
 }

@@ -1,11 +1,9 @@
 //! Deletes API keys of a user. The deletion is final once acknowledged: no later request with such a key
 //! succeeds.
 
-use quorate_common::ids::{ApiKeyId, UserId};
-
 use crate::kinds::prelude::*;
 use crate::make::{credential, user};
-use crate::model::User;
+use crate::params::credential::ApiKeysResult;
 
 /// Deletes API keys of a user.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -13,12 +11,6 @@ use crate::model::User;
 pub(in crate::kinds) struct Intent {
     user_id: UserId,
     #[serde(default)]
-    api_key_ids: AtMost<ApiKeyId, BATCH>,
-}
-
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Outcome {
     api_key_ids: AtMost<ApiKeyId, BATCH>,
 }
 
@@ -32,7 +24,7 @@ impl Kind for Intent {
     const ACTS: Acts = Some((Action::Delete, Resource::Credential));
     const GATE: Gate = Gate::OwnCredential;
     type Plan = User;
-    type Outcome = Outcome;
+    type Outcome = ApiKeysResult;
 
     fn rules(&self, view: &View<'_>) -> Result<User, RequestError> {
         let mut user = view.user(self.user_id)?.clone();
@@ -46,8 +38,8 @@ impl Kind for Intent {
         Some(self.user_id)
     }
 
-    fn execute(self, user: User, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
+    fn execute(self, user: User, context: &mut Execution<'_>) -> Result<ApiKeysResult, RequestError> {
         context.update_user(user);
-        Ok(Outcome { api_key_ids: self.api_key_ids })
+        Ok(ApiKeysResult { api_key_ids: self.api_key_ids })
     }
 }

@@ -1,10 +1,8 @@
 //! Deletes authenticators of a user.
 
-use quorate_common::ids::{AuthenticatorId, UserId};
-
 use crate::kinds::prelude::*;
 use crate::make::{credential, user};
-use crate::model::User;
+use crate::params::credential::AuthenticatorsResult;
 
 /// Deletes authenticators of a user.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -12,12 +10,6 @@ use crate::model::User;
 pub(in crate::kinds) struct Intent {
     user_id: UserId,
     #[serde(default)]
-    authenticator_ids: AtMost<AuthenticatorId, BATCH>,
-}
-
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Outcome {
     authenticator_ids: AtMost<AuthenticatorId, BATCH>,
 }
 
@@ -31,7 +23,7 @@ impl Kind for Intent {
     const ACTS: Acts = Some((Action::Delete, Resource::Credential));
     const GATE: Gate = Gate::OwnCredential;
     type Plan = User;
-    type Outcome = Outcome;
+    type Outcome = AuthenticatorsResult;
 
     fn rules(&self, view: &View<'_>) -> Result<User, RequestError> {
         let mut user = view.user(self.user_id)?.clone();
@@ -51,8 +43,8 @@ impl Kind for Intent {
         Some(self.user_id)
     }
 
-    fn execute(self, user: User, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
+    fn execute(self, user: User, context: &mut Execution<'_>) -> Result<AuthenticatorsResult, RequestError> {
         context.update_user(user);
-        Ok(Outcome { authenticator_ids: self.authenticator_ids })
+        Ok(AuthenticatorsResult { authenticator_ids: self.authenticator_ids })
     }
 }

@@ -1,12 +1,9 @@
 //! Accepts an invitation: the holder of the mailed secret becomes a user.
 
-use quorate_common::ids::{InvitationId, UserId};
-
 use crate::error::{Conflict, Denied};
 use crate::kinds::prelude::*;
 use crate::make::credential;
 use crate::make::user::{self, SignIn};
-use crate::model::{Invitation, InvitationStatus, User};
 use crate::params::credential::{AuthenticatorParams, AuthenticatorParamsV2};
 use crate::params::{NewAuthenticator, NewUser};
 

@@ -1,11 +1,7 @@
 //! Invites people by email to become users.
 
-use quorate_common::bounded::Email;
-use quorate_common::ids::{InvitationId, TagId, UserId};
-
 use crate::kinds::prelude::*;
 use crate::make::invitation;
-use crate::model::TagKind;
 use crate::params::user::AccessType;
 
 /// Invites people by email to become users. Each email contains a secret that accepts its invitation once.
@@ -61,13 +57,8 @@ impl Kind for Intent {
             view.tags_exist(&one.receiver_user_tags, TagKind::User)?;
         }
         let waiting = view.organization.records.invitations.iter().filter(|one| one.waits(view.now)).count();
-        check_limit(
-            waiting,
-            self.invitations.len(),
-            view.limits().records.invitations,
-            "invitations",
-            "invitations",
-        )
+        let limit = view.limits().records.invitations;
+        check_limit(waiting, self.invitations.len(), limit, "invitations", "invitations")
     }
 
     fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {

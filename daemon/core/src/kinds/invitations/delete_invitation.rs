@@ -1,9 +1,6 @@
 //! Revokes an invitation.
 
-use quorate_common::ids::InvitationId;
-
 use crate::kinds::prelude::*;
-use crate::model::{Invitation, InvitationStatus};
 
 /// Revokes an invitation, so that nobody can accept it any more.
 #[derive(Serialize, Deserialize, JsonSchema)]

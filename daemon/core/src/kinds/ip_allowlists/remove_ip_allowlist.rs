@@ -1,7 +1,5 @@
 //! Removes the IP allowlist of the organization or of one API key.
 
-use quorate_common::bounded::Text;
-
 use crate::kinds::prelude::*;
 use crate::make::ip_allowlist::{self, KEY};
 

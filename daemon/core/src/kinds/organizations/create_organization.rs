@@ -1,14 +1,12 @@
 //! Creates a top-level organization. The holder of the passkey that it registers stamps the request and
 //! becomes the root user.
 
-use quorate_common::bounded::Email;
-use quorate_common::ids::{OrganizationId, UserId};
-
 use crate::kind::Registrant;
 use crate::kinds::prelude::*;
 use crate::make::credential;
 use crate::make::user::{self, SignIn};
 use crate::params::credential::{AuthenticatorParams, AuthenticatorParamsV2};
+use crate::params::organization::OrganizationResult;
 use crate::params::{NewAuthenticator, NewUser};
 
 /// Creates an organization with an authenticator in the original format.
@@ -35,12 +33,6 @@ pub(in crate::kinds) struct V2 {
 
 /// The version-independent parameters.
 pub(in crate::kinds) struct Request(Registrant);
-
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Outcome {
-    organization_id: OrganizationId,
-}
 
 impl Version for V1 {
     type Kind = Request;
@@ -83,15 +75,15 @@ impl From<V2> for Request {
 impl Kind for Request {
     const GATE: Gate = Gate::Registrant;
     type Plan = ();
-    type Outcome = Outcome;
+    type Outcome = OrganizationResult;
 
     fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
         credential::check_authenticator_owner(view.proposer, &self.0.user.authenticators)?;
         user::check(std::slice::from_ref(&self.0.user), None, SignIn::default(), view.limits()).map(drop)
     }
 
-    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
-        Ok(Outcome { organization_id: context.organization.id() })
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<OrganizationResult, RequestError> {
+        Ok(OrganizationResult { organization_id: context.organization.id() })
     }
 
     fn registrant(&self) -> Option<&Registrant> {

@@ -1,19 +1,12 @@
 //! Deletes a top-level organization without sub-organizations, with everything in it.
 
-use quorate_common::ids::OrganizationId;
-
 use crate::kinds::prelude::*;
+use crate::params::organization::OrganizationResult;
 
 /// Deletes the organization. All its keys must have been exported and all its sub-organizations deleted.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
-    organization_id: OrganizationId,
-}
-
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Outcome {
     organization_id: OrganizationId,
 }
 
@@ -27,7 +20,7 @@ impl Kind for Intent {
     const ACTS: Acts = Some((Action::Delete, Resource::Organization));
     const GATE: Gate = Gate::RootUser;
     type Plan = ();
-    type Outcome = Outcome;
+    type Outcome = OrganizationResult;
 
     fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
         if view.organization.head.parent.is_some() {
@@ -44,8 +37,8 @@ impl Kind for Intent {
         view.all_exported()
     }
 
-    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<OrganizationResult, RequestError> {
         context.change(Change::Delete);
-        Ok(Outcome { organization_id: self.organization_id })
+        Ok(OrganizationResult { organization_id: self.organization_id })
     }
 }

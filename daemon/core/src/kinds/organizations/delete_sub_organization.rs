@@ -1,7 +1,5 @@
 //! Deletes the sub-organization that the request names, with everything in it.
 
-use quorate_common::ids::OrganizationId;
-
 use crate::kinds::prelude::*;
 
 /// Deletes the sub-organization that the request names, with all its keys.

@@ -1,7 +1,6 @@
 //! Disables an organization feature.
 
 use crate::kinds::prelude::*;
-use crate::model::FeatureName;
 use crate::params::organization::FeaturesResult;
 
 /// Disables an organization feature.

@@ -1,9 +1,6 @@
 //! Enables an organization feature, or changes its value.
 
-use quorate_common::bounded::Text;
-
 use crate::kinds::prelude::*;
-use crate::model::FeatureName;
 use crate::params::organization::FeaturesResult;
 
 /// Enables an organization feature, or changes its value.

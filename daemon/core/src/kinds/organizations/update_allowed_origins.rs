@@ -1,9 +1,6 @@
 //! Sets the web origins from which passkeys are accepted.
 
-use quorate_common::bounded::Text;
-
 use crate::kinds::prelude::*;
-use crate::model::FeatureName;
 
 /// Longest origin, in bytes.
 const ORIGIN: usize = 512;

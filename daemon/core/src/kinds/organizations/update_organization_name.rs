@@ -1,7 +1,5 @@
 //! Renames the organization.
 
-use quorate_common::ids::OrganizationId;
-
 use crate::kinds::prelude::*;
 
 /// Renames the organization.

@@ -1,10 +1,8 @@
 //! Replaces the root quorum: its members and its threshold.
 
-use quorate_common::ids::UserId;
-
 use crate::kinds::prelude::*;
 use crate::make::quorum;
-use crate::model::{RootQuorum, User};
+use crate::model::RootQuorum;
 
 /// Replaces the root quorum: its members and how many of them must agree.
 #[derive(Serialize, Deserialize, JsonSchema)]

@@ -1,7 +1,5 @@
 //! Deletes several policies: all of them or none.
 
-use quorate_common::ids::PolicyId;
-
 use crate::kinds::prelude::*;
 use crate::params::policy::PoliciesResult;
 

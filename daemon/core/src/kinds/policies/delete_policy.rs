@@ -1,7 +1,5 @@
 //! Deletes a policy.
 
-use quorate_common::ids::PolicyId;
-
 use crate::kinds::prelude::*;
 use crate::params::policy::PolicyResult;
 

@@ -1,8 +1,5 @@
 //! Updates a policy.
 
-use quorate_common::bounded::Text;
-use quorate_common::ids::PolicyId;
-
 use crate::kinds::prelude::*;
 use crate::make::policy;
 use crate::model::policy::{EXPRESSION_LIMIT, Effect, NOTES_LIMIT, Policy};

@@ -2,13 +2,10 @@
 
 use std::marker::PhantomData;
 
-use quorate_common::ids::PrivateKeyId;
-
 use crate::kinds::prelude::*;
 use crate::make::private_key;
-use crate::model::TagKind;
 use crate::params::PrivateKeyParams;
-use crate::params::keys::PrivateKeyResult;
+use crate::params::keys::{PrivateKeyResult, PrivateKeysResult};
 
 /// Creates private keys that belong to no wallet.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -21,14 +18,8 @@ pub(in crate::kinds) struct Intent<O> {
 }
 
 /// Version 1: the result contains only ids.
-pub(in crate::kinds) type V1 = Intent<Ids>;
+pub(in crate::kinds) type V1 = Intent<PrivateKeysResult>;
 pub(in crate::kinds) type V2 = Intent<Keys>;
-
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Ids {
-    private_key_ids: AtMost<PrivateKeyId, BATCH>,
-}
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -48,7 +39,7 @@ impl Version for V2 {
     const NUMBER: u16 = 40;
 }
 
-impl From<Vec<PrivateKeyResult>> for Ids {
+impl From<Vec<PrivateKeyResult>> for PrivateKeysResult {
     fn from(keys: Vec<PrivateKeyResult>) -> Self {
         Self { private_key_ids: AtMost::cut(keys.iter().map(|key| key.private_key_id).collect()) }
     }
@@ -70,12 +61,11 @@ impl<O: From<Vec<PrivateKeyResult>> + Serialize + JsonSchema + 'static> Kind for
         not_empty(keys, "privateKeys")?;
         private_key::check(keys)?;
         for key in keys {
-            view.private_key_name_is_free(&key.private_key_name)?;
+            view.name_is_free(|present: &PrivateKey| present.name == key.private_key_name)?;
             distinct(key.private_key_tags.iter(), "privateKeyTags")?;
             view.tags_exist(&key.private_key_tags, TagKind::PrivateKey)?;
         }
-        let present = view.organization.private_keys().count();
-        check_limit(present, keys.len(), view.limits().records.private_keys, "private keys", "private_keys")
+        view.check_room::<PrivateKey>(keys.len())
     }
 
     fn execute(self, (): (), context: &mut Execution<'_>) -> Result<O, RequestError> {

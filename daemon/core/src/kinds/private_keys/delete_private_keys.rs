@@ -1,8 +1,7 @@
 //! Deletes private keys and their secrets.
 
-use quorate_common::ids::PrivateKeyId;
-
 use crate::kinds::prelude::*;
+use crate::params::keys::PrivateKeysResult;
 
 /// Deletes private keys and their secrets.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -15,12 +14,6 @@ pub(in crate::kinds) struct Intent {
     delete_without_export: Option<bool>,
 }
 
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Outcome {
-    private_key_ids: AtMost<PrivateKeyId, BATCH>,
-}
-
 impl Version for Intent {
     type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_DELETE_PRIVATE_KEYS";
@@ -30,7 +23,7 @@ impl Version for Intent {
 impl Kind for Intent {
     const ACTS: Acts = Some((Action::Delete, Resource::PrivateKey));
     type Plan = ();
-    type Outcome = Outcome;
+    type Outcome = PrivateKeysResult;
 
     fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
         // Without facts about the key: a policy that allows signing with it must not allow deleting it.
@@ -41,8 +34,8 @@ impl Kind for Intent {
         .map(drop)
     }
 
-    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
-        context.change_all(self.private_key_ids.iter().copied().map(Change::RemovePrivateKey));
-        Ok(Outcome { private_key_ids: self.private_key_ids })
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<PrivateKeysResult, RequestError> {
+        context.change_all(self.private_key_ids.iter().copied().map(Change::remove::<PrivateKey>));
+        Ok(PrivateKeysResult { private_key_ids: self.private_key_ids })
     }
 }

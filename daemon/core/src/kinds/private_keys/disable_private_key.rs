@@ -1,9 +1,6 @@
 //! Disables a private key: it is still listed, but can no longer sign or be exported.
 
-use quorate_common::ids::PrivateKeyId;
-
 use crate::kinds::prelude::*;
-use crate::model::PrivateKey;
 
 /// Disables a private key. It can then no longer sign or be exported.
 #[derive(Serialize, Deserialize, JsonSchema)]

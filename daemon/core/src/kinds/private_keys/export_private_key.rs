@@ -1,12 +1,9 @@
 //! Exports a private key, encrypted to one key.
 
-use quorate_common::bounded::Text;
 use quorate_common::bundle::TargetPublicKey;
-use quorate_common::ids::PrivateKeyId;
 
 use crate::bundles::{self, ServiceKeys};
 use crate::kinds::prelude::*;
-use crate::model::PrivateKey;
 use crate::params::keys::ExportBundle;
 
 /// Exports a private key (32 bytes), encrypted to the target key.

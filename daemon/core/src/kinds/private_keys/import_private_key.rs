@@ -2,13 +2,10 @@
 
 use quorate_chain::address::AddressFormat;
 use quorate_chain::curve::{Curve, SecretKey};
-use quorate_common::bounded::Text;
-use quorate_common::ids::UserId;
 
 use crate::bundles::{self, MAX_BUNDLE};
 use crate::kinds::prelude::*;
 use crate::make::private_key;
-use crate::model::Purpose;
 use crate::model::layout::Key;
 use crate::params::PrivateKeyParams;
 use crate::params::keys::PrivateKeyResult;
@@ -50,9 +47,8 @@ impl Kind for Intent {
     fn rules(&self, view: &View<'_>) -> Result<Self::Plan, RequestError> {
         bundles::is_own(self.user_id, view)?;
         private_key::check(&[self.params()])?;
-        view.private_key_name_is_free(&self.private_key_name)?;
-        let present = view.organization.private_keys().count();
-        check_limit(present, 1, view.limits().records.private_keys, "private keys", "private_keys")?;
+        view.name_is_free(|present: &PrivateKey| present.name == self.private_key_name)?;
+        view.check_room::<PrivateKey>(1)?;
         let opened = bundles::open(Purpose::PrivateKey, self.encrypted_bundle.as_str(), view)?;
         let secret = private_key::parse_imported(self.curve, &opened.plaintext, view)?;
         Ok((secret, opened.record_key))

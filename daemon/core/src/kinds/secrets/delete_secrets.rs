@@ -1,10 +1,7 @@
 //! Deletes secrets and their values.
 
-use quorate_common::ids::SecretId;
-
 use crate::kinds::prelude::*;
 use crate::limits::DELETED_SECRETS;
-use crate::model::Secret;
 
 /// Deletes secrets and their values, whether or not a copy exists elsewhere.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -36,7 +33,7 @@ impl Kind for Intent {
     }
 
     fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
-        context.change_all(self.secret_ids.iter().copied().map(Change::RemoveSecret));
+        context.change_all(self.secret_ids.iter().copied().map(Change::remove::<Secret>));
         Ok(Outcome { secret_ids: self.secret_ids })
     }
 }

@@ -1,13 +1,10 @@
 //! Exports secrets, each encrypted to a key.
 
-use quorate_common::bounded::Text;
 use quorate_common::bundle::TargetPublicKey;
-use quorate_common::ids::SecretId;
 
 use crate::bundles::{self, ServiceKeys};
 use crate::kinds::prelude::*;
 use crate::limits::SECRET_TARGETS;
-use crate::model::Secret;
 use crate::params::secrets::{KeyValues, SecretPayload, TransportEncryptionSuite, check};
 use crate::secret;
 

@@ -1,12 +1,9 @@
 //! Imports secrets.
 
-use quorate_common::bounded::Text;
-use quorate_common::ids::SecretId;
-
 use crate::bundles::{self, ImportKeys, MAX_SECRET_BUNDLE, Opened};
 use crate::kinds::prelude::*;
 use crate::limits::{SECRET_BYTES, SECRET_TARGETS};
-use crate::model::{Purpose, Secret};
+use crate::model::layout::SecretOf;
 use crate::params::secrets::{KeyValues, TransportEncryptionSuite, check};
 use crate::secret::SecretBytes;
 
@@ -54,9 +51,9 @@ impl Kind for Intent {
         not_empty(&self.secrets, "secrets")?;
         let names = || self.secrets.iter().filter_map(|secret| secret.name.as_ref());
         distinct(names().map(Label::as_str), "secrets")?;
-        names().try_for_each(|name| view.secret_name_is_free(name))?;
-        let present = view.organization.records.secrets.len();
-        check_limit(present, self.secrets.len(), view.limits().records.secrets, "secrets", "secrets")?;
+        names()
+            .try_for_each(|name| view.name_is_free(|present: &Secret| present.name.as_ref() == Some(name)))?;
+        view.check_room::<Secret>(self.secrets.len())?;
         let mut keys = ImportKeys::of(Purpose::Secret, view)?;
         let opened = self.secrets.iter().map(|secret| open(secret, &mut keys));
         opened.collect()
@@ -68,7 +65,9 @@ impl Kind for Intent {
             let id = SecretId::random(context.random());
             let static_properties = secret.static_properties.into_iter().map(Into::into).collect();
             let record = Secret { id, name: secret.name, static_properties, created: context.now() };
-            context.change(Change::ImportSecret(record, SecretBytes::value(&opened.plaintext)));
+            let value = SecretBytes::value(&opened.plaintext);
+            context.change(Change::AddSecret(SecretOf::Secret(id), value));
+            context.change(Change::put(record));
             context.change(Change::RemoveImportTarget(opened.record_key));
             ids.push(id);
         }

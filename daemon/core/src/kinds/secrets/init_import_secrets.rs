@@ -3,7 +3,6 @@
 use crate::bundles;
 use crate::kinds::prelude::*;
 use crate::limits::SECRET_TARGETS;
-use crate::model::Purpose;
 use crate::params::keys::ImportBundle;
 use crate::params::secrets::TransportEncryptionSuite;
 

@@ -1,12 +1,9 @@
 //! Creates a session profile.
 
-use quorate_common::bounded::{ExpirationSeconds, Text};
-use quorate_common::ids::SessionProfileId;
+use quorate_common::bounded::ExpirationSeconds;
 
-use crate::error::Conflict;
 use crate::kinds::prelude::*;
 use crate::make::policy::{self, Expression};
-use crate::model::SessionProfile;
 
 /// Longest notes, in bytes.
 const NOTES: usize = 4096;
@@ -45,17 +42,8 @@ impl Kind for Intent {
             return Err(Wrong::ClosedToChildren("create session profiles").into());
         }
         policy::check_scope(&self.scope)?;
-        let profiles = &view.organization.records.session_profiles;
-        if profiles.iter().any(|one| one.name == self.session_profile_name) {
-            return Err(Conflict::Name("session profile").into());
-        }
-        check_limit(
-            profiles.len(),
-            1,
-            view.limits().records.session_profiles,
-            "session profiles",
-            "session_profiles",
-        )
+        view.name_is_free(|present: &SessionProfile| present.name == self.session_profile_name)?;
+        view.check_room::<SessionProfile>(1)
     }
 
     fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use quorate_chain::payload::{self, HashFunction, PayloadEncoding};
-use quorate_common::bounded::Text;
 
 use crate::kinds::prelude::*;
 use crate::params::signing::{Payload, RawSignature};

@@ -3,8 +3,6 @@
 use std::sync::Arc;
 
 use quorate_chain::transaction::{MAX_TRANSACTION_BYTES, Signable, TransactionType};
-use quorate_common::bounded::Text;
-use quorate_common::ids::PrivateKeyId;
 
 use crate::kinds::prelude::*;
 use crate::params::signing::SignWith;

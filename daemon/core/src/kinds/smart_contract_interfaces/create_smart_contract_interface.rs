@@ -1,15 +1,13 @@
 //! Registers the interface of a smart contract.
 
 use quorate_chain::contract::{self, Abi, Idl};
-use quorate_common::bounded::Text;
-use quorate_common::ids::SmartContractInterfaceId;
-use quorate_common::wire_enum;
 use sha2::{Digest, Sha256};
 
 use crate::error::Limit;
 use crate::kinds::prelude::*;
 use crate::limits::INTERFACE_BYTES;
-use crate::model::{InterfaceText, SmartContractInterface};
+use crate::model::InterfaceText;
+use crate::model::smart_contract_interface::InterfaceType;
 
 /// Longest text of an interface, in characters.
 const INTERFACE: usize = 400_000;
@@ -29,17 +27,6 @@ pub(in crate::kinds) struct Intent {
     label: Label,
     #[serde(default)]
     notes: Text<NOTES>,
-}
-
-wire_enum! {
-    /// Platform of a smart contract.
-    #[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
-    enum InterfaceType {
-        /// Ethereum; the interface is an ABI.
-        Ethereum = "SMART_CONTRACT_INTERFACE_TYPE_ETHEREUM",
-        /// Solana; the interface is an IDL.
-        Solana = "SMART_CONTRACT_INTERFACE_TYPE_SOLANA",
-    }
 }
 
 impl InterfaceType {
@@ -87,16 +74,10 @@ impl Kind for Intent {
             Wrong::Detail(format!("invalid request body: `smartContractInterface`: {error}"))
         })?;
         let present = &view.organization.records.smart_contract_interfaces;
-        if present.iter().any(|one| one.interface_type == kind.name() && one.is_at(address)) {
+        if present.iter().any(|one| one.interface_type == kind && one.is_at(address)) {
             return Err(Wrong::Text("smart contract address already has an interface").into());
         }
-        check_limit(
-            present.len(),
-            1,
-            view.limits().records.smart_contract_interfaces,
-            "smart contract interfaces",
-            "smart_contract_interfaces",
-        )?;
+        view.check_room::<SmartContractInterface>(1)?;
         let size = present.iter().map(|one| one.size).fold(0, usize::saturating_add);
         if size.saturating_add(self.smart_contract_interface.as_str().len()) > INTERFACE_BYTES {
             return Err(Limit::Count("bytes of smart contract interfaces", INTERFACE_BYTES, None).into());
@@ -109,7 +90,7 @@ impl Kind for Intent {
         let interface = SmartContractInterface {
             id: SmartContractInterfaceId::random(context.random()),
             address: self.smart_contract_address.as_str().to_owned(),
-            interface_type: self.interface_type.name().to_owned(),
+            interface_type: self.interface_type,
             label: self.label,
             notes: self.notes.as_str().to_owned(),
             digest: const_hex::encode(Sha256::digest(text)),

@@ -1,9 +1,6 @@
 //! Deletes the interface of a smart contract.
 
-use quorate_common::ids::SmartContractInterfaceId;
-
 use crate::kinds::prelude::*;
-use crate::model::SmartContractInterface;
 
 /// Deletes the interface of a smart contract.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -34,7 +31,7 @@ impl Kind for Intent {
     }
 
     fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
-        context.change(Change::RemoveSmartContractInterface(self.smart_contract_interface_id));
+        context.change(Change::remove::<SmartContractInterface>(self.smart_contract_interface_id));
         Ok(Outcome { smart_contract_interface_id: self.smart_contract_interface_id })
     }
 }

@@ -1,10 +1,7 @@
 //! Creates a tag for private keys and assigns it to some of them.
 
-use quorate_common::ids::{PrivateKeyId, TagId};
-
 use crate::kinds::prelude::*;
 use crate::make::tag;
-use crate::model::PrivateKey;
 
 /// Creates a tag for private keys and assigns it to some of them.
 #[derive(Serialize, Deserialize, JsonSchema)]

@@ -1,10 +1,7 @@
 //! Creates a tag for users and assigns it to some of them.
 
-use quorate_common::ids::{TagId, UserId};
-
 use crate::kinds::prelude::*;
 use crate::make::tag;
-use crate::model::User;
 
 /// Creates a tag for users and assigns it to some of them.
 #[derive(Serialize, Deserialize, JsonSchema)]

@@ -1,10 +1,7 @@
 //! Deletes private key tags and removes them from all private keys.
 
-use quorate_common::ids::{PrivateKeyId, TagId};
-
 use crate::kinds::prelude::*;
 use crate::make::tag;
-use crate::model::PrivateKey;
 
 /// Maximum number of private keys in a result. Limits keep organizations below it.
 const MEMBERS: usize = 10_000;

@@ -1,10 +1,7 @@
 //! Deletes user tags and removes them from all users.
 
-use quorate_common::ids::{TagId, UserId};
-
 use crate::kinds::prelude::*;
 use crate::make::{invitation, tag};
-use crate::model::User;
 
 /// Maximum number of users in a result. Limits keep organizations below it.
 const MEMBERS: usize = 10_000;

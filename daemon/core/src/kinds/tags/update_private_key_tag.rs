@@ -1,10 +1,7 @@
 //! Renames a private key tag, assigns it to some private keys and removes it from others.
 
-use quorate_common::ids::{PrivateKeyId, TagId};
-
 use crate::kinds::prelude::*;
 use crate::make::tag;
-use crate::model::PrivateKey;
 
 /// Renames a private key tag, assigns it to some private keys and removes it from others.
 #[derive(Serialize, Deserialize, JsonSchema)]

@@ -1,10 +1,7 @@
 //! Renames a user tag, assigns it to some users and removes it from others.
 
-use quorate_common::ids::{TagId, UserId};
-
 use crate::kinds::prelude::*;
 use crate::make::tag;
-use crate::model::User;
 
 /// Renames a user tag, assigns it to some users and removes it from others.
 #[derive(Serialize, Deserialize, JsonSchema)]

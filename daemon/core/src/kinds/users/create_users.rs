@@ -2,7 +2,7 @@
 
 use crate::kinds::prelude::*;
 use crate::make::user::{self, SignIn};
-use crate::model::{FeatureName, Organization};
+use crate::model::Organization;
 use crate::params::NewUser;
 use crate::params::credential::{OauthProviderParams, OauthProviderParamsV2};
 use crate::params::user::{UserParams, UserParamsV2, UserParamsV3, UsersResult};

@@ -1,7 +1,5 @@
 //! Deletes users with all their credentials.
 
-use quorate_common::ids::UserId;
-
 use crate::kinds::prelude::*;
 use crate::make::invitation;
 use crate::params::user::UsersResult;

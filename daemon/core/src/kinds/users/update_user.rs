@@ -1,10 +1,6 @@
 //! Updates a user: name, contacts and tags.
 
-use quorate_common::bounded::{Email, Phone};
-use quorate_common::ids::{TagId, UserId};
-
 use crate::kinds::prelude::*;
-use crate::model::{TagKind, User};
 use crate::params::user::UserResult;
 
 /// Updates a user: name, contacts and tags.

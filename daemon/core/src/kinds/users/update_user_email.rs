@@ -1,11 +1,7 @@
 //! Changes or removes the email address of a user.
 
-use quorate_common::bounded::{Email, Text};
-use quorate_common::ids::UserId;
-
 use crate::kinds::prelude::*;
 use crate::make::user;
-use crate::model::User;
 use crate::params::credential::VerificationToken;
 use crate::params::user::UserResult;
 

@@ -1,9 +1,6 @@
 //! Renames a user.
 
-use quorate_common::ids::UserId;
-
 use crate::kinds::prelude::*;
-use crate::model::User;
 use crate::params::user::UserResult;
 
 /// Renames a user.

@@ -1,11 +1,8 @@
 //! Derives accounts of a wallet and stores them, unless only their addresses are requested.
 
-use quorate_common::ids::WalletId;
-
 use crate::error::{Conflict, Limit};
 use crate::kinds::prelude::*;
 use crate::make::wallet::{accounts, check_accounts, names_are_free};
-use crate::model::Wallet;
 use crate::params::WalletAccountParams;
 
 /// Derives accounts of a wallet.

@@ -1,9 +1,6 @@
 //! Deletes accounts of wallets. Their keys can be derived again as long as the wallet exists.
 
-use quorate_common::ids::WalletAccountId;
-
 use crate::kinds::prelude::*;
-use crate::model::{Wallet, WalletAccount};
 
 /// Deletes accounts of wallets.
 #[derive(Serialize, Deserialize, JsonSchema)]

@@ -1,9 +1,6 @@
 //! Deletes wallets, their seeds and their accounts.
 
-use quorate_common::ids::WalletId;
-
 use crate::kinds::prelude::*;
-use crate::model::Wallet;
 
 /// Deletes wallets, their seeds and their accounts.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -50,7 +47,7 @@ impl Kind for Intent {
     }
 
     fn execute(self, _: Vec<Wallet>, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
-        context.change_all(self.wallet_ids.iter().copied().map(Change::RemoveWallet));
+        context.change_all(self.wallet_ids.iter().copied().map(Change::remove::<Wallet>));
         Ok(Outcome { wallet_ids: self.wallet_ids })
     }
 }

@@ -1,14 +1,11 @@
 //! Exports the mnemonic of a wallet, encrypted to one key.
 
 use quorate_chain::mnemonic::MnemonicLanguage;
-use quorate_common::bounded::Text;
 use quorate_common::bundle::TargetPublicKey;
-use quorate_common::ids::WalletId;
 use zeroize::Zeroizing;
 
 use crate::bundles::{self, ServiceKeys};
 use crate::kinds::prelude::*;
-use crate::model::Wallet;
 use crate::params::keys::ExportBundle;
 
 /// Exports the mnemonic of a wallet, encrypted to the target key.

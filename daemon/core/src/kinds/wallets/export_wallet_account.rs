@@ -1,11 +1,9 @@
 //! Exports the secret key of a wallet account, encrypted to one key.
 
-use quorate_common::bounded::Text;
 use quorate_common::bundle::TargetPublicKey;
 
 use crate::bundles::{self, ServiceKeys};
 use crate::kinds::prelude::*;
-use crate::model::WalletAccount;
 use crate::params::keys::ExportBundle;
 use crate::signing;
 

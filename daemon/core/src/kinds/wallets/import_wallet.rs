@@ -1,12 +1,8 @@
 //! Imports a wallet from its mnemonic.
 
-use quorate_common::bounded::Text;
-use quorate_common::ids::UserId;
-
 use crate::bundles::{self, MAX_BUNDLE};
 use crate::kinds::prelude::*;
 use crate::make::wallet::{self, Imported};
-use crate::model::Purpose;
 use crate::model::layout::Key;
 use crate::params::WalletAccountParams;
 use crate::params::keys::NewWalletResult;

@@ -1,10 +1,7 @@
 //! Creates an import key for a wallet.
 
-use quorate_common::ids::UserId;
-
 use crate::bundles;
 use crate::kinds::prelude::*;
-use crate::model::Purpose;
 use crate::params::keys::{ImportBundle, ImportBundleResult};
 
 /// Creates an import key: the caller can encrypt one wallet to it and import it once, within 24 hours.

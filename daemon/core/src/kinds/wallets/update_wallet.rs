@@ -1,9 +1,6 @@
 //! Renames a wallet.
 
-use quorate_common::ids::WalletId;
-
 use crate::kinds::prelude::*;
-use crate::model::Wallet;
 
 /// Renames a wallet.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -35,7 +32,7 @@ impl Kind for Intent {
     fn rules(&self, view: &View<'_>) -> Result<Wallet, RequestError> {
         let wallet = view.wallet(self.wallet_id)?.clone();
         if let Some(name) = self.wallet_name.as_ref().filter(|name| **name != wallet.name) {
-            view.wallet_name_is_free(name)?;
+            view.name_is_free(|present: &Wallet| present.name == *name)?;
         }
         Ok(wallet)
     }

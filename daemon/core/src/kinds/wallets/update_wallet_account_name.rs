@@ -1,9 +1,6 @@
 //! Renames an account of a wallet.
 
-use quorate_common::ids::WalletAccountId;
-
 use crate::kinds::prelude::*;
-use crate::model::WalletAccount;
 
 /// Renames an account of a wallet.
 #[derive(Serialize, Deserialize, JsonSchema)]

@@ -1,11 +1,7 @@
 //! Creates a webhook endpoint.
 
-use quorate_common::bounded::Text;
-use quorate_common::ids::EndpointId;
-
 use crate::kinds::prelude::*;
 use crate::make::webhook_endpoint as endpoint;
-use crate::model::WebhookEndpoint;
 use crate::params::WebhookSubscriptionParams;
 use crate::params::webhook::WebhookEndpointResult;
 
@@ -32,15 +28,8 @@ impl Kind for Intent {
     fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
         endpoint::check_url(self.url.as_str(), view)?;
         endpoint::check_subscriptions(&self.subscriptions)?;
-        endpoint::name_is_free(&self.name, view)?;
-        let present = view.organization.records.webhook_endpoints.len();
-        check_limit(
-            present,
-            1,
-            view.limits().records.webhook_endpoints,
-            "webhook endpoints",
-            "webhook_endpoints",
-        )
+        view.name_is_free(|present: &WebhookEndpoint| present.name == self.name)?;
+        view.check_room::<WebhookEndpoint>(1)
     }
 
     fn execute(self, (): (), context: &mut Execution<'_>) -> Result<WebhookEndpointResult, RequestError> {

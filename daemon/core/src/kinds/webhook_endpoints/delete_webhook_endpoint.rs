@@ -1,9 +1,6 @@
 //! Deletes a webhook endpoint.
 
-use quorate_common::ids::EndpointId;
-
 use crate::kinds::prelude::*;
-use crate::model::WebhookEndpoint;
 
 /// Deletes a webhook endpoint. Events that are already queued for it are still delivered.
 #[derive(Serialize, Deserialize, JsonSchema)]

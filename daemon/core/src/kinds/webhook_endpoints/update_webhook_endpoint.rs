@@ -1,11 +1,7 @@
 //! Updates a webhook endpoint.
 
-use quorate_common::bounded::Text;
-use quorate_common::ids::EndpointId;
-
 use crate::kinds::prelude::*;
 use crate::make::webhook_endpoint as endpoint;
-use crate::model::WebhookEndpoint;
 use crate::params::webhook::WebhookEndpointResult;
 
 /// Updates a webhook endpoint: its URL, its name, and whether it is active. Absent members keep their values.
@@ -38,7 +34,7 @@ impl Kind for Intent {
             endpoint::check_url(url.as_str(), view)?;
         }
         if let Some(name) = self.name.as_ref().filter(|name| **name != present.name) {
-            endpoint::name_is_free(name, view)?;
+            view.name_is_free(|other: &WebhookEndpoint| other.name == *name)?;
         }
         Ok(present.clone())
     }

@@ -96,11 +96,9 @@ impl Applied {
             Change::PutUser(user) => self.put_user(user, index)?,
             Change::RemoveUser(user) => self.remove_user(user, index),
             Change::Put(record) => self.put(record)?,
-            Change::Remove(record) => self.remove(record),
-            Change::RemoveWallet(wallet) => self.remove_wallet(wallet),
+            Change::Remove(record) => self.remove(record, index),
             Change::AddAccount(account) => self.add_account(&account, index)?,
             Change::AddPrivateKey(key) => self.add_private_key(key, index)?,
-            Change::RemovePrivateKey(key) => self.remove_private_key(key, index),
             Change::RenameAccount(account, name) => self.rename_account(account, name, now, index)?,
             Change::ExportAccount(account) => {
                 self.put_account(&WalletAccount { exported: true, ..account })?;
@@ -120,16 +118,10 @@ impl Applied {
             }
             Change::RemovePolicy(policy) => self.remove_policy(policy),
             Change::AddSecret(of, secret) => self.add_secret(of, secret),
-            Change::ImportSecret(secret, value) => {
-                self.add_secret(SecretOf::Secret(secret.id), value);
-                self.put(Box::new(secret))?;
-            }
-            Change::RemoveSecret(secret) => self.remove_secret(secret),
             Change::AddSmartContractInterface(interface, text) => {
                 self.writes.push(Write::put_new(layout::interface_text(id, interface.id), &text)?);
                 self.put(Box::new(interface))?;
             }
-            Change::RemoveSmartContractInterface(interface) => self.remove_interface(interface),
             Change::PutWaiting(activity, record) => {
                 self.after.contents.put(&layout::activity(id, activity), record);
             }
@@ -159,11 +151,28 @@ impl Applied {
         Ok(())
     }
 
-    /// Removes a record from its collection.
-    fn remove(&mut self, id: RecordId) {
-        let write = Write::remove(id.key(self.id()));
-        self.writes.push(Write { effect: effect_of(id.class), ..write });
-        id.remove_from(&mut self.after.records);
+    /// Removes a record from its collection, with everything that belongs to it.
+    fn remove(&mut self, record: RecordId, index: &IndexKey) {
+        let (id, class) = (self.id(), record.class);
+        self.writes.push(Write { effect: effect_of(class), ..Write::remove(record.key(id)) });
+        if class == Wallet::CLASS {
+            let wallet = WalletId::from_bytes(record.id);
+            let secret = Write::remove(layout::secret(id, SecretOf::Wallet(wallet)));
+            self.writes.push(secret.with(Effect::ForgetAccounts(layout::accounts(id, Some(wallet)))));
+            self.writes.push(Write::mark(layout::tombstone(id, wallet), &[]).with(Effect::Tombstone));
+        } else if class == PrivateKey::CLASS {
+            let key = PrivateKeyId::from_bytes(record.id);
+            let signers = self.after.private_key(key).map(|old| private_signer_keys(id, old, index));
+            self.writes.extend(signers.into_iter().flatten().map(Write::remove));
+            self.writes.push(Write::remove(layout::secret(id, SecretOf::PrivateKey(key))));
+        } else if class == Secret::CLASS {
+            let secret = SecretOf::Secret(SecretId::from_bytes(record.id));
+            self.writes.push(Write::remove(layout::secret(id, secret)));
+        } else if class == SmartContractInterface::CLASS {
+            let interface = SmartContractInterfaceId::from_bytes(record.id);
+            self.writes.push(Write::remove(layout::interface_text(id, interface)));
+        }
+        record.remove_from(&mut self.after.records);
     }
 
     fn remove_policy(&mut self, policy: PolicyId) {
@@ -176,36 +185,13 @@ impl Applied {
         self.writes.push(Write { replaces: false, ..Write::of(key, Some(secret.into_record())) });
     }
 
-    fn remove_secret(&mut self, secret: SecretId) {
-        self.remove(RecordId::of::<Secret>(secret));
-        self.writes.push(Write::remove(layout::secret(self.id(), SecretOf::Secret(secret))));
-    }
-
-    fn remove_wallet(&mut self, wallet: WalletId) {
-        let id = self.id();
-        self.remove(RecordId::of::<Wallet>(wallet));
-        let secret = Write::remove(layout::secret(id, SecretOf::Wallet(wallet)));
-        self.writes.push(secret.with(Effect::ForgetAccounts(layout::accounts(id, Some(wallet)))));
-        self.writes.push(Write::mark(layout::tombstone(id, wallet), &[]).with(Effect::Tombstone));
-    }
-
-    fn remove_interface(&mut self, interface: SmartContractInterfaceId) {
-        self.remove(RecordId::of::<SmartContractInterface>(interface));
-        self.writes.push(Write::remove(layout::interface_text(self.id(), interface)));
-    }
-
     /// Removes all records but the head, and the index entries of the organization.
     fn delete(&mut self, now: Millis, index: &IndexKey) {
         let before = self.after.clone();
         before.users().for_each(|user| self.remove_user(user.id, index));
-        before.wallets().for_each(|wallet| self.remove_wallet(wallet.id));
-        before.private_keys().for_each(|key| self.remove_private_key(key.id, index));
         before.policies().for_each(|parsed| self.remove_policy(parsed.policy.id));
-        before.records.secrets.iter().for_each(|one| self.remove_secret(one.id));
-        before.records.smart_contract_interfaces.iter().for_each(|one| self.remove_interface(one.id));
-        for id in RECORDS.iter().flat_map(|class| (class.ids)(&self.after.records)).collect::<Vec<_>>() {
-            self.remove(id);
-        }
+        let records = RECORDS.iter().flat_map(|class| (class.ids)(&before.records));
+        records.for_each(|record| self.remove(record, index));
         let head = &mut self.after.head;
         head.features.clear();
         (head.ip_allowlist, head.payment_method, head.billing_tier) = (None, None, None);
@@ -300,15 +286,6 @@ impl Applied {
             self.writes.push(Write::mark(signer, &record_key));
         }
         self.put(Box::new(key))
-    }
-
-    fn remove_private_key(&mut self, key: PrivateKeyId, index: &IndexKey) {
-        let id = self.id();
-        if let Some(old) = self.after.private_key(key) {
-            self.writes.extend(private_signer_keys(id, old, index).into_iter().map(Write::remove));
-        }
-        self.remove(RecordId::of::<PrivateKey>(key));
-        self.writes.push(Write::remove(layout::secret(id, SecretOf::PrivateKey(key))));
     }
 }
 

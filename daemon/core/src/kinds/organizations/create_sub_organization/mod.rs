@@ -7,9 +7,9 @@ use crate::kinds::prelude::*;
 use crate::make::credential;
 use crate::make::user::{self, SignIn};
 use crate::make::{private_key, quorum, wallet};
+use crate::model::RootQuorum;
 use crate::model::change::NewOrganization;
 use crate::model::organization::Head;
-use crate::model::{FeatureName, RootQuorum};
 use crate::params::keys::WalletResult;
 use crate::params::{NewUser, PrivateKeyParams, WalletParams};
 

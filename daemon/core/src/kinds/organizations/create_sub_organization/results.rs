@@ -1,7 +1,5 @@
 //! The results of the individual versions.
 
-use quorate_common::ids::{OrganizationId, UserId};
-
 use crate::kinds::prelude::*;
 use crate::params::keys::{PrivateKeyResult, WalletResult};
 

@@ -1,11 +1,8 @@
 //! Versions 7 and 8: phone numbers and verified contacts.
 
-use quorate_common::bounded::Text;
-
 use super::results::WalletOutcome;
 use super::{DisabledFeatures, Request};
 use crate::kinds::prelude::*;
-use crate::model::FeatureName;
 use crate::params::credential::{OauthProviderParams, OauthProviderParamsV2, VerificationToken};
 use crate::params::user::RootUserParamsV4;
 use crate::params::{NewUser, WalletParams};

@@ -3,7 +3,6 @@
 use super::results::WalletOutcome;
 use super::{DisabledFeatures, Request};
 use crate::kinds::prelude::*;
-use crate::model::FeatureName;
 use crate::params::credential::{ApiKeyParams, ApiKeyParamsV2};
 use crate::params::user::{RootUserParams, RootUserParamsV2};
 use crate::params::{NewUser, WalletParams};
