@@ -8,7 +8,6 @@ pub use activities::{
 };
 
 use quorate_common::activity::Status;
-use quorate_common::bounded::Label;
 use quorate_common::ids::{OrganizationId, SmartContractInterfaceId, WalletAccountId, WalletId};
 
 use crate::error::Corrupt;
@@ -16,10 +15,7 @@ use crate::model::layout::{self, Class, Key};
 use crate::model::organization::Head;
 use crate::model::record::Record;
 use crate::model::write::Write;
-use crate::model::{
-    InterfaceText, Organization, Policy, PrivateKey, RECORDS, RecordDigest, SnapshotRecord, User,
-    WalletAccount,
-};
+use crate::model::{InterfaceText, Organization, Policy, RECORDS, RecordDigest, User, WalletAccount};
 use crate::world::{Page, Records};
 
 /// How many records of a snapshot are read at once.
@@ -191,17 +187,4 @@ pub fn accounts(
     let prefix = layout::accounts(organization, wallet);
     let rows = records.page(Page { after, ..Page::first(&prefix, limit) })?;
     rows.iter().map(|(_, bytes)| WalletAccount::decode(bytes)).collect()
-}
-
-/// Returns the key of the store at which a private key of the snapshot is stored.
-pub fn private_key_record(organization: OrganizationId, key: &PrivateKey) -> Key {
-    PrivateKey::key(organization, key.id)
-}
-
-/// Creates a label from a text of the service itself.
-///
-/// # Errors
-/// If the text is not a valid label.
-pub fn own_label(text: &str) -> Result<Label, Corrupt> {
-    Label::parse(text.to_owned()).map_err(|_| Corrupt::Invariant("a label of the service is not valid"))
 }

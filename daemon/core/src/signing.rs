@@ -8,9 +8,8 @@ use quorate_common::ids::PrivateKeyId;
 
 use crate::error::{Intent, Missing, RequestError};
 use crate::model::layout::{Class, Key};
-use crate::model::{PrivateKey, WalletAccount};
+use crate::model::{PrivateKey, SnapshotRecord as _, WalletAccount};
 use crate::policy::Facts;
-use crate::records;
 use crate::signer::Holder;
 pub use crate::signer::Signer;
 use crate::view::View;
@@ -73,8 +72,7 @@ impl Oldest {
     fn consider(&mut self, view: &View<'_>, name: &str, record_key: Key) -> Result<(), RequestError> {
         if Class::PRIVATE_KEY.is_of(&record_key) {
             let known = view.organization.private_keys();
-            let found =
-                known.filter(|key| records::private_key_record(view.organization.id(), key) == record_key);
+            let found = known.filter(|key| PrivateKey::key(view.organization.id(), key.id) == record_key);
             let keys = self.key.take().into_iter().chain(found.cloned());
             self.key = keys.min_by_key(|key| (key.disabled, key.created));
             return Ok(());
@@ -124,7 +122,7 @@ fn of_private_key(
     if key.disabled {
         return Err(Intent::Text("private key is disabled").into());
     }
-    let record_key = records::private_key_record(view.organization.id(), &key);
+    let record_key = PrivateKey::key(view.organization.id(), key.id);
     Ok(Signer::of_private_key(key, record_key, format))
 }
 

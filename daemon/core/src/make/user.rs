@@ -171,14 +171,10 @@ pub fn first_user(new: NewUser, runtime: &mut Runtime<'_>) -> Result<User, Reque
 }
 
 fn user_of(new: NewUser, now: Millis, random: &mut dyn FnMut() -> [u8; 16]) -> Result<User, RequestError> {
-    let mut authenticators = Vec::with_capacity(new.authenticators.len());
-    for one in new.authenticators {
-        authenticators.push(authenticator(one, now, random)?);
-    }
-    let mut oauth_providers = Vec::with_capacity(new.oauth_providers.len());
-    for provider in &new.oauth_providers {
-        oauth_providers.push(oauth_provider(provider, now, random)?);
-    }
+    let authenticators = new.authenticators.into_iter().map(|one| authenticator(one, now, random));
+    let authenticators = authenticators.collect::<Result<_, _>>()?;
+    let oauth_providers = new.oauth_providers.iter().map(|one| oauth_provider(one, now, random));
+    let oauth_providers = oauth_providers.collect::<Result<_, _>>()?;
     Ok(User {
         id: UserId::random(random()),
         name: new.name,
