@@ -17,25 +17,25 @@ pub const VOTE_WINDOW_MILLIS: u64 = 24 * 60 * 60 * 1000;
 pub enum Status {
     /// Recorded but not evaluated. Accepted in filters; no activity ever has this status.
     #[serde(rename = "ACTIVITY_STATUS_CREATED")]
-    Created,
+    Created = 1,
     /// Being executed. Accepted in filters; no activity ever has this status.
     #[serde(rename = "ACTIVITY_STATUS_PENDING")]
-    Pending,
+    Pending = 2,
     /// Executed successfully.
     #[serde(rename = "ACTIVITY_STATUS_COMPLETED")]
-    Completed,
+    Completed = 3,
     /// Execution failed.
     #[serde(rename = "ACTIVITY_STATUS_FAILED")]
-    Failed,
+    Failed = 4,
     /// Waiting for votes.
     #[serde(rename = "ACTIVITY_STATUS_CONSENSUS_NEEDED")]
-    ConsensusNeeded,
+    ConsensusNeeded = 5,
     /// Denied by a policy, or rejected by vote.
     #[serde(rename = "ACTIVITY_STATUS_REJECTED")]
-    Rejected,
+    Rejected = 6,
     /// Waiting for a second factor. Accepted in filters; no activity ever has this status.
     #[serde(rename = "ACTIVITY_STATUS_AUTHENTICATORS_NEEDED")]
-    AuthenticatorsNeeded,
+    AuthenticatorsNeeded = 7,
 }
 
 impl Status {
@@ -52,15 +52,7 @@ impl Status {
 
     /// Returns the number of the status on the wire.
     pub const fn number(self) -> u8 {
-        match self {
-            Self::Created => 1,
-            Self::Pending => 2,
-            Self::Completed => 3,
-            Self::Failed => 4,
-            Self::ConsensusNeeded => 5,
-            Self::Rejected => 6,
-            Self::AuthenticatorsNeeded => 7,
-        }
+        self as u8
     }
 
     /// Returns whether the status is final. An activity with a final status never changes again.

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Deserializer, Serialize, de};
+
+use crate::inline_schema::inline_schema;
 
 pub use list::AtMost;
 pub use number::{Decimal, ExpirationSeconds};
@@ -13,32 +15,13 @@ pub const LABEL_LIMIT: usize = 255;
 /// Maximum length of an email address, in bytes (RFC 5321 §4.5.3.1.3).
 pub const EMAIL_LIMIT: usize = 254;
 
-/// Implements [`JsonSchema`] for a type whose schema is always written in place.
-macro_rules! inline_schema {
-    ($name:ident, $schema:tt) => {
-        impl JsonSchema for $name {
-            fn schema_name() -> Cow<'static, str> {
-                stringify!($name).into()
-            }
-
-            fn inline_schema() -> bool {
-                true
-            }
-
-            fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                json_schema!($schema)
-            }
-        }
-    };
-}
-
 mod list;
 mod number;
 
 macro_rules! text_value {
     ($(#[$doc:meta])* $name:ident, $schema:tt) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
         pub struct $name(String);
 
         impl $name {
@@ -51,12 +34,6 @@ macro_rules! text_value {
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(&self.0)
-            }
-        }
-
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(&self.0)
             }
         }
 
@@ -154,7 +131,7 @@ impl Phone {
 }
 
 /// Text of at most `N` bytes. Line breaks and tabs are the only control characters allowed.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Text<const N: usize>(String);
 
 impl<const N: usize> Text<N> {
@@ -180,12 +157,6 @@ impl<const N: usize> Text<N> {
     /// Converts into the owned text.
     pub fn into_string(self) -> String {
         self.0
-    }
-}
-
-impl<const N: usize> Serialize for Text<N> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
     }
 }
 

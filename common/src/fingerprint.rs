@@ -6,6 +6,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest, Sha256};
 
+use crate::inline_schema::inline_schema;
+
 const PREFIX: &str = "sha256:";
 
 /// SHA-256 digest of the exact bytes of a request body. The text form is `sha256:` and 64 lowercase hex
@@ -78,19 +80,7 @@ impl<'de> Deserialize<'de> for Fingerprint {
     }
 }
 
-impl schemars::JsonSchema for Fingerprint {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Fingerprint".into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({"type": "string", "pattern": "^sha256:[0-9a-f]{64}$", "maxLength": 71})
-    }
-}
+inline_schema!(Fingerprint, {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$", "maxLength": 71});
 
 #[cfg(test)]
 mod tests {

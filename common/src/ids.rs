@@ -6,6 +6,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use uuid::Uuid;
 
+use crate::inline_schema::inline_schema;
+
 /// Error returned for a text that is not a UUID in canonical form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected a UUID of the form 8-4-4-4-12")]
@@ -81,19 +83,7 @@ macro_rules! ids {
             }
         }
 
-        impl schemars::JsonSchema for $name {
-            fn schema_name() -> std::borrow::Cow<'static, str> {
-                stringify!($name).into()
-            }
-
-            fn inline_schema() -> bool {
-                true
-            }
-
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!({"type": "string", "format": "uuid", "maxLength": 36})
-            }
-        }
+        inline_schema!($name, {"type": "string", "format": "uuid", "maxLength": 36});
     )+};
 }
 

@@ -11,6 +11,7 @@ pub mod catalog;
 pub mod console;
 pub mod fingerprint;
 pub mod ids;
+mod inline_schema;
 pub mod json;
 pub mod stamp;
 mod stamp_header;

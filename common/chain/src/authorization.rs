@@ -26,7 +26,7 @@ const MAGIC: u8 = 0x05;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Authorization {
     address: [u8; 20],
-    chain_id: [u8; 32],
+    chain_id: U256,
     nonce: u64,
 }
 
@@ -46,17 +46,17 @@ impl Authorization {
         }
         let number = |path: &str, json, bits: usize| {
             let error = || JsonError::at(path, format!("is not an unsigned integer of {bits} bits"));
-            integer(json, false, bits).ok_or_else(error)
+            integer(json, false, bits).map(U256::from_be_bytes).ok_or_else(error)
         };
         let address = address(&to).ok_or_else(|| JsonError::at("address", "is not an address"))?;
         let chain_id = number("chainId", &chain, 256)?;
         // The number was checked to have at most 64 bits.
-        let nonce = U256::from_be_bytes(number("nonce", &nonce, 64)?).saturating_to();
+        let nonce = number("nonce", &nonce, 64)?.saturating_to();
         Ok(Self { address, chain_id, nonce })
     }
 
     /// Combines an authorization with its signature and recovers the account that signed.
-    pub(crate) fn signed(address: [u8; 20], chain_id: [u8; 32], nonce: u64, signature: &Signature) -> Signed {
+    pub(crate) fn signed(address: [u8; 20], chain_id: U256, nonce: u64, signature: &Signature) -> Signed {
         let authorization = Self { address, chain_id, nonce };
         let key = PublicKey::recovered(&authorization.digest(), signature);
         let authority = key.and_then(|key| address_of_key(AddressFormat::Ethereum, &key).ok());
@@ -75,7 +75,7 @@ impl Authorization {
 
     /// Returns the id of the chain on which the authorization is valid; zero for every chain (EIP-7702).
     pub fn chain_id(&self) -> Integer {
-        Integer::from_be_bytes(&self.chain_id).unwrap_or(Integer::ZERO)
+        self.chain_id.into()
     }
 
     /// Returns the nonce: the number of earlier transactions of the account.
@@ -85,9 +85,8 @@ impl Authorization {
 
     /// Returns the digest to sign: keccak256 of 0x05 and the RLP list of chain id, address and nonce.
     pub fn digest(&self) -> [u8; 32] {
-        let chain_id = U256::from_be_bytes(self.chain_id);
         let address = Address::from(self.address);
-        let members: [&dyn Encodable; 3] = [&chain_id, &address, &self.nonce];
+        let members: [&dyn Encodable; 3] = [&self.chain_id, &address, &self.nonce];
         let mut bytes = vec![MAGIC];
         alloy_rlp::encode_list::<_, dyn Encodable>(&members, &mut bytes);
         keccak256(bytes).0

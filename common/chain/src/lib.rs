@@ -11,6 +11,7 @@ pub mod contract;
 pub mod curve;
 pub mod derive;
 mod hexadecimal;
+mod inline_schema;
 mod json;
 pub mod mnemonic;
 pub mod payload;

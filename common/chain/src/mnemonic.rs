@@ -7,11 +7,12 @@
 use std::borrow::Cow;
 
 use bip39::Language;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::json_schema;
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize, Serializer};
 use zeroize::Zeroizing;
 
+use crate::inline_schema::inline_schema;
 use crate::wire_name::wire_name;
 
 /// Maximum length of a sentence, in bytes: 24 words of at most 8 letters, with ample white space.
@@ -25,15 +26,15 @@ const MAX_ENTROPY_BYTES: usize = 32;
 pub enum MnemonicLength {
     /// 12 words, 128 bits of entropy.
     #[default]
-    Words12,
+    Words12 = 12,
     /// 15 words, 160 bits of entropy.
-    Words15,
+    Words15 = 15,
     /// 18 words, 192 bits of entropy.
-    Words18,
+    Words18 = 18,
     /// 21 words, 224 bits of entropy.
-    Words21,
+    Words21 = 21,
     /// 24 words, 256 bits of entropy.
-    Words24,
+    Words24 = 24,
 }
 
 impl MnemonicLength {
@@ -43,13 +44,7 @@ impl MnemonicLength {
 
     /// Returns the number of words.
     pub fn words(self) -> u8 {
-        match self {
-            Self::Words12 => 12,
-            Self::Words15 => 15,
-            Self::Words18 => 18,
-            Self::Words21 => 21,
-            Self::Words24 => 24,
-        }
+        self as u8
     }
 
     /// Returns the length with this number of words.
@@ -76,20 +71,10 @@ impl<'de> Deserialize<'de> for MnemonicLength {
     }
 }
 
-impl JsonSchema for MnemonicLength {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "MnemonicLength".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let words: Vec<u8> = Self::ALL.iter().map(|length| length.words()).collect();
-        json_schema!({ "type": "integer", "enum": words, "default": Self::default().words() })
-    }
-}
+inline_schema!(MnemonicLength, {
+    let words: Vec<u8> = Self::ALL.iter().map(|length| length.words()).collect();
+    json_schema!({ "type": "integer", "enum": words, "default": Self::default().words() })
+});
 
 wire_name! {
     /// Language of a BIP-39 word list.

@@ -69,9 +69,11 @@ macro_rules! wire_name {
     ($(#[$attribute:meta])* pub enum $type:ident: $error:literal {
         $($(#[$documentation:meta])* $value:ident = $name:literal,)+
     }) => {
-        $(#[$attribute])*
-        pub enum $type {
-            $($(#[$documentation])* $value,)+
+        quorate_policy::named_enum! {
+            $(#[$attribute])*
+            pub enum $type {
+                $($(#[$documentation])* $value = $name,)+
+            }
         }
 
         impl $crate::wire_name::WireName for $type {
@@ -80,29 +82,6 @@ macro_rules! wire_name {
 
             fn wire_name(self) -> &'static str {
                 self.name()
-            }
-        }
-
-        impl $type {
-            /// All values in the order of their protocol numbers. The first has number 1.
-            pub const ALL: &'static [Self] = &[$(Self::$value),+];
-
-            /// Returns the name on the wire.
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Self::$value => $name,)+
-                }
-            }
-
-            /// Returns the value with exactly this name on the wire.
-            pub fn from_name(name: &str) -> Option<Self> {
-                $crate::wire_name::by_name(name)
-            }
-        }
-
-        impl core::fmt::Display for $type {
-            fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                formatter.write_str(self.name())
             }
         }
 
@@ -118,19 +97,7 @@ macro_rules! wire_name {
             }
         }
 
-        impl schemars::JsonSchema for $type {
-            fn inline_schema() -> bool {
-                true
-            }
-
-            fn schema_name() -> std::borrow::Cow<'static, str> {
-                stringify!($type).into()
-            }
-
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                $crate::wire_name::schema::<Self>()
-            }
-        }
+        $crate::inline_schema::inline_schema!($type, $crate::wire_name::schema::<Self>());
     };
 }
 pub(crate) use wire_name;

@@ -1,22 +1,13 @@
 //! Evaluation errors.
 
-use std::fmt;
-
 /// An error that keeps an expression from being true or false. The policy of the expression is skipped.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason} (at {offset})")]
 pub struct EvaluationError {
     /// Byte offset of the failing part in the source.
     pub offset: usize,
     /// Reason for the failure.
     pub reason: EvaluationReason,
-}
-
-impl std::error::Error for EvaluationError {}
-
-impl fmt::Display for EvaluationError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} (at {})", self.reason, self.offset)
-    }
 }
 
 /// Reason for a failed evaluation.

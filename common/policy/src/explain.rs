@@ -114,14 +114,14 @@ impl<'a> Search<'_, 'a, '_> {
             Step::Or(parts) if truth => self.first(parts, true),
             Step::And(parts) | Step::Or(parts) => self.every(parts, truth),
             Step::Not(inner) => self.why(inner, !truth),
-            Step::Compare { comparison, left, .. } if !truth => match self.shown(left) {
+            Step::Compare { comparison, left, right } if !truth => match self.shown(left) {
                 Some(actual) => {
                     let required = match comparison {
                         Comparison::NotEqual => "not be ".to_owned(),
                         _ => format!("be {}", relation(*comparison, is_time(left))),
                     };
-                    let (left, right) = (self.spelled(left), self.right(node));
-                    format!("{left} is {actual} but must {required}{right}")
+                    let right = self.shown(right).unwrap_or_else(|| self.spelled(right));
+                    format!("{} is {actual} but must {required}{right}", self.spelled(left))
                 }
                 None => self.plain(node, truth),
             },
@@ -130,7 +130,7 @@ impl<'a> Search<'_, 'a, '_> {
                     (Some(item), _) if contains.list.constant().is_some() => {
                         format!(
                             "{} is {item} but must be one of {}",
-                            self.right_of_contains(node),
+                            self.spelled(&contains.item),
                             self.spelled(&contains.list)
                         )
                     }
@@ -190,19 +190,6 @@ impl<'a> Search<'_, 'a, '_> {
 
     fn plain(&mut self, node: &Node, truth: bool) -> String {
         format!("{} is {truth}", self.spelled(node))
-    }
-
-    fn right(&mut self, node: &'a Node) -> String {
-        let Step::Compare { right, .. } = &node.step else { return String::new() };
-        match self.shown(right) {
-            Some(shown) => shown,
-            None => self.spelled(right),
-        }
-    }
-
-    fn right_of_contains(&self, node: &Node) -> String {
-        let Step::Contains(contains) = &node.step else { return String::new() };
-        self.spelled(&contains.item)
     }
 
     fn spelled(&self, node: &Node) -> String {

@@ -2,25 +2,19 @@
 
 use serde::Serialize;
 
-/// The purpose of an expression, which determines the roots that it may read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ExpressionKind {
-    /// Selects the requests of a policy; reads `activity`, `wallet`, `eth` and so on.
-    Condition,
-    /// Determines who must approve; reads `approvers` and `credentials`.
-    Consensus,
-    /// Determines when a policy is active; reads `time`.
-    Time,
-}
+use crate::named_enum;
 
-impl ExpressionKind {
-    /// Returns the name of the policy member that contains such an expression.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Condition => "condition",
-            Self::Consensus => "consensus",
-            Self::Time => "time",
-        }
+named_enum! {
+    /// The purpose of an expression, which determines the roots that it may read. Its name is that of the policy
+    /// member that contains such an expression.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum ExpressionKind {
+        /// Selects the requests of a policy; reads `activity`, `wallet`, `eth` and so on.
+        Condition = "condition",
+        /// Determines who must approve; reads `approvers` and `credentials`.
+        Consensus = "consensus",
+        /// Determines when a policy is active; reads `time`.
+        Time = "time",
     }
 }

@@ -59,6 +59,7 @@ mod expression_kind;
 mod lex;
 pub mod lint;
 mod literal_index;
+mod named_enum;
 mod number;
 mod operand;
 mod parse;

@@ -6,25 +6,26 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-/// Maximum number of decimal digits of a 256-bit magnitude.
-const MAX_DIGITS: usize = 78;
-/// Largest power of ten that fits one limb; numbers are printed in groups of this size.
-const PRINT_BASE: u64 = 10_000_000_000_000_000_000;
-/// Decimal digits in one printed group, the exponent of [`PRINT_BASE`].
-const PRINT_DIGITS: usize = 19;
+use alloy_primitives::{I256, U256};
+
+/// The magnitude of the lowest `int`, 2^127.
+const LOWEST_INT: U256 = U256::from_limbs([0, 1 << 63, 0, 0]);
 
 /// An integer from −(2^256 − 1) to 2^256 − 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Integer {
     /// Never set for zero, so that equality is equality of fields.
     negative: bool,
-    /// Most significant limb first, so that arrays compare like numbers.
-    magnitude: [u64; 4],
+    magnitude: U256,
 }
 
 impl Integer {
     /// The integer zero.
-    pub const ZERO: Self = Self { negative: false, magnitude: [0; 4] };
+    pub const ZERO: Self = Self { negative: false, magnitude: U256::ZERO };
+
+    fn new(negative: bool, magnitude: U256) -> Self {
+        Self { negative: negative && !magnitude.is_zero(), magnitude }
+    }
 
     /// Parses decimal digits with an optional leading `-`. Returns `None` for other text and beyond 256 bits.
     pub fn from_decimal(text: &str) -> Option<Self> {
@@ -32,58 +33,29 @@ impl Integer {
             Some(digits) => (true, digits),
             None => (false, text),
         };
-        if digits.is_empty() {
+        // The library skips underscores, and reads an empty text as zero.
+        if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
             return None;
         }
-        let significant = digits.trim_start_matches('0');
-        if significant.len() > MAX_DIGITS {
-            return None;
-        }
-        let mut number = Self::ZERO;
-        for digit in significant.bytes() {
-            let value = digit.checked_sub(b'0').filter(|value| *value <= 9)?;
-            number = number.scaled(10, u64::from(value))?;
-        }
-        Some(number.signed(negative))
+        Some(Self::new(negative, U256::from_str_radix(digits, 10).ok()?))
     }
 
     /// Reads an unsigned big-endian number of any length. Returns `None` beyond 256 significant bits.
     pub fn from_be_bytes(bytes: &[u8]) -> Option<Self> {
-        let mut number = Self::ZERO;
-        for byte in bytes {
-            number = number.scaled(256, u64::from(*byte))?;
-        }
-        Some(number)
+        let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+        U256::try_from_be_slice(bytes.get(zeros..)?).map(Self::from)
     }
 
     /// Reads the 32-byte two's complement format in which Solidity encodes `int256` and narrower signed
     /// integers.
     pub fn from_twos_complement(bytes: &[u8; 32]) -> Self {
-        let [first, ..] = bytes;
-        let negative = first.leading_ones() > 0;
-        let mut magnitude = [0_u64; 4];
-        let (chunks, _) = bytes.as_chunks::<8>();
-        for (limb, chunk) in magnitude.iter_mut().zip(chunks) {
-            *limb = u64::from_be_bytes(*chunk);
-        }
-        if negative {
-            // −x is !x + 1. The carry cannot overflow the top limb because the top bit was set.
-            let mut carry = true;
-            for limb in magnitude.iter_mut().rev() {
-                (*limb, carry) = (!*limb).overflowing_add(u64::from(carry));
-            }
-        }
-        Self { negative: false, magnitude }.signed(negative)
+        let (sign, magnitude) = I256::from_be_bytes(*bytes).into_sign_and_abs();
+        Self::new(sign.is_negative(), magnitude)
     }
 
     /// Returns whether the number is in the domain of `int`: −2^127 to 2^127 − 1.
     pub fn is_int(&self) -> bool {
-        let [highest, high, upper, lower] = self.magnitude;
-        if highest != 0 || high != 0 {
-            return false;
-        }
-        let top = 1_u64 << 63;
-        upper < top || (self.negative && upper == top && lower == 0)
+        self.magnitude < LOWEST_INT || (self.negative && self.magnitude == LOWEST_INT)
     }
 
     /// Returns whether the number is in the domain of `uint`: 0 to 2^256 − 1.
@@ -93,38 +65,7 @@ impl Integer {
 
     /// Returns the number as a position in a list or a string, or `None` if it is negative or too large.
     pub(crate) fn position(&self) -> Option<usize> {
-        match (self.negative, self.magnitude) {
-            (false, [0, 0, 0, lowest]) => usize::try_from(lowest).ok(),
-            _ => None,
-        }
-    }
-
-    fn signed(self, negative: bool) -> Self {
-        Self { negative: negative && self.magnitude != [0; 4], ..self }
-    }
-
-    /// Returns `self × factor + addend` on the magnitude, or `None` beyond 256 bits.
-    fn scaled(mut self, factor: u64, addend: u64) -> Option<Self> {
-        let mut carry = addend;
-        for limb in self.magnitude.iter_mut().rev() {
-            let (low, high) = limb.carrying_mul(factor, carry);
-            *limb = low;
-            carry = high;
-        }
-        (carry == 0).then_some(self)
-    }
-
-    /// Divides the magnitude by [`PRINT_BASE`] and returns the remainder.
-    fn divided(&mut self) -> u64 {
-        let base = u128::from(PRINT_BASE);
-        let mut remainder = 0_u64;
-        for limb in &mut self.magnitude {
-            let dividend = (u128::from(remainder) << 64) | u128::from(*limb);
-            // The remainder is below the base, so the quotient fits one limb.
-            *limb = u64::try_from(dividend.checked_div(base).unwrap_or_default()).unwrap_or_default();
-            remainder = u64::try_from(dividend.checked_rem(base).unwrap_or_default()).unwrap_or_default();
-        }
-        remainder
+        self.magnitude.try_into().ok().filter(|_| !self.negative)
     }
 }
 
@@ -147,42 +88,26 @@ impl PartialOrd for Integer {
 
 impl fmt::Display for Integer {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut rest = *self;
-        let mut groups = Vec::new();
-        loop {
-            groups.push(rest.divided());
-            if rest.magnitude == [0; 4] {
-                break;
-            }
-        }
-        if self.negative {
-            formatter.write_str("-")?;
-        }
-        for (index, group) in groups.iter().rev().enumerate() {
-            match index {
-                0 => write!(formatter, "{group}")?,
-                _ => write!(formatter, "{group:0>PRINT_DIGITS$}")?,
-            }
-        }
-        Ok(())
+        let sign = if self.negative { "-" } else { "" };
+        write!(formatter, "{sign}{}", self.magnitude)
+    }
+}
+
+impl From<U256> for Integer {
+    fn from(number: U256) -> Self {
+        Self::new(false, number)
     }
 }
 
 impl From<u128> for Integer {
     fn from(number: u128) -> Self {
-        let bytes = number.to_be_bytes();
-        let (chunks, _) = bytes.as_chunks::<8>();
-        let mut magnitude = [0_u64; 4];
-        for (limb, chunk) in magnitude.iter_mut().skip(2).zip(chunks) {
-            *limb = u64::from_be_bytes(*chunk);
-        }
-        Self { negative: false, magnitude }
+        Self::from(U256::from(number))
     }
 }
 
 impl From<i128> for Integer {
     fn from(number: i128) -> Self {
-        Self::from(number.unsigned_abs()).signed(number.is_negative())
+        Self::new(number.is_negative(), U256::from(number.unsigned_abs()))
     }
 }
 

@@ -79,7 +79,7 @@ impl<'s> Parser<'s> {
         let Some((symbol, offset)) = self.symbol() else {
             return Ok(left);
         };
-        let Some(comparison) = Comparison::of_symbol(symbol) else {
+        let Some(comparison) = Comparison::from_name(symbol) else {
             return Ok(left);
         };
         self.advance()?;
@@ -120,7 +120,7 @@ impl<'s> Parser<'s> {
             return self.outer(offset, nesting, Syntax::Field { of, name });
         }
         self.open()?;
-        let (inner, syntax) = match Quantifier::named(&name.text) {
+        let (inner, syntax) = match Quantifier::from_name(&name.text) {
             Some(quantifier) => self.lambda(of, quantifier)?,
             None => self.arguments(of, name)?,
         };
@@ -200,27 +200,18 @@ impl<'s> Parser<'s> {
 
     fn record(&mut self, offset: usize) -> Result<Expression, ExpressionError> {
         self.open()?;
-        let mut members = Vec::new();
-        let mut nesting = 0_usize;
-        while !self.at("}") {
-            if !members.is_empty() {
-                self.expect(",")?;
-            }
-            if members.len() >= LIST_LIMIT {
-                return Err(self.error(ErrorReason::ListLength(LIST_LIMIT)));
-            }
-            let name = self.name()?;
-            self.expect(":")?;
-            let member = self.or()?;
-            nesting = nesting.max(member.nesting);
-            members.push((name, member));
-        }
+        let members = self.separated("}", |parser| {
+            let name = parser.name()?;
+            parser.expect(":")?;
+            Ok((name, parser.or()?))
+        })?;
+        let nesting = members.iter().map(|(_, member)| member.nesting).max().unwrap_or_default();
         self.close("}")?;
         self.outer(offset, nesting, Syntax::Struct(members))
     }
 
     fn named(&mut self, name: &str, offset: usize) -> Result<Expression, ExpressionError> {
-        let Some(function) = Function::named(name).filter(|_| self.at("(")) else {
+        let Some(function) = Function::from_name(name).filter(|_| self.at("(")) else {
             return Ok(Expression { offset, nesting: 0, syntax: Syntax::Name(name.to_owned()) });
         };
         self.open()?;
@@ -231,6 +222,15 @@ impl<'s> Parser<'s> {
 
     /// Parses expressions separated by commas, up to but not including the closing bracket.
     fn elements(&mut self, closing: &'static str) -> Result<Vec<Expression>, ExpressionError> {
+        self.separated(closing, Self::or)
+    }
+
+    /// Parses elements separated by commas, up to but not including the closing bracket.
+    fn separated<T>(
+        &mut self,
+        closing: &'static str,
+        mut element: impl FnMut(&mut Self) -> Result<T, ExpressionError>,
+    ) -> Result<Vec<T>, ExpressionError> {
         let mut elements = Vec::new();
         while !self.at(closing) {
             if !elements.is_empty() {
@@ -239,7 +239,7 @@ impl<'s> Parser<'s> {
             if elements.len() >= LIST_LIMIT {
                 return Err(self.error(ErrorReason::ListLength(LIST_LIMIT)));
             }
-            elements.push(self.or()?);
+            elements.push(element(self)?);
         }
         Ok(elements)
     }

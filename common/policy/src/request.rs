@@ -73,6 +73,12 @@ const fn schema(
     KindSchema { kind, params, reference, content: &[] }
 }
 
+impl KindSchema {
+    const fn with(self, content: &'static [&'static str]) -> Self {
+        Self { content, ..self }
+    }
+}
+
 /// Roots of transactions.
 const TRANSACTIONS: &[&str] = &["eth", "solana", "tron", "bitcoin", "tempo"];
 
@@ -85,30 +91,18 @@ static SCHEMAS: &[KindSchema] = &[
     schema("DELETE_WALLETS", &[], ObjectReference::Wallets("walletIds")),
     schema("DELETE_WALLET_ACCOUNTS", &[], ObjectReference::Accounts("walletAccountIds")),
     schema("DELETE_WEBHOOK_ENDPOINT", &["endpoint_id"], ObjectReference::Nothing),
-    KindSchema { content: &["eth"], ..schema("ETH_SEND_TRANSACTION", &[], ObjectReference::Signer("from")) },
+    schema("ETH_SEND_TRANSACTION", &[], ObjectReference::Signer("from")).with(&["eth"]),
     schema("EXPORT_PRIVATE_KEY", &["target_public_key"], ObjectReference::PrivateKey("privateKeyId")),
-    KindSchema { content: &["secret"], ..schema("EXPORT_SECRETS", &[], ObjectReference::Nothing) },
+    schema("EXPORT_SECRETS", &[], ObjectReference::Nothing).with(&["secret"]),
     schema("EXPORT_WALLET", &["target_public_key"], ObjectReference::Wallet("walletId")),
     schema("EXPORT_WALLET_ACCOUNT", &["target_public_key"], ObjectReference::Address("address")),
     schema("INIT_OTP_AUTH", &["otp_length"], ObjectReference::Nothing),
     schema("OAUTH_LOGIN", &["session_profile_id"], ObjectReference::Nothing),
     schema("OTP_LOGIN", &["session_profile_id"], ObjectReference::Nothing),
-    KindSchema {
-        content: &["eth"],
-        ..schema("SIGN_RAW_PAYLOAD", SIGNED, ObjectReference::Signer("signWith"))
-    },
-    KindSchema {
-        content: &["eth"],
-        ..schema("SIGN_RAW_PAYLOADS", SIGNED, ObjectReference::Signer("signWith"))
-    },
-    KindSchema {
-        content: TRANSACTIONS,
-        ..schema("SIGN_TRANSACTION", &["type"], ObjectReference::Signer("signWith"))
-    },
-    KindSchema {
-        content: &["solana"],
-        ..schema("SOL_SEND_TRANSACTION", &[], ObjectReference::Signer("signWith"))
-    },
+    schema("SIGN_RAW_PAYLOAD", SIGNED, ObjectReference::Signer("signWith")).with(&["eth"]),
+    schema("SIGN_RAW_PAYLOADS", SIGNED, ObjectReference::Signer("signWith")).with(&["eth"]),
+    schema("SIGN_TRANSACTION", &["type"], ObjectReference::Signer("signWith")).with(TRANSACTIONS),
+    schema("SOL_SEND_TRANSACTION", &[], ObjectReference::Signer("signWith")).with(&["solana"]),
     schema("STAMP_LOGIN", &["session_profile_id"], ObjectReference::Nothing),
     schema("UPDATE_WALLET", &["wallet_id"], ObjectReference::Wallet("walletId")),
     schema("UPDATE_WALLET_ACCOUNT_NAME", &[], ObjectReference::Accounts("walletAccountId")),

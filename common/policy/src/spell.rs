@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use crate::plan::{Each, Node, Step};
-use crate::syntax::Quantifier;
 use crate::value::Value;
 
 /// Maximum number of list elements that are written out; a longer list is shown by its length.
@@ -89,7 +88,7 @@ fn body<'n>(text: &mut String, node: &'n Node, variables: &mut Vec<&'n str>) {
         Step::Or(parts) => joined(text, parts, " || ", variables, Binding::And),
         Step::Compare { comparison, left, right } => {
             part(text, left, variables, Binding::Not);
-            let _ = write!(text, " {} ", comparison.symbol());
+            let _ = write!(text, " {} ", comparison.name());
             part(text, right, variables, Binding::Not);
         }
         Step::Contains(contains) => {
@@ -108,7 +107,7 @@ fn body<'n>(text: &mut String, node: &'n Node, variables: &mut Vec<&'n str>) {
         Step::Each(each) => {
             let Each { of, quantifier, variable, predicate } = &**each;
             part(text, of, variables, Binding::Postfix);
-            let _ = write!(text, ".{}({variable}, ", quantifier_name(*quantifier));
+            let _ = write!(text, ".{}({variable}, ", quantifier.name());
             variables.push(variable);
             part(text, predicate, variables, Binding::Or);
             variables.pop();
@@ -177,13 +176,4 @@ fn bracketed<'n>(text: &mut String, bounds: &[&'n Node], variables: &mut Vec<&'n
         part(text, bound, variables, Binding::Or);
     }
     text.push(']');
-}
-
-/// Returns the name of the list function.
-pub(crate) fn quantifier_name(quantifier: Quantifier) -> &'static str {
-    match quantifier {
-        Quantifier::All => "all",
-        Quantifier::Any => "any",
-        Quantifier::Filter => "filter",
-    }
 }

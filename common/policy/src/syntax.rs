@@ -1,5 +1,6 @@
 //! The syntax tree of an expression, before names and types are resolved.
 
+use crate::named_enum;
 use crate::number::Integer;
 
 /// A part of an expression.
@@ -70,84 +71,36 @@ pub(crate) enum Syntax {
     },
 }
 
-/// Functions that are not called on a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Function {
-    Timestamp,
-    CronSpan,
-    CaseInsensitiveString,
-}
-
-impl Function {
-    const ALL: [Self; 3] = [Self::Timestamp, Self::CronSpan, Self::CaseInsensitiveString];
-
-    pub(crate) fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|function| function.name() == name)
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Timestamp => "Timestamp",
-            Self::CronSpan => "CronSpan",
-            Self::CaseInsensitiveString => "CaseInsensitiveString",
-        }
+named_enum! {
+    /// Functions that are not called on a value.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum Function {
+        Timestamp = "Timestamp",
+        CronSpan = "CronSpan",
+        CaseInsensitiveString = "CaseInsensitiveString",
     }
 }
 
-/// Functions of a list that take a variable and a predicate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Quantifier {
-    All,
-    Any,
-    Filter,
-}
-
-impl Quantifier {
-    pub(crate) fn named(name: &str) -> Option<Self> {
-        match name {
-            "all" => Some(Self::All),
-            "any" => Some(Self::Any),
-            "filter" => Some(Self::Filter),
-            _ => None,
-        }
+named_enum! {
+    /// Functions of a list that take a variable and a predicate.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum Quantifier {
+        All = "all",
+        Any = "any",
+        Filter = "filter",
     }
 }
 
-/// Comparison operators.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Comparison {
-    Equal,
-    NotEqual,
-    LessOrEqual,
-    GreaterOrEqual,
-    Less,
-    Greater,
-    In,
-}
-
-impl Comparison {
-    pub(crate) fn of_symbol(symbol: &str) -> Option<Self> {
-        const ALL: [Comparison; 7] = [
-            Comparison::Equal,
-            Comparison::NotEqual,
-            Comparison::LessOrEqual,
-            Comparison::GreaterOrEqual,
-            Comparison::Less,
-            Comparison::Greater,
-            Comparison::In,
-        ];
-        ALL.into_iter().find(|comparison| comparison.symbol() == symbol)
-    }
-
-    pub(crate) fn symbol(self) -> &'static str {
-        match self {
-            Self::Equal => "==",
-            Self::NotEqual => "!=",
-            Self::LessOrEqual => "<=",
-            Self::GreaterOrEqual => ">=",
-            Self::Less => "<",
-            Self::Greater => ">",
-            Self::In => "in",
-        }
+named_enum! {
+    /// Comparison operators.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum Comparison {
+        Equal = "==",
+        NotEqual = "!=",
+        LessOrEqual = "<=",
+        GreaterOrEqual = ">=",
+        Less = "<",
+        Greater = ">",
+        In = "in",
     }
 }

@@ -6,10 +6,10 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 /// A list of at most `N` elements. An absent list equals an empty one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AtMost<T, const N: usize>(Vec<T>);
 
 impl<T, const N: usize> AtMost<T, N> {
@@ -54,12 +54,6 @@ impl<'a, T, const N: usize> IntoIterator for &'a AtMost<T, N> {
 
     fn into_iter(self) -> Self::IntoIter {
         self.0.iter()
-    }
-}
-
-impl<T: Serialize, const N: usize> Serialize for AtMost<T, N> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
     }
 }
 

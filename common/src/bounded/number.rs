@@ -1,10 +1,10 @@
 //! Numbers that are written as decimal strings.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::inline_schema::inline_schema;
 
 /// An unsigned 64-bit number that is written to JSON as a decimal string. JSON numbers are accepted too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

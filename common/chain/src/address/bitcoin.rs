@@ -2,53 +2,28 @@
 //!
 //! Only scripts with a single key are supported.
 
-use bech32::Hrp;
+use bitcoin::{Address, CompressedPublicKey, Network, ScriptBuf, WitnessProgram, WitnessVersion};
+use quorate_policy::named_enum;
 use ripemd::Ripemd160;
 use sha2::{Digest, Sha256};
 
 use super::AddressError;
 use crate::curve::PublicKey;
 
-/// Bitcoin networks. Some of them share their address prefixes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Network {
-    Mainnet,
-    Testnet,
-    Signet,
-    Regtest,
-}
-
-/// Script type of an output that pays to one key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ScriptType {
-    /// Pays to the hash of the key (P2PKH).
-    PublicKeyHash,
-    /// Pays to the hash of a script (BIP-16, P2SH), here of [`script`].
-    ScriptHash,
-    /// Pays to the hash of the key with a version 0 witness (BIP-141, P2WPKH).
-    WitnessPublicKeyHash,
-    /// Pays to the hash of a script with a version 0 witness (BIP-141, P2WSH), here of [`script`].
-    WitnessScriptHash,
-    /// Pays to the tweaked key (BIP-86, P2TR without a script tree).
-    Taproot,
-}
-
-impl Network {
-    /// Returns the human-readable part (BIP-173). Signet uses that of testnet.
-    fn prefix(self) -> Hrp {
-        match self {
-            Self::Mainnet => bech32::hrp::BC,
-            Self::Testnet | Self::Signet => bech32::hrp::TB,
-            Self::Regtest => bech32::hrp::BCRT,
-        }
-    }
-
-    /// Returns the version bytes of addresses: for a key hash, and for a script hash.
-    fn versions(self) -> (u8, u8) {
-        match self {
-            Self::Mainnet => (0x00, 0x05),
-            Self::Testnet | Self::Signet | Self::Regtest => (0x6f, 0xc4),
-        }
+named_enum! {
+    /// Script type of an output that pays to one key.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) enum ScriptType {
+        /// Pays to the hash of the key.
+        PublicKeyHash = "P2PKH",
+        /// Pays to the hash of a script (BIP-16), here of `<key> OP_CHECKSIG`.
+        ScriptHash = "P2SH",
+        /// Pays to the hash of the key with a version 0 witness (BIP-141).
+        WitnessPublicKeyHash = "P2WPKH",
+        /// Pays to the hash of a script with a version 0 witness (BIP-141), here of `<key> OP_CHECKSIG`.
+        WitnessScriptHash = "P2WSH",
+        /// Pays to the tweaked key (BIP-86, without a script tree).
+        Taproot = "P2TR",
     }
 }
 
@@ -58,21 +33,26 @@ pub(super) fn address(
     script_type: ScriptType,
     key: &PublicKey,
 ) -> Result<String, AddressError> {
-    let (to_key, to_script) = network.versions();
-    let prefix = network.prefix();
-    let witness = |program: &[u8]| {
-        bech32::segwit::encode_v0(prefix, program).map_err(|_| AddressError::UnsupportedCurve)
-    };
-    match script_type {
-        ScriptType::PublicKeyHash => Ok(base58(to_key, &hash160(key.compressed()))),
-        ScriptType::ScriptHash => Ok(base58(to_script, &hash160(&script(key)))),
-        ScriptType::WitnessPublicKeyHash => witness(&hash160(key.compressed())),
-        ScriptType::WitnessScriptHash => witness(&Sha256::digest(script(key))),
+    let script = output_script(script_type, key).ok_or(AddressError::UnsupportedCurve)?;
+    let address = Address::from_script(&script, network).map_err(|_| AddressError::UnsupportedCurve)?;
+    Ok(address.to_string())
+}
+
+/// Returns the output script that pays to a key of secp256k1.
+pub(crate) fn output_script(script_type: ScriptType, key: &PublicKey) -> Option<ScriptBuf> {
+    let point = CompressedPublicKey::from_slice(key.compressed()).ok()?;
+    // The shortest script that a single key can satisfy.
+    let single = ScriptBuf::new_p2pk(&point.into());
+    Some(match script_type {
+        ScriptType::PublicKeyHash => ScriptBuf::new_p2pkh(&point.pubkey_hash()),
+        ScriptType::ScriptHash => ScriptBuf::new_p2sh(&single.script_hash()),
+        ScriptType::WitnessPublicKeyHash => ScriptBuf::new_p2wpkh(&point.wpubkey_hash()),
+        ScriptType::WitnessScriptHash => ScriptBuf::new_p2wsh(&single.wscript_hash()),
         ScriptType::Taproot => {
-            let output = key.taproot_output().ok_or(AddressError::UnsupportedCurve)?;
-            bech32::segwit::encode_v1(prefix, &output).map_err(|_| AddressError::UnsupportedCurve)
+            let program = WitnessProgram::new(WitnessVersion::V1, &key.taproot_output()?).ok()?;
+            ScriptBuf::new_witness_program(&program)
         }
-    }
+    })
 }
 
 /// Computes RIPEMD-160(SHA-256(bytes)).
@@ -83,11 +63,4 @@ pub(super) fn hash160(bytes: &[u8]) -> [u8; 20] {
 /// Encodes a version byte and a hash in base58 with a checksum.
 pub(super) fn base58(version: u8, hash: &[u8; 20]) -> String {
     bs58::encode([&[version], hash.as_slice()].concat()).with_check().into_string()
-}
-
-/// Returns the script `<key> OP_CHECKSIG`, the shortest one that a single key can satisfy.
-pub(crate) fn script(key: &PublicKey) -> Vec<u8> {
-    const PUSH_33: u8 = 0x21;
-    const OP_CHECKSIG: u8 = 0xac;
-    [&[PUSH_33], key.compressed(), &[OP_CHECKSIG]].concat()
 }

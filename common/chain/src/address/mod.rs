@@ -10,6 +10,7 @@ mod format;
 mod text;
 mod ton;
 
+use ::bitcoin::Network;
 use base32ct::{Base32UpperUnpadded, Encoding};
 use bech32::{Bech32, Bech32m, Hrp};
 use blake2::Blake2b;
@@ -20,7 +21,7 @@ pub use account::{ethereum_address, solana_address};
 pub use format::AddressFormat;
 pub use text::{AddressTextError, Chain, UnknownChain};
 
-pub(crate) use self::bitcoin::{Network, ScriptType, script};
+pub(crate) use self::bitcoin::{ScriptType, output_script};
 use self::bitcoin::{base58, hash160};
 use self::checksum::crc16_xmodem;
 use self::ton::Contract;
@@ -71,47 +72,15 @@ const ED25519_OF_APTOS: u8 = 0x00;
 
 /// Returns the network and the script type of a Bitcoin format.
 pub(crate) fn network_and_script_type(format: AddressFormat) -> Option<(Network, ScriptType)> {
-    use AddressFormat as F;
-    let network = match format {
-        F::BitcoinMainnetP2pkh
-        | F::BitcoinMainnetP2sh
-        | F::BitcoinMainnetP2wpkh
-        | F::BitcoinMainnetP2wsh
-        | F::BitcoinMainnetP2tr => Network::Mainnet,
-        F::BitcoinTestnetP2pkh
-        | F::BitcoinTestnetP2sh
-        | F::BitcoinTestnetP2wpkh
-        | F::BitcoinTestnetP2wsh
-        | F::BitcoinTestnetP2tr => Network::Testnet,
-        F::BitcoinSignetP2pkh
-        | F::BitcoinSignetP2sh
-        | F::BitcoinSignetP2wpkh
-        | F::BitcoinSignetP2wsh
-        | F::BitcoinSignetP2tr => Network::Signet,
-        F::BitcoinRegtestP2pkh
-        | F::BitcoinRegtestP2sh
-        | F::BitcoinRegtestP2wpkh
-        | F::BitcoinRegtestP2wsh
-        | F::BitcoinRegtestP2tr => Network::Regtest,
+    let (network, script_type) = format.name().strip_prefix("ADDRESS_FORMAT_BITCOIN_")?.split_once('_')?;
+    let network = match network {
+        "MAINNET" => Network::Bitcoin,
+        "TESTNET" => Network::Testnet,
+        "SIGNET" => Network::Signet,
+        "REGTEST" => Network::Regtest,
         _ => return None,
     };
-    let script_type = match format {
-        F::BitcoinMainnetP2pkh | F::BitcoinTestnetP2pkh | F::BitcoinSignetP2pkh | F::BitcoinRegtestP2pkh => {
-            ScriptType::PublicKeyHash
-        }
-        F::BitcoinMainnetP2sh | F::BitcoinTestnetP2sh | F::BitcoinSignetP2sh | F::BitcoinRegtestP2sh => {
-            ScriptType::ScriptHash
-        }
-        F::BitcoinMainnetP2wpkh
-        | F::BitcoinTestnetP2wpkh
-        | F::BitcoinSignetP2wpkh
-        | F::BitcoinRegtestP2wpkh => ScriptType::WitnessPublicKeyHash,
-        F::BitcoinMainnetP2wsh | F::BitcoinTestnetP2wsh | F::BitcoinSignetP2wsh | F::BitcoinRegtestP2wsh => {
-            ScriptType::WitnessScriptHash
-        }
-        _ => ScriptType::Taproot,
-    };
-    Some((network, script_type))
+    Some((network, ScriptType::from_name(script_type)?))
 }
 
 /// Encodes data in bech32 with a human-readable prefix (BIP-173, BIP-350).

@@ -1,10 +1,10 @@
 //! Parses addresses that people enter: checks the checksum of one chain and returns the canonical notation.
 
-use core::fmt;
 use core::str::FromStr;
 
 use bech32::primitives::decode::{SegwitHrpstring, SegwitHrpstringError};
 use bitcoin::address::{Address, NetworkUnchecked};
+use quorate_policy::named_enum;
 use serde::{Deserialize, Serialize};
 
 use super::{TRON, ethereum_address, of_account, of_tron_account, solana_address};
@@ -12,34 +12,23 @@ use super::{TRON, ethereum_address, of_account, of_tron_account, solana_address}
 /// Maximum length of an address of these chains, in bytes; BIP-173 allows the longest.
 const TEXT_LIMIT: usize = 90;
 
-/// Chains whose addresses can be parsed. Each includes the chains with the same notation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Chain {
-    /// Bitcoin and its test networks.
-    Bitcoin,
-    /// Ethereum and chains with the same transactions.
-    Ethereum,
-    /// Solana mainnet and test clusters.
-    Solana,
-    /// Tron and its test networks.
-    Tron,
+named_enum! {
+    /// Chains whose addresses can be parsed, sorted by name. Each includes the chains with the same notation.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Chain {
+        /// Bitcoin and its test networks.
+        Bitcoin = "bitcoin",
+        /// Ethereum and chains with the same transactions.
+        Ethereum = "ethereum",
+        /// Solana mainnet and test clusters.
+        Solana = "solana",
+        /// Tron and its test networks.
+        Tron = "tron",
+    }
 }
 
 impl Chain {
-    /// All chains, sorted by name.
-    pub const ALL: &'static [Self] = &[Self::Bitcoin, Self::Ethereum, Self::Solana, Self::Tron];
-
-    /// Returns the name in lower case.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Bitcoin => "bitcoin",
-            Self::Ethereum => "ethereum",
-            Self::Solana => "solana",
-            Self::Tron => "tron",
-        }
-    }
-
     /// Parses an address and returns it in canonical notation: with the checksum of ERC-55 for Ethereum, in
     /// lower case for segwit (BIP-173).
     ///
@@ -62,17 +51,11 @@ impl Chain {
     }
 }
 
-impl fmt::Display for Chain {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
 impl FromStr for Chain {
     type Err = UnknownChain;
 
     fn from_str(text: &str) -> Result<Self, UnknownChain> {
-        Self::ALL.iter().copied().find(|chain| chain.name() == text).ok_or(UnknownChain)
+        Self::from_name(text).ok_or(UnknownChain)
     }
 }
 

@@ -70,9 +70,8 @@ impl Abi {
             if json::text(entry, "type") != Some("function") {
                 continue;
             }
-            let number = index.saturating_add(1);
             let function = Function::parse(entry, &mut budget);
-            let function = function.map_err(|rule| InterfaceError::Entry { noun: "entry", number, rule })?;
+            let function = function.map_err(|rule| InterfaceError::entry("entry", index, rule))?;
             let selector = function.selector();
             match functions.get(&selector) {
                 Some(known) if *known != function => return Err(InterfaceError::SameSelector(selector)),
@@ -260,8 +259,7 @@ fn leaf(value: &DynSolValue) -> Option<(Value, String)> {
     Some(match value {
         DynSolValue::Bool(value) => (Value::Bool(*value), value.to_string()),
         DynSolValue::Uint(number, bits) if number.bit_len() <= *bits => {
-            let number = Integer::from_be_bytes(&number.to_be_bytes::<32>())?;
-            (Value::uint(number), number.to_string())
+            (Value::uint(*number), number.to_string())
         }
         DynSolValue::Int(number, bits) if usize::try_from(number.bits()).is_ok_and(|used| used <= *bits) => {
             let number = Integer::from_twos_complement(&number.to_be_bytes::<32>());

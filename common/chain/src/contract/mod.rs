@@ -88,6 +88,13 @@ pub enum InterfaceError {
     Arguments(&'static str),
 }
 
+impl InterfaceError {
+    /// Returns the error of the entry with an index in its list.
+    fn entry(noun: &'static str, index: usize, rule: &'static str) -> Self {
+        Self::Entry { noun, number: index.saturating_add(1), rule }
+    }
+}
+
 /// Returns whether a text is an identifier: ASCII letters, digits, `_` and `$`, not starting with a digit.
 fn is_name(text: &str) -> bool {
     let is_of_names = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$';

@@ -16,6 +16,8 @@ pub use public::PublicKey;
 pub use signature::{Message, Scheme, Signature, SigningError};
 use zeroize::Zeroizing;
 
+use self::public::Inner;
+
 use crate::wire_name::wire_name;
 
 /// Maximum number of candidates that [`SecretKey::generate`] draws. A candidate is invalid with a probability
@@ -60,20 +62,21 @@ impl SecretKey {
     /// # Errors
     /// [`InvalidKey`] if an ECDSA scalar is zero or not below the group order.
     pub fn from_bytes(curve: Curve, bytes: &[u8; 32]) -> Result<Self, InvalidKey> {
-        Ok(match curve {
+        let (key, inner) = match curve {
             Curve::Secp256k1 => {
                 let (key, point) = secp256k1::Key::from_bytes(bytes)?;
-                Self { key: Key::Secp256k1(key), public: PublicKey::secp256k1(point) }
+                (Key::Secp256k1(key), Inner::Secp256k1(point))
             }
             Curve::Ed25519 => {
                 let (key, point) = ed25519::Key::from_bytes(bytes)?;
-                Self { key: Key::Ed25519(key), public: PublicKey::ed25519(point) }
+                (Key::Ed25519(key), Inner::Ed25519(point))
             }
             Curve::P256 => {
                 let (key, point) = p256::Key::from_bytes(bytes)?;
-                Self { key: Key::P256(key), public: PublicKey::p256(point) }
+                (Key::P256(key), Inner::P256(point))
             }
-        })
+        };
+        Ok(Self { key, public: PublicKey(inner) })
     }
 
     /// Generates a key. Draws 32 bytes at a time from `fill` until they are a valid key.

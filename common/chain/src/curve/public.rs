@@ -13,10 +13,10 @@ const MAX_TEXT: usize = 2 + 2 * 65;
 
 /// Public key of any supported curve.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct PublicKey(Inner);
+pub struct PublicKey(pub(super) Inner);
 
 #[derive(Clone, PartialEq, Eq, Hash)]
-enum Inner {
+pub(super) enum Inner {
     Secp256k1(Point),
     P256(Point),
     Ed25519([u8; 32]),
@@ -49,29 +49,18 @@ impl PublicKey {
         if !is_supported {
             return Err(InvalidPublicKey);
         }
-        match curve {
-            Curve::Secp256k1 => secp256k1::read_point(bytes).map(Self::secp256k1),
-            Curve::P256 => p256::read_point(bytes).map(Self::p256),
-            Curve::Ed25519 => ed25519::read_point(bytes).map(Self::ed25519),
-        }
+        let inner = match curve {
+            Curve::Secp256k1 => secp256k1::read_point(bytes).map(Inner::Secp256k1),
+            Curve::P256 => p256::read_point(bytes).map(Inner::P256),
+            Curve::Ed25519 => ed25519::read_point(bytes).map(Inner::Ed25519),
+        };
+        inner.map(Self)
     }
 
     /// Recovers the secp256k1 key from an ECDSA signature over a digest (SEC 1, section 4.1.6), if s is not
     /// above n/2.
     pub(crate) fn recovered(digest: &[u8; 32], signature: &Signature) -> Option<Self> {
-        secp256k1::recover(digest, signature).map(Self::secp256k1)
-    }
-
-    pub(super) fn secp256k1(point: Point) -> Self {
-        Self(Inner::Secp256k1(point))
-    }
-
-    pub(super) fn p256(point: Point) -> Self {
-        Self(Inner::P256(point))
-    }
-
-    pub(super) fn ed25519(bytes: [u8; 32]) -> Self {
-        Self(Inner::Ed25519(bytes))
+        secp256k1::recover(digest, signature).map(Inner::Secp256k1).map(Self)
     }
 
     /// Returns the curve of the key.

@@ -5,11 +5,12 @@
 
 use core::fmt;
 use core::str::FromStr;
-use std::borrow::Cow;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::json_schema;
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize, Serializer};
+
+use crate::inline_schema::inline_schema;
 
 /// Maximum number of steps below the master key.
 pub const MAX_DEPTH: usize = 10;
@@ -115,23 +116,14 @@ impl<'de> Deserialize<'de> for Path {
     }
 }
 
-impl JsonSchema for Path {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Path".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "type": "string",
-            "maxLength": MAX_PATH_BYTES,
-            "pattern": "^m(/(0|[1-9][0-9]{0,9})'?){0,10}$",
-        })
-    }
-}
+inline_schema!(
+    Path,
+    json_schema!({
+        "type": "string",
+        "maxLength": MAX_PATH_BYTES,
+        "pattern": "^m(/(0|[1-9][0-9]{0,9})'?){0,10}$",
+    })
+);
 
 /// Error returned for a text that is not a derivation path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

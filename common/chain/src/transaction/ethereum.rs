@@ -3,12 +3,12 @@
 //! The decoder rejects bytes that the library would encode differently, so that the displayed and evaluated
 //! data is the signed data.
 
-use alloy_consensus::transaction::RlpEcdsaDecodableTx;
-use alloy_consensus::{SignableTransaction, TxEip1559, TxEip2930, TxEip4844, TxEip7702, TxLegacy};
-use alloy_primitives::{B256, Signature as Parts, TxKind, U256, keccak256};
+use alloy_consensus::transaction::{RlpEcdsaDecodableTx, RlpEcdsaEncodableTx};
+use alloy_consensus::{EthereumTypedTransaction, SignableTransaction, Transaction as _, TxEip4844, TxLegacy};
+use alloy_primitives::{B256, Signature as Parts, keccak256};
 use alloy_rlp::Decodable;
 
-use quorate_policy::{Integer, Value};
+use quorate_policy::Value;
 
 use super::{Signer, Slot};
 use crate::address::{AddressFormat, address};
@@ -24,27 +24,8 @@ pub struct Transaction {
     digest: [u8; 32],
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Typed {
-    Legacy(TxLegacy),
-    Eip2930(TxEip2930),
-    Eip1559(TxEip1559),
-    Eip4844(TxEip4844),
-    Eip7702(TxEip7702),
-}
-
-impl Typed {
-    /// Returns the bytes whose hash is signed.
-    fn unsigned(&self) -> Vec<u8> {
-        match self {
-            Self::Legacy(transaction) => transaction.encoded_for_signing(),
-            Self::Eip2930(transaction) => transaction.encoded_for_signing(),
-            Self::Eip1559(transaction) => transaction.encoded_for_signing(),
-            Self::Eip4844(transaction) => transaction.encoded_for_signing(),
-            Self::Eip7702(transaction) => transaction.encoded_for_signing(),
-        }
-    }
-}
+/// A transaction of one of the five types. Blobs travel beside a transaction and are not signed.
+type Typed = EthereumTypedTransaction<TxEip4844>;
 
 /// Error returned for bytes that are not an unsigned transaction.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -81,7 +62,7 @@ impl Transaction {
             other => return Err(EthereumError::Type(other)),
         };
         let inner = inner.map_err(|error| EthereumError::Malformed(error.to_string()))?;
-        if inner.unsigned() == bytes {
+        if inner.encoded_for_signing() == bytes {
             Ok(Self { inner, digest: keccak256(bytes).0 })
         } else {
             Err(EthereumError::NotCanonical)
@@ -100,17 +81,11 @@ impl Transaction {
 
     /// Returns the signed transaction in network encoding, or the original bytes if there is no signature.
     pub(super) fn signed(&self, signatures: &[(usize, Signature)]) -> Vec<u8> {
-        let Some((_, signature)) = signatures.first() else { return self.inner.unsigned() };
+        let Some((_, signature)) = signatures.first() else { return self.inner.encoded_for_signing() };
         let is_odd = signature.v == 1;
         let parts = Parts::from_scalars_and_parity(B256::from(signature.r), B256::from(signature.s), is_odd);
         let mut bytes = Vec::new();
-        match self.inner.clone() {
-            Typed::Legacy(transaction) => transaction.into_signed(parts).eip2718_encode(&mut bytes),
-            Typed::Eip2930(transaction) => transaction.into_signed(parts).eip2718_encode(&mut bytes),
-            Typed::Eip1559(transaction) => transaction.into_signed(parts).eip2718_encode(&mut bytes),
-            Typed::Eip4844(transaction) => transaction.into_signed(parts).eip2718_encode(&mut bytes),
-            Typed::Eip7702(transaction) => transaction.into_signed(parts).eip2718_encode(&mut bytes),
-        }
+        self.inner.eip2718_encode(&parts, &mut bytes);
         bytes
     }
 
@@ -119,18 +94,13 @@ impl Transaction {
     pub(super) fn facts(&self, signer: &Signer<'_>, interfaces: &dyn Interfaces) -> Value {
         let from = address(AddressFormat::Ethereum, signer.key).ok();
         let to = self.to().map(const_hex::encode_prefixed).unwrap_or_default();
-        let value = Integer::from_be_bytes(&self.value()).map_or(Value::Unreadable, Value::int);
         let (max_fee, priority_fee) = self.fees();
         let call = self.call(interfaces);
-        let blob = match &self.inner {
-            Typed::Eip4844(tx) => Some(Value::int(tx.max_fee_per_blob_gas)),
-            _ => None,
-        };
         Value::record([
             ("type", Some(Value::text(self.kind()))),
             ("to", Some(Value::folded(to))),
             ("data", Some(Value::text(const_hex::encode_prefixed(self.data())))),
-            ("value", Some(value)),
+            ("value", Some(Value::int(self.inner.value()))),
             ("gas", Some(Value::int(self.gas()))),
             ("nonce", Some(Value::int(self.nonce()))),
             ("from", from.map(Value::folded)),
@@ -139,7 +109,7 @@ impl Transaction {
             ("gas_price", Some(Value::int(max_fee))),
             ("max_fee_per_gas", priority_fee.map(|_| Value::int(max_fee))),
             ("max_priority_fee_per_gas", priority_fee.map(Value::int)),
-            ("max_fee_per_blob_gas", blob),
+            ("max_fee_per_blob_gas", self.inner.max_fee_per_blob_gas().map(Value::int)),
             ("function_name", call.as_ref().map(|call| Value::text(call.name.clone()))),
             (
                 "function_signature",
@@ -157,75 +127,42 @@ impl Transaction {
     /// Returns the maximum fee per gas in wei, and the maximum priority fee per gas if the type has one
     /// (EIP-1559).
     pub fn fees(&self) -> (u128, Option<u128>) {
-        match &self.inner {
-            Typed::Legacy(tx) => (tx.gas_price, None),
-            Typed::Eip2930(tx) => (tx.gas_price, None),
-            Typed::Eip1559(tx) => (tx.max_fee_per_gas, Some(tx.max_priority_fee_per_gas)),
-            Typed::Eip4844(tx) => (tx.max_fee_per_gas, Some(tx.max_priority_fee_per_gas)),
-            Typed::Eip7702(tx) => (tx.max_fee_per_gas, Some(tx.max_priority_fee_per_gas)),
-        }
+        (self.inner.max_fee_per_gas(), self.inner.max_priority_fee_per_gas())
     }
 
     /// Returns the gas limit.
     pub fn gas(&self) -> u64 {
-        match &self.inner {
-            Typed::Legacy(tx) => tx.gas_limit,
-            Typed::Eip2930(tx) => tx.gas_limit,
-            Typed::Eip1559(tx) => tx.gas_limit,
-            Typed::Eip4844(tx) => tx.gas_limit,
-            Typed::Eip7702(tx) => tx.gas_limit,
-        }
+        self.inner.gas_limit()
     }
 
     /// Returns the nonce: the number of earlier transactions of the signer.
     pub fn nonce(&self) -> u64 {
-        match &self.inner {
-            Typed::Legacy(tx) => tx.nonce,
-            Typed::Eip2930(tx) => tx.nonce,
-            Typed::Eip1559(tx) => tx.nonce,
-            Typed::Eip4844(tx) => tx.nonce,
-            Typed::Eip7702(tx) => tx.nonce,
-        }
+        self.inner.nonce()
     }
 
     /// Returns the call data, or the code of the contract that the transaction creates.
     pub fn data(&self) -> &[u8] {
-        match &self.inner {
-            Typed::Legacy(tx) => &tx.input,
-            Typed::Eip2930(tx) => &tx.input,
-            Typed::Eip1559(tx) => &tx.input,
-            Typed::Eip4844(tx) => &tx.input,
-            Typed::Eip7702(tx) => &tx.input,
-        }
+        self.inner.input()
     }
 
     /// Returns the number of addresses in the access list.
     pub fn access_list_len(&self) -> usize {
-        match &self.inner {
-            Typed::Legacy(_) => 0,
-            Typed::Eip2930(tx) => tx.access_list.len(),
-            Typed::Eip1559(tx) => tx.access_list.len(),
-            Typed::Eip4844(tx) => tx.access_list.len(),
-            Typed::Eip7702(tx) => tx.access_list.len(),
-        }
+        self.inner.access_list().map_or(0, |list| list.len())
     }
 
     /// Returns the number of blobs and their maximum total fee in wei (EIP-4844). The fee saturates at the
     /// largest number.
     pub fn blobs(&self) -> Option<(usize, u128)> {
-        let Typed::Eip4844(transaction) = &self.inner else { return None };
-        let gas = u128::from(transaction.blob_gas());
-        Some((transaction.blob_versioned_hashes.len(), transaction.max_fee_per_blob_gas.saturating_mul(gas)))
+        let (hashes, fee) = (self.inner.blob_versioned_hashes()?, self.inner.max_fee_per_blob_gas()?);
+        Some((hashes.len(), fee.saturating_mul(self.inner.blob_gas_used()?.into())))
     }
 
     /// Returns the authorizations, which set the code of accounts (EIP-7702).
     pub fn authorizations(&self) -> Vec<SignedAuthorization> {
-        let Typed::Eip7702(transaction) = &self.inner else { return Vec::new() };
-        let signed = transaction.authorization_list.iter().map(|signed| {
+        let signed = self.inner.authorization_list().unwrap_or_default().iter().map(|signed| {
             let signature =
                 Signature { r: signed.r().to_be_bytes(), s: signed.s().to_be_bytes(), v: signed.y_parity() };
-            let chain_id = signed.chain_id().to_be_bytes();
-            Authorization::signed(signed.address().0.0, chain_id, signed.nonce(), &signature)
+            Authorization::signed(signed.address().0.0, *signed.chain_id(), signed.nonce(), &signature)
         });
         signed.collect()
     }
@@ -243,37 +180,17 @@ impl Transaction {
 
     /// Returns the chain id. Legacy transactions may have none.
     pub fn chain_id(&self) -> Option<u64> {
-        match &self.inner {
-            Typed::Legacy(transaction) => transaction.chain_id,
-            Typed::Eip2930(transaction) => Some(transaction.chain_id),
-            Typed::Eip1559(transaction) => Some(transaction.chain_id),
-            Typed::Eip4844(transaction) => Some(transaction.chain_id),
-            Typed::Eip7702(transaction) => Some(transaction.chain_id),
-        }
+        self.inner.chain_id()
     }
 
     /// Returns the recipient, or `None` if the transaction creates a contract.
     pub fn to(&self) -> Option<[u8; 20]> {
-        let of = |kind: TxKind| kind.to().map(|address| address.0.0);
-        match &self.inner {
-            Typed::Legacy(transaction) => of(transaction.to),
-            Typed::Eip2930(transaction) => of(transaction.to),
-            Typed::Eip1559(transaction) => of(transaction.to),
-            Typed::Eip4844(transaction) => Some(transaction.to.0.0),
-            Typed::Eip7702(transaction) => Some(transaction.to.0.0),
-        }
+        self.inner.to().map(|address| address.0.0)
     }
 
     /// Returns the transferred value in wei, big-endian.
     pub fn value(&self) -> [u8; 32] {
-        let value: U256 = match &self.inner {
-            Typed::Legacy(transaction) => transaction.value,
-            Typed::Eip2930(transaction) => transaction.value,
-            Typed::Eip1559(transaction) => transaction.value,
-            Typed::Eip4844(transaction) => transaction.value,
-            Typed::Eip7702(transaction) => transaction.value,
-        };
-        value.to_be_bytes()
+        self.inner.value().to_be_bytes()
     }
 }
 
@@ -286,6 +203,7 @@ fn fields<T: RlpEcdsaDecodableTx>(mut bytes: &[u8]) -> alloy_rlp::Result<T> {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
 
+    use alloy_consensus::SignableTransaction as _;
     use proptest::prelude::*;
     use serde::Deserialize;
 
@@ -396,7 +314,7 @@ mod tests {
                     *changed = byte;
                 }
                 if let Ok(read) = Transaction::decode(&bytes) {
-                    prop_assert_eq!(read.inner.unsigned(), bytes);
+                    prop_assert_eq!(read.inner.encoded_for_signing(), bytes);
                 }
             }
         }

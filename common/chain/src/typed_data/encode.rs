@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use alloy_primitives::{Keccak256, keccak256};
+use alloy_primitives::{B256, Keccak256, keccak256};
 
 use super::scalar;
 use super::types::{Base, MemberType, Types};
@@ -106,11 +106,11 @@ impl<'t> Encoder<'t> {
         match member.type_.base {
             Base::Address => {
                 let account = scalar::address(&json).ok_or_else(|| self.error("is not an address"))?;
-                Ok((right(&account), TypedValue::Address(account)))
+                Ok((B256::left_padding_from(&account).0, TypedValue::Address(account)))
             }
             Base::Bool => {
                 let value = scalar::boolean(&json).ok_or_else(|| self.error("is not true or false"))?;
-                Ok((right(&[u8::from(value)]), TypedValue::Bool(value)))
+                Ok((B256::left_padding_from(&[u8::from(value)]).0, TypedValue::Bool(value)))
             }
             Base::Bytes => {
                 let bytes = scalar::bytes(&json)
@@ -121,7 +121,7 @@ impl<'t> Encoder<'t> {
                 let bytes = scalar::bytes(&json).filter(|bytes| bytes.len() == length);
                 let error = || self.error(format!("is not {length} bytes of hexadecimal with the prefix 0x"));
                 let bytes = bytes.ok_or_else(error)?;
-                Ok((left(&bytes), TypedValue::Bytes(bytes)))
+                Ok((B256::right_padding_from(&bytes).0, TypedValue::Bytes(bytes)))
             }
             Base::Integer { is_signed, bits } => {
                 let kind = if is_signed { "a signed" } else { "an unsigned" };
@@ -149,22 +149,4 @@ impl<'t> Encoder<'t> {
     fn error(&self, reason: impl Into<String>) -> JsonError {
         JsonError::at(&self.path, reason)
     }
-}
-
-/// Pads bytes to a word, aligned right.
-fn right(bytes: &[u8]) -> [u8; 32] {
-    let mut word = [0; 32];
-    for (target, byte) in word.iter_mut().rev().zip(bytes.iter().rev()) {
-        *target = *byte;
-    }
-    word
-}
-
-/// Pads bytes to a word, aligned left.
-fn left(bytes: &[u8]) -> [u8; 32] {
-    let mut word = [0; 32];
-    for (target, byte) in word.iter_mut().zip(bytes) {
-        *target = *byte;
-    }
-    word
 }

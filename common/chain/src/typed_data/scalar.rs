@@ -61,8 +61,7 @@ fn magnitude(digits: &str, radix: u32) -> Option<U256> {
 
 /// Returns the number in a word of [`integer`].
 pub(super) fn number(word: &[u8; 32], is_signed: bool) -> Integer {
-    let unsigned = || Integer::from_be_bytes(word).unwrap_or(Integer::ZERO);
-    if is_signed { Integer::from_twos_complement(word) } else { unsigned() }
+    if is_signed { Integer::from_twos_complement(word) } else { U256::from_be_bytes(*word).into() }
 }
 
 #[cfg(test)]

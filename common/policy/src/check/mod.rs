@@ -219,7 +219,7 @@ impl<'s> Checker<'s> {
         });
         if !is_legal {
             let reason = ErrorReason::Comparison {
-                comparison: comparison.symbol(),
+                comparison: comparison.name(),
                 left: left.type_.to_string(),
                 right: right.type_.to_string(),
             };

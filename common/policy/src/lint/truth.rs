@@ -30,6 +30,10 @@ impl Possible {
         Self { truth, falsity: !truth, failure: false }
     }
 
+    fn negated(self) -> Self {
+        Self { truth: self.falsity, falsity: self.truth, failure: self.failure }
+    }
+
     /// Returns whether the evaluation always fails.
     pub(super) fn is_failure(self) -> bool {
         !self.truth && !self.falsity
@@ -45,14 +49,17 @@ impl Possible {
 ///
 /// Contradictions between the parts are not considered; see [`contradict`].
 pub(super) fn all(parts: &[&Node], scenario: &Scenario) -> Possible {
-    let each: Vec<Possible> = parts.iter().map(|part| possible(part, scenario)).collect();
-    if each.iter().any(|one| one.is_failure()) {
+    conjunction(&parts.iter().map(|part| possible(part, scenario)).collect::<Vec<_>>())
+}
+
+fn conjunction(parts: &[Possible]) -> Possible {
+    if parts.iter().any(|one| one.is_failure()) {
         return Possible::FAILS;
     }
     Possible {
-        truth: each.iter().all(|one| one.truth),
-        falsity: each.iter().any(|one| one.falsity),
-        failure: each.iter().any(|one| one.failure),
+        truth: parts.iter().all(|one| one.truth),
+        falsity: parts.iter().any(|one| one.falsity),
+        failure: parts.iter().any(|one| one.failure),
     }
 }
 
@@ -61,20 +68,11 @@ pub(super) fn possible(node: &Node, scenario: &Scenario) -> Possible {
     match &node.step {
         Step::And(parts) => all(&parts.iter().collect::<Vec<_>>(), scenario),
         Step::Or(parts) => {
-            let each: Vec<Possible> = parts.iter().map(|part| possible(part, scenario)).collect();
-            if each.iter().any(|one| one.is_failure()) {
-                return Possible::FAILS;
-            }
-            Possible {
-                truth: each.iter().any(|one| one.truth),
-                falsity: each.iter().all(|one| one.falsity),
-                failure: each.iter().any(|one| one.failure),
-            }
+            // One of the parts is true unless all of them are false.
+            let negated: Vec<_> = parts.iter().map(|part| possible(part, scenario).negated()).collect();
+            conjunction(&negated).negated()
         }
-        Step::Not(inner) => {
-            let Possible { truth, falsity, failure } = possible(inner, scenario);
-            Possible { truth: falsity, falsity: truth, failure }
-        }
+        Step::Not(inner) => possible(inner, scenario).negated(),
         Step::Compare { comparison, left, right } => {
             compared(*comparison, fact(left, scenario), fact(right, scenario))
         }

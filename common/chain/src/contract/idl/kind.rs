@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use quorate_policy::named_enum;
+
 use super::super::{InterfaceError, json};
 use super::{is_name, name, numbered};
 use crate::json::Json;
@@ -27,25 +29,27 @@ pub(super) enum Kind {
     Unsupported,
 }
 
-/// Types without parts (Borsh specification, with the names of Anchor).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Plain {
-    Bool,
-    U8,
-    U16,
-    U32,
-    U64,
-    U128,
-    I8,
-    I16,
-    I32,
-    I64,
-    I128,
-    F32,
-    F64,
-    String,
-    Bytes,
-    PublicKey,
+named_enum! {
+    /// Types without parts (Borsh specification, with the names of Anchor).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(super) enum Plain {
+        Bool = "bool",
+        U8 = "u8",
+        U16 = "u16",
+        U32 = "u32",
+        U64 = "u64",
+        U128 = "u128",
+        I8 = "i8",
+        I16 = "i16",
+        I32 = "i32",
+        I64 = "i64",
+        I128 = "i128",
+        F32 = "f32",
+        F64 = "f64",
+        String = "string",
+        Bytes = "bytes",
+        PublicKey = "pubkey",
+    }
 }
 
 /// A named value with its type.
@@ -83,47 +87,9 @@ pub(super) struct Kinds {
 }
 
 impl Plain {
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Bool => "bool",
-            Self::U8 => "u8",
-            Self::U16 => "u16",
-            Self::U32 => "u32",
-            Self::U64 => "u64",
-            Self::U128 => "u128",
-            Self::I8 => "i8",
-            Self::I16 => "i16",
-            Self::I32 => "i32",
-            Self::I64 => "i64",
-            Self::I128 => "i128",
-            Self::F32 => "f32",
-            Self::F64 => "f64",
-            Self::String => "string",
-            Self::Bytes => "bytes",
-            Self::PublicKey => "pubkey",
-        }
-    }
-
+    /// Returns the type with a name. Interfaces of older versions write `publicKey`.
     fn of(name: &str) -> Option<Self> {
-        Some(match name {
-            "bool" => Self::Bool,
-            "u8" => Self::U8,
-            "u16" => Self::U16,
-            "u32" => Self::U32,
-            "u64" => Self::U64,
-            "u128" => Self::U128,
-            "i8" => Self::I8,
-            "i16" => Self::I16,
-            "i32" => Self::I32,
-            "i64" => Self::I64,
-            "i128" => Self::I128,
-            "f32" => Self::F32,
-            "f64" => Self::F64,
-            "string" => Self::String,
-            "bytes" => Self::Bytes,
-            "publicKey" | "pubkey" => Self::PublicKey,
-            _ => return None,
-        })
+        Self::from_name(if name == "publicKey" { "pubkey" } else { name })
     }
 }
 
@@ -139,12 +105,7 @@ impl Kinds {
         })?;
         for (index, name) in names.into_iter().enumerate() {
             if kinds.indexes.insert(name, index).is_some() {
-                let number = index.saturating_add(1);
-                return Err(InterfaceError::Entry {
-                    noun: "type",
-                    number,
-                    rule: "another type has the same name",
-                });
+                return Err(InterfaceError::entry("type", index, "another type has the same name"));
             }
         }
         kinds.definitions = numbered("type", list, |entry| kinds.definition(entry))?;
@@ -247,11 +208,6 @@ impl Kinds {
 
     /// Checks that no definition contains itself, and that none nests deeper than [`MAX_DEPTH`].
     fn check_depths(&self) -> Result<(), InterfaceError> {
-        let error = |index: usize, rule| InterfaceError::Entry {
-            noun: "type",
-            number: index.saturating_add(1),
-            rule,
-        };
         let targets: Vec<Vec<usize>> = self.definitions.iter().map(Definition::targets).collect();
         // Each round removes the definitions that contain no remaining one. After as many rounds as types may
         // nest, none must remain.
@@ -271,7 +227,9 @@ impl Kinds {
             remaining = kept;
         }
         match remaining.first() {
-            Some(index) => Err(error(*index, "it contains itself, or nests too deep")),
+            Some(index) => {
+                Err(InterfaceError::entry("type", *index, "it contains itself, or nests too deep"))
+            }
             None => Ok(()),
         }
     }

@@ -189,9 +189,8 @@ fn numbered<T>(
     mut read: impl FnMut(&Json<'_>) -> Result<T, &'static str>,
 ) -> Result<Vec<T>, InterfaceError> {
     let entries = list.iter().enumerate();
-    let read = entries.map(|(index, entry)| {
-        read(entry).map_err(|rule| InterfaceError::Entry { noun, number: index.saturating_add(1), rule })
-    });
+    let read =
+        entries.map(|(index, entry)| read(entry).map_err(|rule| InterfaceError::entry(noun, index, rule)));
     read.collect()
 }
 

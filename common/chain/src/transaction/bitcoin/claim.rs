@@ -6,10 +6,10 @@ use bitcoin::psbt;
 use bitcoin::script::Instruction;
 use bitcoin::secp256k1::XOnlyPublicKey;
 use bitcoin::sighash::{EcdsaSighashType, Prevouts, SighashCache, TapSighashType};
-use bitcoin::{Script, ScriptBuf, TxOut, WitnessProgram, WitnessVersion};
+use bitcoin::{Script, ScriptBuf, TxOut};
 
 use super::{BitcoinError, MAX_HASHED_BYTES, Transaction};
-use crate::address::{AddressFormat, ScriptType, network_and_script_type, script};
+use crate::address::{AddressFormat, ScriptType, network_and_script_type, output_script};
 use crate::curve::{Message, PublicKey};
 use crate::transaction::{Signer, Slot};
 
@@ -18,7 +18,7 @@ use crate::transaction::{Signer, Slot};
 pub(super) struct KeyScripts {
     key: bitcoin::PublicKey,
     internal: XOnlyPublicKey,
-    own: [(ScriptType, ScriptBuf); 5],
+    own: Vec<(ScriptType, ScriptBuf)>,
     /// P2SH output script for P2WPKH of the key (nested witness).
     nested: ScriptBuf,
 }
@@ -36,21 +36,14 @@ impl KeyScripts {
     /// Computes the scripts of a key. Returns `None` for keys of another curve than secp256k1.
     pub(super) fn new(key: &PublicKey) -> Option<Self> {
         let point = bitcoin::PublicKey::from_slice(key.compressed()).ok()?;
-        let compressed = bitcoin::CompressedPublicKey(point.inner);
-        let single = ScriptBuf::from_bytes(script(key));
-        let taproot = WitnessProgram::new(WitnessVersion::V1, &key.taproot_output()?).ok()?;
-        let to_witness = ScriptBuf::new_p2wpkh(&compressed.wpubkey_hash());
+        let to_witness = output_script(ScriptType::WitnessPublicKeyHash, key)?;
+        let own =
+            ScriptType::ALL.iter().map(|script_type| Some((*script_type, output_script(*script_type, key)?)));
         Some(Self {
             key: point,
             internal: point.inner.x_only_public_key().0,
             nested: ScriptBuf::new_p2sh(&to_witness.script_hash()),
-            own: [
-                (ScriptType::PublicKeyHash, ScriptBuf::new_p2pkh(&compressed.pubkey_hash())),
-                (ScriptType::ScriptHash, ScriptBuf::new_p2sh(&single.script_hash())),
-                (ScriptType::WitnessPublicKeyHash, to_witness),
-                (ScriptType::WitnessScriptHash, ScriptBuf::new_p2wsh(&single.wscript_hash())),
-                (ScriptType::Taproot, ScriptBuf::new_witness_program(&taproot)),
-            ],
+            own: own.collect::<Option<_>>()?,
         })
     }
 

@@ -14,12 +14,12 @@ use std::collections::BTreeSet;
 
 use bitcoin::psbt::Psbt;
 use bitcoin::secp256k1::ecdsa;
-use bitcoin::{OutPoint, TxOut};
+use bitcoin::{Network, OutPoint, TxOut};
 use quorate_policy::Value;
 
 use self::maps::Map;
 use super::{Signer, Slot};
-use crate::address::{Network, network_and_script_type};
+use crate::address::network_and_script_type;
 use crate::curve::{PublicKey, Signature};
 
 pub use error::BitcoinError;
@@ -108,7 +108,7 @@ impl Transaction {
     /// that it spends.
     pub(super) fn facts(&self, signer: &Signer<'_>) -> Value {
         let format = signer.format.and_then(network_and_script_type);
-        let network = format.map_or(Network::Mainnet, |(network, _)| network);
+        let network = format.map_or(Network::Bitcoin, |(network, _)| network);
         let inputs = self.psbt.unsigned_tx.input.iter().map(|input| {
             Value::record([
                 ("tx_id", Value::text(input.previous_output.txid.to_string())),

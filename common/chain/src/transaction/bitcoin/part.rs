@@ -2,11 +2,10 @@
 
 use bitcoin::address::{Address, AddressType, NetworkUnchecked};
 use bitcoin::script::Instruction;
-use bitcoin::{Script, ScriptBuf, TxOut};
+use bitcoin::{Network, Script, ScriptBuf, TxOut};
 
 use super::claim::{Claim, KeyScripts};
 use super::{BitcoinError, Spent, Transaction};
-use crate::address::Network;
 use crate::curve::{Curve, PublicKey};
 use crate::transaction::Signer;
 
@@ -67,7 +66,7 @@ pub enum LockTime {
 impl Output {
     pub(super) fn of(output: &TxOut, network: Network, holder: Option<&Holder>) -> Self {
         let script = &output.script_pubkey;
-        let address = Address::from_script(script, library_network(network)).ok();
+        let address = Address::from_script(script, network).ok();
         let address_type = match address.as_ref().and_then(Address::address_type) {
             Some(AddressType::P2pkh) => "P2PKH",
             Some(AddressType::P2sh) => "P2SH",
@@ -103,15 +102,6 @@ impl Output {
     }
 }
 
-fn library_network(network: Network) -> bitcoin::Network {
-    match network {
-        Network::Mainnet => bitcoin::Network::Bitcoin,
-        Network::Testnet => bitcoin::Network::Testnet,
-        Network::Signet => bitcoin::Network::Signet,
-        Network::Regtest => bitcoin::Network::Regtest,
-    }
-}
-
 /// The signer that a request names by an address or a public key.
 #[derive(Clone, Debug)]
 pub struct Holder {
@@ -130,12 +120,11 @@ impl Holder {
     pub fn read(text: &str) -> Option<Self> {
         if let Ok(key) = PublicKey::from_hex(Curve::Secp256k1, text) {
             let key_scripts = Box::new(KeyScripts::new(&key)?);
-            return Some(Self { network: Network::Mainnet, named: Named::Key(key, key_scripts) });
+            return Some(Self { network: Network::Bitcoin, named: Named::Key(key, key_scripts) });
         }
         let address: Address<NetworkUnchecked> = text.parse().ok()?;
-        let networks = [Network::Mainnet, Network::Testnet, Network::Regtest];
-        let network =
-            networks.into_iter().find(|network| address.is_valid_for_network(library_network(*network)))?;
+        let networks = [Network::Bitcoin, Network::Testnet, Network::Regtest];
+        let network = networks.into_iter().find(|network| address.is_valid_for_network(*network))?;
         let script = address.assume_checked().script_pubkey();
         Some(Self { network, named: Named::Address(script) })
     }
@@ -143,8 +132,8 @@ impl Holder {
     /// Returns the name of the network: that of the address, or mainnet for a public key.
     pub fn network(&self) -> &'static str {
         match self.network {
-            Network::Mainnet => "mainnet",
-            Network::Testnet | Network::Signet => "testnet",
+            Network::Bitcoin => "mainnet",
+            Network::Testnet | Network::Testnet4 | Network::Signet => "testnet",
             Network::Regtest => "regtest",
         }
     }
@@ -196,7 +185,7 @@ impl Transaction {
 
     /// Returns the outputs, with addresses of the network of `holder`, or of mainnet.
     pub fn outputs(&self, holder: Option<&Holder>) -> Vec<Output> {
-        let network = holder.map_or(Network::Mainnet, |holder| holder.network);
+        let network = holder.map_or(Network::Bitcoin, |holder| holder.network);
         let outputs = self.psbt.unsigned_tx.output.iter();
         outputs.map(|output| Output::of(output, network, holder)).collect()
     }

@@ -350,7 +350,7 @@ fn facts_match_the_psbt() {
             "60000000",
             "39990000",
             // The difference between inputs and outputs.
-            "(\"fee\", Int(Integer { negative: false, magnitude: [0, 0, 0, 10000] }))",
+            "(\"fee\", Int(Integer { negative: false, magnitude: 10000 }))",
             "(\"version\", Text { text: \"2\"",
             &psbt.unsigned_tx.input[0].previous_output.txid.to_string(),
         ] {

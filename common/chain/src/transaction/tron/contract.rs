@@ -1,6 +1,7 @@
 //! The supported contract types, checked field by field.
 
 use prost::Message;
+use quorate_policy::named_enum;
 
 use super::field::{Account, account, number};
 use super::permission::Permission;
@@ -76,13 +77,15 @@ pub enum Contract {
     },
 }
 
-/// Resource that a stake provides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Resource {
-    /// Pays for the bytes of transactions.
-    Bandwidth,
-    /// Pays for calls of smart contracts.
-    Energy,
+named_enum! {
+    /// Resource that a stake provides, with its name in the protocol.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Resource {
+        /// Pays for the bytes of transactions.
+        Bandwidth = "BANDWIDTH",
+        /// Pays for calls of smart contracts.
+        Energy = "ENERGY",
+    }
 }
 
 impl Resource {
@@ -91,14 +94,6 @@ impl Resource {
             0 => Ok(Self::Bandwidth),
             1 => Ok(Self::Energy),
             other => Err(TronError::Resource(other)),
-        }
-    }
-
-    /// Returns the name in the protocol.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Bandwidth => "BANDWIDTH",
-            Self::Energy => "ENERGY",
         }
     }
 }

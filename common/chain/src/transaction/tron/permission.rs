@@ -1,5 +1,7 @@
 //! Permissions of an account, with the checks of the network.
 
+use quorate_policy::named_enum;
+
 use super::field::{account, number};
 use super::{TronError, proto};
 
@@ -31,27 +33,20 @@ pub struct Permission {
     pub keys: Vec<([u8; 20], u64)>,
 }
 
-/// Type of a permission.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PermissionKind {
-    /// Allows everything, including changes of permissions.
-    Owner,
-    /// Allows block production.
-    Witness,
-    /// Allows some contract types.
-    Active,
+named_enum! {
+    /// Type of a permission, with its name in the protocol.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum PermissionKind {
+        /// Allows everything, including changes of permissions.
+        Owner = "Owner",
+        /// Allows block production.
+        Witness = "Witness",
+        /// Allows some contract types.
+        Active = "Active",
+    }
 }
 
 impl PermissionKind {
-    /// Returns the name in the protocol.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Owner => "Owner",
-            Self::Witness => "Witness",
-            Self::Active => "Active",
-        }
-    }
-
     fn number(self) -> i32 {
         match self {
             Self::Owner => 0,
