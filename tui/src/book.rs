@@ -110,7 +110,7 @@ impl Book {
     /// Loads the file. The file must not be accessible to other users. Returns an empty book if the file does
     /// not exist.
     pub(crate) fn load(path: &Path) -> Result<Self, BookError> {
-        let Some(bytes) = files::read_secret(path, SIZE_LIMIT)? else { return Ok(Self::EMPTY) };
+        let Some(bytes) = files::read_private(path, SIZE_LIMIT)? else { return Ok(Self::EMPTY) };
         Self::parse(&bytes).map_err(|reason| BookError::Content { path: path.to_owned(), reason })
     }
 

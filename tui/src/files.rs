@@ -85,44 +85,39 @@ pub(crate) fn default_socket() -> PathBuf {
 
 /// Reads a file of at most `limit` bytes. Returns nothing if it does not exist.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
-    let file = match fs::File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(system(path, error)),
-    };
-    let mut bytes = Vec::new();
-    file.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| system(path, error))?;
-    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
-        return Err(FileError::Size(path.to_owned()));
-    }
-    Ok(Some(bytes))
+    open(path)?.map(|file| read_open(path, file, limit)).transpose()
 }
 
-/// Reads standard input to its end, at most `limit` bytes.
-pub(crate) fn read_input(limit: u64) -> Result<Vec<u8>, FileError> {
-    let name = Path::new("standard input");
+/// Reads a file that contains secrets, or that the console trusts. Fails if other users than the owner can access it.
+pub(crate) fn read_private(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
+    let Some(file) = open(path)? else { return Ok(None) };
+    let mode = file.metadata().map_err(|error| system(path, error))?.permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
+        return Err(FileError::Permissions { path: path.to_owned(), mode });
+    }
+    read_open(path, file, limit).map(Some)
+}
+
+fn open(path: &Path) -> Result<Option<fs::File>, FileError> {
+    match fs::File::open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(system(path, error)),
+    }
+}
+
+fn read_open(path: &Path, from: impl Read, limit: u64) -> Result<Vec<u8>, FileError> {
     let mut bytes = Vec::new();
-    let input = std::io::stdin().lock();
-    input.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| system(name, error))?;
+    from.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| system(path, error))?;
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
-        return Err(FileError::Size(name.to_owned()));
+        return Err(FileError::Size(path.to_owned()));
     }
     Ok(bytes)
 }
 
-/// Reads a secret file. Fails if other users than the owner can access it.
-pub(crate) fn read_secret(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
-    match fs::metadata(path) {
-        Ok(data) => {
-            let mode = data.permissions().mode() & 0o777;
-            if mode & 0o077 != 0 {
-                return Err(FileError::Permissions { path: path.to_owned(), mode });
-            }
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(system(path, error)),
-    }
-    read(path, limit)
+/// Reads standard input to its end, at most `limit` bytes.
+pub(crate) fn read_input(limit: u64) -> Result<Vec<u8>, FileError> {
+    read_open(Path::new("standard input"), std::io::stdin().lock(), limit)
 }
 
 /// Creates or replaces a file atomically, readable by its owner only.

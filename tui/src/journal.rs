@@ -63,7 +63,7 @@ impl Entry {
 
 /// Appends a decision.
 pub(crate) fn append(path: &Path, mut entry: Entry) -> Result<(), FileError> {
-    let bytes = files::read(path, SIZE_LIMIT)?.unwrap_or_default();
+    let bytes = files::read_private(path, SIZE_LIMIT)?.unwrap_or_default();
     let last = bytes.split(|byte| *byte == b'\n').rfind(|line| !line.is_empty());
     entry.previous = last.map(|line| const_hex::encode(Sha256::digest(line))).unwrap_or_default();
     let line = serde_json::to_string(&entry).unwrap_or_default();
@@ -72,7 +72,7 @@ pub(crate) fn append(path: &Path, mut entry: Entry) -> Result<(), FileError> {
 
 /// Verifies the hash chain. Returns the number of entries, or the number of the first invalid line.
 pub(crate) fn verify(path: &Path) -> Result<Result<usize, usize>, FileError> {
-    let bytes = files::read(path, SIZE_LIMIT)?.unwrap_or_default();
+    let bytes = files::read_private(path, SIZE_LIMIT)?.unwrap_or_default();
     let mut previous = String::new();
     let mut count: usize = 0;
     for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {

@@ -92,7 +92,7 @@ impl Daemon {
     pub(crate) async fn context(&self) -> Result<Context, Failure> {
         let mut context = Context { credentials: Some(self.credentials()), ..Context::default() };
         let session = Session::new(&context, &self.folders)?;
-        let bytes = files::read_secret(&self.credentials(), CREDENTIALS_LIMIT)?.unwrap_or_default();
+        let bytes = files::read_private(&self.credentials(), CREDENTIALS_LIMIT)?.unwrap_or_default();
         let file: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         let users: Vec<(String, String)> = file
             .get("rootUsers")

@@ -91,7 +91,7 @@ impl KeyFile {
     pub(crate) fn load(folders: &Folders, name: &str) -> Result<Self, KeyFileError> {
         let path = path(folders, name)?;
         let bytes =
-            files::read_secret(&path, SIZE_LIMIT)?.ok_or_else(|| KeyFileError::Missing(name.to_owned()))?;
+            files::read_private(&path, SIZE_LIMIT)?.ok_or_else(|| KeyFileError::Missing(name.to_owned()))?;
         let file: Self = serde_json::from_slice(&bytes).map_err(|_| KeyFileError::Content(path.clone()))?;
         let sane = file.version == 1
             && file.memory_kib <= MEMORY_LIMIT_KIB

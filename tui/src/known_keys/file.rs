@@ -47,9 +47,9 @@ pub(crate) struct KnownKey<'a> {
 
 impl KnownKeys {
     /// Loads the file. Returns no known keys if the file does not exist. An unreadable file is an error,
-    /// because starting over would silently trust all keys.
+    /// because starting over would silently trust all keys, and so is a file that other users can change.
     pub(crate) fn load(path: &Path) -> Result<Self, FileError> {
-        match files::read(path, SIZE_LIMIT)? {
+        match files::read_private(path, SIZE_LIMIT)? {
             Some(bytes) => Self::parse(&bytes).ok_or_else(|| FileError::Content(path.to_owned())),
             None => Ok(Self::default()),
         }
@@ -282,6 +282,20 @@ mod tests {
         let other = &organization.users[1];
         let other = known_keys.key(id, other.user_id, &other.api_keys[0].credential.public_key).unwrap();
         assert!(!other.is_new(4000));
+    }
+
+    #[test]
+    fn a_file_that_others_can_change_is_rejected() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("known.json");
+        KnownKeys::default().save(&path).unwrap();
+        assert!(KnownKeys::load(&path).is_ok());
+        for mode in [0o606, 0o620, 0o644, 0o666] {
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            let error = KnownKeys::load(&path).unwrap_err();
+            assert!(matches!(error, FileError::Permissions { mode: found, .. } if found == mode), "{error}");
+        }
     }
 
     #[test]

@@ -217,7 +217,7 @@ fn from_configuration(context: &Context, folders: &Folders) -> Result<Selected, 
 fn from_credentials(context: &Context, path: &Path) -> Result<Selected, Failure> {
     let missing = || Failure::new(Exit::NotFound, format!("credentials file {} not found", path.display()));
     let invalid = || FileError::Content(path.to_owned());
-    let bytes = Zeroizing::new(files::read_secret(path, CREDENTIALS_LIMIT)?.ok_or_else(missing)?);
+    let bytes = Zeroizing::new(files::read_private(path, CREDENTIALS_LIMIT)?.ok_or_else(missing)?);
     let credentials: Credentials = serde_json::from_slice(&bytes).map_err(|_| invalid())?;
     let (user, key) = match &context.user {
         None => (None, KeySource::None),
