@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use crate::inline_schema::inline_schema;
 
 pub use list::AtMost;
-pub use number::{Decimal, ExpirationSeconds};
+pub use number::{Between, Decimal, ExpirationSeconds, Lifetime};
 
 /// Maximum length of a label, in Unicode scalar values.
 pub const LABEL_LIMIT: usize = 255;
@@ -250,6 +250,12 @@ mod tests {
         }
         assert!(!is_accepted::<ExpirationSeconds>(json!("0")));
         assert!(is_accepted::<ExpirationSeconds>(json!("900")));
+        for (lifetime, good) in [("0", false), ("1", true), ("600", true), ("601", false)] {
+            assert_eq!(is_accepted::<Lifetime<600>>(json!(lifetime)), good, "{lifetime}");
+        }
+        for (number, good) in [(-6, false), (5, false), (6, true), (9, true), (10, false)] {
+            assert_eq!(is_accepted::<Between<6, 9>>(json!(number)), good, "{number}");
+        }
     }
 
     #[test]

@@ -287,6 +287,19 @@ impl Statement {
         serde_json::to_string(&import).map(Self)
     }
 
+    /// Creates the statement that announces the key that a one-time code is encrypted to.
+    ///
+    /// # Errors
+    /// Errors of the JSON library. No argument causes one.
+    pub fn code_target(public: &TargetPublicKey) -> Result<Self, serde_json::Error> {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct CodeTarget {
+            target_public: String,
+        }
+        serde_json::to_string(&CodeTarget { target_public: public.hex() }).map(Self)
+    }
+
     /// Returns the bytes to sign with ECDSA on P-256 with SHA-256.
     pub const fn bytes(&self) -> &[u8] {
         self.0.as_bytes()

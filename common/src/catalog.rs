@@ -21,6 +21,8 @@ wire_enum! {
         Export = "EXPORT",
         /// Imports a key.
         Import = "IMPORT",
+        /// Verifies a one-time code.
+        Verify = "VERIFY",
     }
 }
 
@@ -38,6 +40,10 @@ wire_enum! {
         Credential = "CREDENTIAL",
         /// Sign-in and sessions.
         Auth = "AUTH",
+        /// One-time codes.
+        Otp = "OTP",
+        /// Recovery of users by email.
+        Recovery = "RECOVERY",
         /// Policies of an organization.
         Policy = "POLICY",
         /// Private keys, and every kind that signs.

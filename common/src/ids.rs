@@ -126,6 +126,10 @@ ids! {
     EvaluationId,
     /// Identifies a payment method that was submitted without an id of its own.
     PaymentMethodId,
+    /// Identifies a one-time code.
+    OtpId,
+    /// Identifies a verification token.
+    VerificationTokenId,
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ pub mod api_error;
 pub mod bounded;
 pub mod bundle;
 pub mod catalog;
+pub mod client_signature;
 pub mod console;
 pub mod fingerprint;
 pub mod ids;

@@ -4,6 +4,10 @@
 //! without the four characters that could produce `-` or `_`, the two letters in which base64url differs
 //! (RFC 4648, section 5).
 
+mod verification;
+
+pub use verification::{OtpType, TokenEnd, VerificationClaims};
+
 use std::io;
 
 use base64ct::{Base64UrlUnpadded, Encoding};
@@ -58,6 +62,16 @@ impl UnsignedToken {
     pub fn session(claims: &SessionClaims) -> Result<Self, serde_json::Error> {
         let input = signing_input(SESSION_HEADER, claims)?;
         let statement = Sha256::digest(&input).to_vec();
+        Ok(Self { input, statement })
+    }
+
+    /// Creates a verification token. Clients verify its signature as ES256 defines it (RFC 7518, section 3.4).
+    ///
+    /// # Errors
+    /// Errors of the JSON library. No claims cause one.
+    pub fn verification(claims: &VerificationClaims) -> Result<Self, serde_json::Error> {
+        let input = signing_input(verification::HEADER, claims)?;
+        let statement = input.clone().into_bytes();
         Ok(Self { input, statement })
     }
 

@@ -1,18 +1,23 @@
 //! Cleanup of deleted wallets: removes their tombstones step by step, in the background.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use quorate_core::cleanup;
 use tokio_util::sync::CancellationToken;
 
+use crate::clock::now;
 use crate::executor::Executor;
 use crate::fail_points;
 
-/// Removes tombstones until `stop`. The rest is removed after the next start.
+/// Maximum time until records that are due are removed.
+const LONGEST_WAIT: Duration = Duration::from_mins(1);
+
+/// Removes tombstones and records that are due until `stop`. The rest is removed after the next start.
 pub async fn run(executor: Arc<Executor>, stop: CancellationToken) {
     while !stop.is_cancelled() {
         fail_points::reach("cleanup.read");
-        let removed = match cleanup::step(executor.world().as_ref()) {
+        let removed = match cleanup::step(executor.world().as_ref(), now()) {
             Ok(Some(commit)) => {
                 fail_points::reach("cleanup.remove");
                 let removed = executor.commit(commit).await.is_ok();
@@ -29,6 +34,7 @@ pub async fn run(executor: Arc<Executor>, stop: CancellationToken) {
             tokio::select! {
                 () = stop.cancelled() => {}
                 () = executor.world().tombstones.notified() => {}
+                () = tokio::time::sleep(LONGEST_WAIT) => {}
             }
         }
     }

@@ -24,7 +24,7 @@ use crate::guard::GuardError;
 use crate::http::limits::{Limits as ListenerLimits, RequestLimits};
 use crate::http::{HttpListener, Server};
 use crate::identity::IdentityError;
-use crate::outbox::{Mailer, Outbox};
+use crate::outbox::{Mailer, Outbox, Texter};
 use crate::private_file::SecretFileError;
 use crate::routes::Routes;
 use crate::socket::{SocketError, SocketListener};
@@ -205,6 +205,8 @@ where
     let mailer = settings.mail.map(|mail| Mailer::new(executor(), mail, metrics.clone()));
     let mailer = mailer.transpose().map_err(StartError::Other)?;
     let mailer = mailer.map(|mailer| tokio::spawn(mailer.run(stop.clone())));
+    let texter = settings.sms.map(|sms| Texter::new(executor(), sms, metrics.clone()));
+    let texter = texter.map(|texter| tokio::spawn(texter.run(stop.clone())));
     let cleanup = tokio::spawn(cleanup::run(executor(), stop.clone()));
     let watch = tokio::spawn(watch(executor(), metrics, readiness.clone(), stop.clone()));
     let socket = tokio::spawn(socket.run(server.clone(), stop.clone()));
@@ -223,6 +225,9 @@ where
     let _ = outbox.await;
     if let Some(mailer) = mailer {
         let _ = mailer.await;
+    }
+    if let Some(texter) = texter {
+        let _ = texter.await;
     }
     let _ = cleanup.await;
     let _ = watch.await;

@@ -37,6 +37,7 @@ mod quorum_key;
 mod races;
 mod revocation;
 mod screen;
+mod sign_in;
 mod signing;
 mod stamps;
 mod starts;

@@ -1,6 +1,7 @@
 //! Shared parts of the third-party clients: installation, execution, and the check of the main job.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::Command;
 
 use quorate_tests::daemon::{Daemon, Options};
@@ -10,11 +11,16 @@ use serde_json::Value;
 /// Installs a client if necessary, runs its program with a daemon's credentials file, and returns the daemon
 /// and the observations.
 pub(crate) async fn run(name: &str, program: &[&str]) -> (Daemon, Value) {
-    run_on(Options::quorum(1, 2), name, program).await
+    run_on(Options::quorum(1, 2), name, program, &[]).await
 }
 
-/// Runs a client program on a daemon with other options.
-pub(crate) async fn run_on(options: Options, name: &str, program: &[&str]) -> (Daemon, Value) {
+/// Runs a client program on a daemon with other options, with these arguments after the credentials file.
+pub(crate) async fn run_on(
+    options: Options,
+    name: &str,
+    program: &[&str],
+    arguments: &[&Path],
+) -> (Daemon, Value) {
     let folder = paths::clients();
     let installed = Command::new(folder.join("setup.sh")).arg(name).status().expect("setup.sh can be run");
     assert!(installed.success(), "the client {name} cannot be installed");
@@ -23,6 +29,7 @@ pub(crate) async fn run_on(options: Options, name: &str, program: &[&str]) -> (D
     let output = Command::new(program[0])
         .args(&program[1..])
         .arg(daemon.credentials_file())
+        .args(arguments)
         .current_dir(folder.join(name))
         .output()
         .unwrap_or_else(|error| panic!("{} cannot be run: {error}", program[0]));

@@ -60,6 +60,7 @@ mod keys;
 mod organization;
 mod policies;
 mod settings;
+mod sign_in;
 mod users;
 
 /// Returns the methods of the crate by the operations that they call, from its source. Operations that the crate
@@ -153,6 +154,7 @@ async fn the_rust_client_calls_every_operation() {
     settings::webhook_endpoints(&participants).await;
     settings::session_profiles(&participants).await;
     settings::sessions(&participants).await;
+    sign_in::sign_in(&participants, &mailbox).await;
     settings::contracts(&participants).await;
     settings::allowlists(&participants).await;
     organization::children(&participants).await;

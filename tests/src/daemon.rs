@@ -31,6 +31,8 @@ pub struct Options {
     pub demo: bool,
     /// URL of the mail server, if there is one.
     pub mail: Option<String>,
+    /// URL of the SMS gateway, if there is one.
+    pub sms: Option<String>,
     /// Environment variables of the daemon, in addition to those of the tests.
     pub variables: Vec<(String, String)>,
 }
@@ -47,6 +49,12 @@ impl Options {
         Self { mail: Some(url), ..self }
     }
 
+    /// Sets the SMS gateway.
+    #[must_use]
+    pub fn with_sms(self, url: String) -> Self {
+        Self { sms: Some(url), ..self }
+    }
+
     /// Sets the environment variables.
     #[must_use]
     pub fn with_variables(self, variables: Vec<(String, String)>) -> Self {
@@ -55,7 +63,7 @@ impl Options {
 
     /// Returns options with these numbers and without demo data.
     pub fn quorum(threshold: u32, users: u32) -> Self {
-        Self { users, threshold, demo: false, mail: None, variables: Vec::new() }
+        Self { users, threshold, demo: false, mail: None, sms: None, variables: Vec::new() }
     }
 }
 
@@ -352,6 +360,7 @@ fn command(options: &Options, folder: &Path, data: &Path) -> Command {
         .args(["--users", &options.users.to_string(), "--threshold", &options.threshold.to_string()])
         .args(if options.demo { &[][..] } else { &["--no-demo"][..] })
         .args(options.mail.iter().flat_map(|url| ["--mail", url]))
+        .args(options.sms.iter().flat_map(|url| ["--sms", url]))
         .envs(options.variables.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::null())
         .stdout(log.try_clone().expect("a log file"))

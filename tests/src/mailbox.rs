@@ -1,11 +1,13 @@
 //! A third-party mail server that accepts mail from the daemon and reports what arrived.
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
 
 use serde::Deserialize;
+use tempfile::TempDir;
 
 use crate::http::TIMEOUT;
 use crate::paths;
@@ -23,8 +25,14 @@ pub struct Mail {
     pub subject: String,
     /// Header `Date`.
     pub date: String,
+    /// Header `From`.
+    pub header_from: String,
+    /// Header `Reply-To`.
+    pub reply_to: Option<String>,
     /// Text, decoded.
     pub text: String,
+    /// HTML, decoded.
+    pub html: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -37,6 +45,7 @@ pub struct Mailbox {
     child: Child,
     port: u16,
     lines: Mutex<Receiver<String>>,
+    folder: TempDir,
 }
 
 impl Mailbox {
@@ -46,8 +55,10 @@ impl Mailbox {
         let installed =
             Command::new(folder.join("setup.sh")).arg("pypi").status().expect("setup.sh can be run");
         assert!(installed.success(), "the mail server cannot be installed");
+        let mails = tempfile::tempdir().expect("a folder can be created");
         let mut child = Command::new(folder.join("pypi/.venv/bin/python"))
             .args(["mailbox.py", "refuse", &rejections.to_string()])
+            .arg(mails.path())
             .current_dir(folder.join("pypi"))
             .stdout(Stdio::piped())
             .spawn()
@@ -60,12 +71,17 @@ impl Mailbox {
         });
         let first = lines.recv_timeout(TIMEOUT).expect("the mail server reports its port");
         let Ready { port } = serde_json::from_str(&first).expect("the mail server speaks JSON");
-        Self { child, port, lines: Mutex::new(lines) }
+        Self { child, port, lines: Mutex::new(lines), folder: mails }
     }
 
     /// Returns the URL for the daemon's configuration.
     pub fn url(&self) -> String {
         format!("smtp://127.0.0.1:{}", self.port)
+    }
+
+    /// Returns the folder with the accepted mails, for clients that read them: `1.json`, `2.json` and so on.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// Waits for the next mail and returns it.

@@ -70,7 +70,7 @@ pub struct Delivery {
     pub target: String,
     /// Headers.
     pub headers: HeaderMap,
-    /// Body.
+    /// Body; a text if it is not JSON.
     pub body: Value,
     /// Answer of the receiver.
     pub answer: Answer,
@@ -150,7 +150,8 @@ async fn receive(
         state.deliveries.push(Delivery {
             target: head.uri.to_string(),
             headers: head.headers,
-            body: serde_json::from_slice(&bytes).unwrap_or_default(),
+            body: serde_json::from_slice(&bytes)
+                .unwrap_or_else(|_| String::from_utf8_lossy(&bytes).into_owned().into()),
             answer,
         });
         answer

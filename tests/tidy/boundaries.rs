@@ -93,6 +93,7 @@ const ONLY: &[(&str, &[&str])] = &[
     ("sled", &["daemon/src/store/embedded"]),
     ("seccompiler", &["daemon/src/store/durable"]),
     ("lettre", &["daemon/src/outbox/mail"]),
+    ("minijinja", &["daemon/core/src/messages"]),
     ("interprocess", &["daemon/src/socket", "tui/src/link"]),
     ("crossterm", &["tui/src/term"]),
     ("hyper", &["daemon/src/http", "daemon/src/outbox", "tui/src/link"]),

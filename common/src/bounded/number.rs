@@ -1,7 +1,9 @@
 //! Numbers that are written as decimal strings.
 
+use std::borrow::Cow;
 use std::fmt;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::inline_schema::inline_schema;
@@ -75,3 +77,70 @@ impl<'de> Deserialize<'de> for ExpirationSeconds {
 }
 
 inline_schema!(ExpirationSeconds, {"type": "string", "pattern": "^[1-9][0-9]*$", "maxLength": 20});
+
+/// An integer from `MIN` to `MAX`, which are not negative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Between<const MIN: i32, const MAX: i32>(i32);
+
+impl<const MIN: i32, const MAX: i32> Between<MIN, MAX> {
+    /// Returns the number.
+    pub fn size(self) -> usize {
+        usize::try_from(self.0).unwrap_or_default()
+    }
+}
+
+impl<'de, const MIN: i32, const MAX: i32> Deserialize<'de> for Between<MIN, MAX> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = i32::deserialize(deserializer)?;
+        let error = || de::Error::custom(format!("must be from {MIN} to {MAX}"));
+        (MIN..=MAX).contains(&number).then_some(Self(number)).ok_or_else(error)
+    }
+}
+
+impl<const MIN: i32, const MAX: i32> JsonSchema for Between<MIN, MAX> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("Between{MIN}And{MAX}").into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "integer", "minimum": MIN, "maximum": MAX})
+    }
+}
+
+/// A lifetime of 1 to `MAX` seconds, written as a decimal string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Lifetime<const MAX: u64>(Decimal);
+
+impl<const MAX: u64> Lifetime<MAX> {
+    /// Returns the lifetime in seconds.
+    pub const fn seconds(self) -> u64 {
+        self.0.0
+    }
+}
+
+impl<'de, const MAX: u64> Deserialize<'de> for Lifetime<MAX> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let seconds = Decimal::deserialize(deserializer)?;
+        let error = || de::Error::custom(format!("must be from 1 to {MAX} seconds"));
+        (1..=MAX).contains(&seconds.0).then_some(Self(seconds)).ok_or_else(error)
+    }
+}
+
+impl<const MAX: u64> JsonSchema for Lifetime<MAX> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("Lifetime{MAX}").into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "pattern": "^[1-9][0-9]*$", "maxLength": 20})
+    }
+}

@@ -202,8 +202,15 @@ fn by_key(
     // A user can open any number of sessions, so all of them count as one credential.
     let user = member.user.id;
     let credential = if key.is_session() { *user.as_bytes() } else { *key.id.as_bytes() };
-    let session_profile = key.session_profile;
-    Ok(Caller { organization: home.id(), user, credential, invitation: None, session_profile, stamp })
+    Ok(Caller {
+        organization: home.id(),
+        user,
+        credential,
+        invitation: None,
+        session_profile: key.session_profile,
+        is_recovery: key.is_recovery(),
+        stamp,
+    })
 }
 
 /// Finds the invitation whose mailed key stamped exactly these body bytes. The caller is not a user yet.
@@ -235,6 +242,7 @@ fn invited(
         credential: *id.as_bytes(),
         invitation: Some(id),
         session_profile: None,
+        is_recovery: false,
         stamp,
     };
     Ok(Authenticated { caller, home: Arc::clone(&organization), target: organization })

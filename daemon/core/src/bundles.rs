@@ -123,6 +123,14 @@ pub fn new_target(purpose: Purpose, context: &mut Execution<'_>) -> Result<Strin
     signed(&statement, &context.view())
 }
 
+/// Returns the bundle with the key that a one-time code is encrypted to.
+///
+/// # Errors
+/// If the quorum key cannot sign the statement.
+pub fn code_target(target: &TargetPublicKey, view: &View<'_>) -> Result<String, RequestError> {
+    signed(&Statement::code_target(target).map_err(|_| unserializable())?, view)
+}
+
 /// Removes the expired import keys of the caller, and the oldest ones, so that `more` keys fit into the
 /// limit.
 ///

@@ -1,12 +1,13 @@
 //! Cleanup in the background: removes the accounts of deleted wallets in steps, since they may be too many
-//! for one commit. A deleted wallet leaves a tombstone until its accounts are removed.
+//! for one commit. A deleted wallet leaves a tombstone until its accounts are removed. Also removes the records of
+//! sign-in flows at their due times.
 
 use crate::error::Corrupt;
-use crate::model::WalletAccount;
 use crate::model::change::account_removal;
-use crate::model::layout::{self, Key};
+use crate::model::layout::{self, Key, sign_in};
 use crate::model::record::Record;
 use crate::model::write::Write;
+use crate::model::{Millis, WalletAccount};
 use crate::pipeline::Commit;
 use crate::records;
 use crate::world::{Page, World};
@@ -22,7 +23,11 @@ const TOMBSTONES: usize = 64;
 ///
 /// # Errors
 /// If every tombstone that was examined is skipped, or the store cannot be read.
-pub fn step(world: &dyn World) -> Result<Option<Commit>, Corrupt> {
+pub fn step(world: &dyn World, now: Millis) -> Result<Option<Commit>, Corrupt> {
+    let due = due_records(world, now)?;
+    if !due.writes.is_empty() {
+        return Ok(Some(due));
+    }
     let tombstones = world.records().keys(Page::first(layout::TOMBSTONES, TOMBSTONES))?;
     let mut error = None;
     for tombstone in tombstones {
@@ -32,6 +37,20 @@ pub fn step(world: &dyn World) -> Result<Option<Commit>, Corrupt> {
         }
     }
     error.map_or(Ok(None), Err)
+}
+
+/// Returns the removal of the records of sign-in flows that are due.
+fn due_records(world: &dyn World, now: Millis) -> Result<Commit, Corrupt> {
+    let mut commit = Commit::default();
+    for scheduled in world.records().keys(Page::first(sign_in::SCHEDULE, STEP))? {
+        let (due, record) =
+            sign_in::of_due(&scheduled).ok_or(Corrupt::Record("schedule of sign-in flows"))?;
+        if due > now {
+            break;
+        }
+        commit.writes.extend([Write::remove(record), Write::remove(scheduled)]);
+    }
+    Ok(commit)
 }
 
 fn step_of(world: &dyn World, tombstone: Key) -> Result<Commit, Corrupt> {

@@ -60,6 +60,24 @@ pub enum Intent {
     /// No mail server is configured.
     #[error("this service is not configured to send mail")]
     NoMail,
+    /// A feature that the request needs is not enabled in the organization. Contains its name.
+    #[error("{0} is not enabled in this organization")]
+    FeatureOff(&'static str),
+    /// No SMS gateway is configured.
+    #[error("this service is not configured to send SMS")]
+    NoSms,
+    /// A one-time code is wrong, expired, used, unknown or was tried too often. All look the same.
+    #[error("Invalid OTP code")]
+    OtpCode,
+    /// Too many codes were sent to the same receiver.
+    #[error("Max number of OTPs have been initiated please wait and try again")]
+    TooManyCodes,
+    /// A verification token is not one of this service, has ended, or is for another organization.
+    #[error("invalid verification token")]
+    VerificationToken,
+    /// The signature of a client does not state the use of its verification token.
+    #[error("invalid client signature")]
+    ClientSignature,
     /// A list that must not be empty is empty. Contains its name.
     #[error("invalid request body: `{0}` must not be empty")]
     Empty(&'static str),
@@ -182,6 +200,10 @@ pub enum Denied {
     Address,
     /// The session of the caller is limited by a profile, which does not permit this.
     Session,
+    /// The caller has a recovery key, which does not permit this.
+    RecoveryKey,
+    /// The activity would wait for votes, but its parameters contain a secret that is stored nowhere.
+    Waiting,
 }
 
 /// An object that the request names and that does not exist.
@@ -227,6 +249,9 @@ pub enum Conflict {
     /// The name is in use. Contains the noun of the named object.
     #[error("{0} name must be unique")]
     Name(&'static str),
+    /// The verification token was already used in this way.
+    #[error("verification token has already been used")]
+    VerificationToken,
     /// The public key is already registered.
     #[error("public key is already registered in this organization")]
     PublicKey,

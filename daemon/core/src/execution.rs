@@ -3,13 +3,15 @@
 
 use std::ops::Deref;
 
-use quorate_common::ids::{OrganizationId, WalletId};
+use quorate_common::ids::{OrganizationId, OtpId, WalletId};
 
 use crate::mail::Mail;
 use crate::model::change::NewOrganization;
 use crate::model::layout::SecretOf;
+use crate::model::one_time_code::{Claim, OneTimeCode};
 use crate::model::{Change, Millis, User, Wallet, WalletAccount};
 use crate::secret::SecretBytes;
+use crate::sms::Sms;
 use crate::view::View;
 use crate::world::Runtime;
 
@@ -29,6 +31,28 @@ pub struct Effects {
     pub organizations: Vec<NewOrganization>,
     /// Mails to send.
     pub mails: Vec<Mail>,
+    /// One-time codes to add or to remove.
+    pub codes: Vec<CodeChange>,
+    /// Claims, and the times at which they end.
+    pub claims: Vec<(Claim, Millis)>,
+    /// SMS to send.
+    pub texts: Vec<Sms>,
+}
+
+/// A change of the one-time codes of the organization.
+pub enum CodeChange {
+    /// Adds a code.
+    Put(OtpId, OneTimeCode),
+    /// Removes a code.
+    Remove(OtpId),
+}
+
+impl Effects {
+    /// Returns the effects that last even if the execution fails.
+    #[must_use]
+    pub fn of_failure(self) -> Self {
+        Self { claims: self.claims, ..Self::default() }
+    }
 }
 
 impl<'a> Execution<'a> {
@@ -85,6 +109,26 @@ impl<'a> Execution<'a> {
     /// Adds a mail, which is sent once the activity is durable.
     pub fn send(&mut self, mail: Mail) {
         self.effects.mails.push(mail);
+    }
+
+    /// Adds a one-time code, which is valid as soon as the activity is durable.
+    pub fn put_code(&mut self, id: OtpId, code: OneTimeCode) {
+        self.effects.codes.push(CodeChange::Put(id, code));
+    }
+
+    /// Removes a one-time code.
+    pub fn remove_code(&mut self, id: OtpId) {
+        self.effects.codes.push(CodeChange::Remove(id));
+    }
+
+    /// Makes a claim, which lasts until `end` even if the execution fails.
+    pub fn claim(&mut self, claim: Claim, end: Millis) {
+        self.effects.claims.push((claim, end));
+    }
+
+    /// Adds an SMS, which is sent once the activity is durable.
+    pub fn text(&mut self, sms: Sms) {
+        self.effects.texts.push(sms);
     }
 
     /// Returns a fresh random id for an organization.

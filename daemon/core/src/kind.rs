@@ -38,6 +38,9 @@ pub trait Kind: Sized + 'static {
     const SCOPE: CredentialScope = CredentialScope::OrganizationAndParent;
     /// Whether users of the parent may do this in a sub-organization, as the policies of the parent allow.
     const OPEN_TO_PARENT: bool = false;
+    /// Whether the activity may wait for votes. A request whose parameters contain a secret may not, since the secret
+    /// is stored nowhere.
+    const WAITS: bool = true;
     /// Results of the rules that the execution needs, so that it does not look them up again.
     type Plan;
     /// The only member of `result`, unless the kind is a vote.
@@ -148,6 +151,8 @@ pub struct Entry {
     pub scope: CredentialScope,
     /// Whether users of the parent may do this in a sub-organization.
     pub open_to_parent: bool,
+    /// Whether the activity may wait for votes.
+    pub waits: bool,
     result_key: fn() -> Option<String>,
     parse: Parse,
     schemas: fn(&mut SchemaGenerator) -> (Value, Value),
@@ -163,6 +168,7 @@ pub const fn entry<F: Version>() -> Entry {
         masks: F::MASKS,
         scope: F::Kind::SCOPE,
         open_to_parent: F::Kind::OPEN_TO_PARENT,
+        waits: F::Kind::WAITS,
         result_key: result_key::<F>,
         parse: parse::<F>,
         schemas: schemas::<F>,
@@ -174,6 +180,11 @@ impl Entry {
     /// user or the organization that they act on.
     pub fn is_per_caller(&self) -> bool {
         self.scope == CredentialScope::SubOrganizations
+    }
+
+    /// Returns whether a recovery key may do this: recover its own user. It may do nothing else.
+    pub fn recovers(&self) -> bool {
+        self.gate == Gate::OwnCredential && matches!(self.acts, Some((_, Resource::Recovery)))
     }
 
     /// Returns the operation, which is the last segment of the path and the same for all versions.

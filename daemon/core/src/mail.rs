@@ -9,7 +9,7 @@ use crate::model::record::Record;
 
 /// A queued mail. It may contain a secret: it is sealed like every record, removed once it is sent, and wiped
 /// from memory.
-#[derive(Serialize, Deserialize, ZeroizeOnDrop)]
+#[derive(Clone, Serialize, Deserialize, ZeroizeOnDrop)]
 pub struct Mail {
     /// Recipient.
     #[zeroize(skip)]
@@ -19,12 +19,44 @@ pub struct Mail {
     pub subject: String,
     /// Body, in plain text.
     pub text: String,
+    /// The same body, in HTML.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub html: Option<String>,
+    /// Name of the sender, on one line; `None` if it is the one in the configuration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[zeroize(skip)]
+    pub sender_name: Option<String>,
+    /// Address of the sender; `None` if it is the one in the configuration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[zeroize(skip)]
+    pub from: Option<Email>,
+    /// Address for replies; `None` if it is the address of the sender.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[zeroize(skip)]
+    pub reply_to: Option<Email>,
     /// Number of attempts so far.
     #[zeroize(skip)]
     pub attempts: u32,
     /// Earliest time of the next attempt.
     #[zeroize(skip)]
     pub due: Millis,
+}
+
+impl Mail {
+    /// Creates a mail in plain text from the sender in the configuration, to be sent at once.
+    pub const fn new(to: Email, subject: String, text: String, now: Millis) -> Self {
+        Self {
+            to,
+            subject,
+            text,
+            html: None,
+            sender_name: None,
+            from: None,
+            reply_to: None,
+            attempts: 0,
+            due: now,
+        }
+    }
 }
 
 impl Record for Mail {

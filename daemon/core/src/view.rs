@@ -9,10 +9,10 @@ pub use own::OwnRecords;
 use std::sync::Arc;
 
 use quorate_chain::curve::{Message, SecretKey, Signature};
-use quorate_common::bounded::Label;
+use quorate_common::bounded::{Email, Label};
 use quorate_common::ids::{
-    InvitationId, OrganizationId, PolicyId, PrivateKeyId, SessionProfileId, TagId, UserId, WalletAccountId,
-    WalletId,
+    InvitationId, OrganizationId, OtpId, PolicyId, PrivateKeyId, SessionProfileId, TagId, UserId,
+    WalletAccountId, WalletId,
 };
 use quorate_common::stamp::Stamp;
 use quorate_policy::decide::DenyErrors;
@@ -45,6 +45,8 @@ pub struct Caller {
     pub invitation: Option<InvitationId>,
     /// Profile that limits the session of the caller.
     pub session_profile: Option<SessionProfileId>,
+    /// Whether a recovery key stamped the request.
+    pub is_recovery: bool,
     /// Stamp of the request.
     pub stamp: Stamp,
 }
@@ -102,6 +104,16 @@ impl<'a> View<'a> {
         self.world.sends_mail()
     }
 
+    /// Returns whether mail may be sent from an address that a request names.
+    pub fn allows_sender(&self, address: &Email) -> bool {
+        self.world.allows_sender(address)
+    }
+
+    /// Returns whether SMS can be sent.
+    pub fn sends_sms(&self) -> bool {
+        self.world.sends_sms()
+    }
+
     /// Checks whether a text is accepted as the URL of a webhook.
     ///
     /// # Errors
@@ -131,6 +143,11 @@ impl<'a> View<'a> {
     /// Returns a keyed digest that identifies a seed without revealing it.
     pub fn seed_digest(&self, seed: &[u8; 64]) -> [u8; 16] {
         self.world.index().of_seed(seed)
+    }
+
+    /// Returns the keyed digest under which a one-time code of the organization is stored.
+    pub fn code_digest(&self, id: OtpId, code: &str) -> [u8; 16] {
+        self.world.index().of_code(self.organization.id(), id, code)
     }
 
     /// Returns the signer with this name in this version of the organization, and resolves it if it is not

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use quorate_chain::curve::{Message, SecretKey, Signature};
+use quorate_common::bounded::Email;
 use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
 use quorate_policy::decide::DenyErrors;
 
@@ -132,6 +133,12 @@ pub trait World {
 
     /// Returns whether mail can be sent.
     fn sends_mail(&self) -> bool;
+
+    /// Returns whether mail may be sent from an address that a request names.
+    fn allows_sender(&self, address: &Email) -> bool;
+
+    /// Returns whether SMS can be sent.
+    fn sends_sms(&self) -> bool;
 
     /// Returns whether anybody may create a top-level organization for themselves.
     fn allows_registration(&self) -> bool;

@@ -19,7 +19,8 @@ use super::init::{create, new_user};
 use super::{demo, stop_signal, write_private};
 use crate::clock::now;
 use crate::http::limits::{Limits as ListenerLimits, RequestLimits};
-use crate::outbox::{MailServer, MailSettings, Sender, WebhookPolicy};
+use crate::outbox::sms::{Gateway, GatewayUrl, Preset};
+use crate::outbox::{MailServer, MailSettings, Sender, SmsSettings, WebhookPolicy};
 use crate::service::{self, Data, Engine, HttpSettings, Listeners, ServiceSettings, StartError};
 use crate::source::Proxies;
 use crate::telemetry::{self, LogFormat};
@@ -58,7 +59,7 @@ pub struct DevArguments {
     /// Mail server for invitations, used without TLS; without it, nobody can be invited
     #[arg(long, value_name = "smtp://HOST:PORT")]
     mail: Option<MailServer>,
-    /// SMS service for flows that send codes; this version has no such flows
+    /// SMS gateway that accepts the requests of Twilio; without it, no SMS is sent
     #[arg(long, value_name = "http://HOST:PORT")]
     sms: Option<String>,
 }
@@ -97,6 +98,7 @@ pub async fn run(arguments: DevArguments) -> Result<(), StartError> {
     let settings = ServiceSettings {
         webhooks: WebhookPolicy::dev(),
         mail: arguments.mail.clone().map(mail).transpose()?,
+        sms: arguments.sms.as_deref().map(sms).transpose()?,
         allow_registration: true,
         ..ServiceSettings::default()
     };
@@ -151,11 +153,23 @@ fn check(arguments: &DevArguments) -> Result<(), StartError> {
     Ok(())
 }
 
+/// Returns the SMS settings of a dev organization. The gateway gets a login that it does not need to check.
+fn sms(gateway: &str) -> Result<SmsSettings, StartError> {
+    const USERNAME: &str = "AC00000000000000000000000000000000";
+    let wrong = |reason: &str| StartError::Other(format!("--sms: the URL {reason}"));
+    let path = "/2010-04-01/Accounts/{username}/Messages.json";
+    let url =
+        GatewayUrl::parse(&format!("{}{path}", gateway.trim_end_matches('/')), USERNAME).map_err(wrong)?;
+    let (username, from) = (USERNAME.to_owned(), "+15005550006".to_owned());
+    let gateway = Gateway { from, username, ..Gateway::new(Preset::Twilio, url) };
+    Ok(SmsSettings { gateway, secret: Some(Zeroizing::new("dev".to_owned())) })
+}
+
 /// Returns the mail settings of a dev organization. The server is on this machine and used without TLS.
 fn mail(server: MailServer) -> Result<MailSettings, StartError> {
     let sender = Sender::parse("Quorate DEV <quorate@localhost.localdomain>");
     let sender = sender.ok_or_else(|| StartError::Other("mail: the sender address is invalid".to_owned()))?;
-    Ok(MailSettings { server: server.plain(), sender, login: None })
+    Ok(MailSettings { server: server.plain(), sender, domains: Vec::new(), login: None })
 }
 
 fn temporary_folder() -> Result<tempfile::TempDir, StartError> {

@@ -7,7 +7,7 @@ use quorate_common::console::Mode;
 use super::stop_signal;
 use crate::config::{self, Config};
 use crate::http::tls::{self, TlsError};
-use crate::outbox::{MailSettings, WebhookPolicy};
+use crate::outbox::{MailSettings, SmsSettings, WebhookPolicy};
 use crate::service::{self, Data, HttpSettings, Listeners, ServiceSettings, StartError};
 use crate::socket::group;
 use crate::source::Proxies;
@@ -60,12 +60,18 @@ fn service_settings(config: &Config) -> Result<ServiceSettings, StartError> {
         Ok(MailSettings {
             server: mail.server.clone(),
             sender: mail.sender.clone(),
+            domains: mail.domains.clone(),
             login: login.transpose()?,
         })
+    });
+    let sms = config.sms.as_ref().map(|sms| -> Result<SmsSettings, StartError> {
+        let secret = sms.secret_file.as_deref().map(prompt::from_file).transpose()?;
+        Ok(SmsSettings { gateway: sms.gateway.clone(), secret })
     });
     Ok(ServiceSettings {
         webhooks,
         mail: mail.transpose()?,
+        sms: sms.transpose()?,
         allow_registration: config.organizations.allow_registration,
         deny_errors: config.policies.deny_errors,
         outbox: config.limits.outbox,

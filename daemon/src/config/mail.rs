@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use super::section::Section;
-use crate::outbox::mail::{MailServer, Sender};
+use crate::outbox::mail::{MailServer, Sender, SenderDomain};
 
 /// Mail settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub struct Mail {
     pub server: MailServer,
     /// Sender address.
     pub sender: Sender,
+    /// Domains that mail may be sent from, besides the sender address.
+    pub domains: Vec<SenderDomain>,
     /// User name and password file, if the server requires a login.
     pub login: Option<(String, PathBuf)>,
 }
@@ -23,6 +25,7 @@ pub(super) fn read(section: &mut Section<'_, '_>) -> Option<Mail> {
     }
     let server = section.parsed::<MailServer>("server");
     let sender = section.parsed::<Sender>("from");
+    let domains = section.parsed_list::<SenderDomain>("from_domains").unwrap_or_default();
     let plain = section.flag("allow_plain").unwrap_or_default();
     let login = match (section.text("username"), section.path("password_file")) {
         (Some(name), Some(file)) => Some((name, file)),
@@ -36,7 +39,7 @@ pub(super) fn read(section: &mut Section<'_, '_>) -> Option<Mail> {
     if login.is_some() && plain {
         section.report("allow_plain cannot be combined with a password, which could be sent without TLS");
     }
-    Some(Mail { server: if plain { server.plain() } else { server }, sender: sender?, login })
+    Some(Mail { server: if plain { server.plain() } else { server }, sender: sender?, domains, login })
 }
 
 impl FromStr for Sender {

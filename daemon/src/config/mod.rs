@@ -11,6 +11,7 @@ mod mail;
 mod organizations;
 mod policies;
 mod section;
+mod sms;
 mod socket;
 mod store;
 mod webhook;
@@ -30,6 +31,7 @@ pub use log::Log;
 pub use mail::Mail;
 pub use organizations::Organizations;
 pub use policies::Policies;
+pub use sms::Sms;
 pub use socket::Socket;
 pub use store::Store;
 
@@ -55,6 +57,8 @@ pub struct Config {
     pub webhook: ReceiverPolicy,
     /// Mail settings; `None` if no mail is sent.
     pub mail: Option<Mail>,
+    /// SMS settings; `None` if no SMS is sent.
+    pub sms: Option<Sms>,
     /// Who may create organizations.
     pub organizations: Organizations,
     /// How policies are evaluated.
@@ -94,6 +98,7 @@ impl Config {
         let key = document.required_section("key", key::read);
         let webhook = document.section("webhook", webhook::read);
         let mail = document.section("mail", mail::read);
+        let sms = document.section("sms", sms::read);
         let organizations = document.section("organizations", organizations::read);
         let policies = document.section("policies", policies::read);
         let log = document.section("log", log::read);
@@ -107,6 +112,7 @@ impl Config {
                 key,
                 webhook: webhook.unwrap_or_default(),
                 mail: mail.flatten(),
+                sms: sms.flatten(),
                 organizations: organizations.unwrap_or_default(),
                 policies: policies.unwrap_or_default(),
                 log: log.unwrap_or_default(),

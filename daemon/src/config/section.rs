@@ -186,23 +186,58 @@ impl<'a> Section<'_, 'a> {
         None
     }
 
+    /// Reads a list of integers within bounds.
+    pub(super) fn numbers(&mut self, key: &str, bounds: RangeInclusive<u16>) -> Option<Vec<u16>> {
+        let found = self.take(key)?;
+        let number = |value: &DeValue<'_>| match value {
+            DeValue::Integer(integer) => {
+                let value = u16::from_str_radix(integer.as_str(), integer.radix()).ok()?;
+                bounds.contains(&value).then_some(value)
+            }
+            _ => None,
+        };
+        let numbers = match &found.value {
+            DeValue::Array(items) => items.iter().map(|item| number(item.get_ref())).collect(),
+            _ => None,
+        };
+        if numbers.is_none() {
+            let message = format!("must be a list of integers from {} to {}", bounds.start(), bounds.end());
+            self.invalid(found.line, key, message);
+        }
+        numbers
+    }
+
+    /// Reads a list of strings and parses each of them.
+    pub(super) fn parsed_list<T: FromStr<Err: Display>>(&mut self, key: &str) -> Option<Vec<T>> {
+        self.list_with(key, T::from_str)
+    }
+
     /// Reads a list of networks.
     pub(super) fn networks(&mut self, key: &str) -> Option<Vec<IpNet>> {
+        self.list_with(key, network)
+    }
+
+    /// Reads a list of strings and parses each of them with a function; its errors become problems.
+    fn list_with<T, E: Display>(
+        &mut self,
+        key: &str,
+        parse: impl Fn(&str) -> Result<T, E>,
+    ) -> Option<Vec<T>> {
         let found = self.take(key)?;
         let DeValue::Array(items) = found.value else {
             self.invalid(found.line, key, "must be a list of strings".to_owned());
             return None;
         };
-        let mut networks = Vec::new();
+        let mut values = Vec::new();
         for item in items {
             let line = line_of(self.document.text, item.span().start);
             let item = Located { line, value: item.into_inner() };
-            match network(&self.text_of(key, item)?) {
-                Ok(network) => networks.push(network),
-                Err(error) => self.invalid(line, key, error.to_owned()),
+            match parse(&self.text_of(key, item)?) {
+                Ok(value) => values.push(value),
+                Err(error) => self.invalid(line, key, error.to_string()),
             }
         }
-        Some(networks)
+        Some(values)
     }
 
     /// Reads a key and reports a problem if it is missing.

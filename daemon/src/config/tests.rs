@@ -178,6 +178,7 @@ fn keys_read_from(text: &str) -> BTreeSet<String> {
     document.section("key", key::read);
     document.section("webhook", webhook::read);
     document.section("mail", mail::read);
+    document.section("sms", sms::read);
     document.section("organizations", organizations::read);
     document.section("policies", policies::read);
     document.section("log", log::read);
@@ -217,6 +218,7 @@ fn the_sample_shows_the_defaults() {
     assert!(!shown.organizations.allow_registration);
     assert_eq!(shown.policies.deny_errors, DenyErrors::Skip);
     let sample = Config::check(SAMPLE, Path::new("")).unwrap();
+    assert_eq!(sample.sms, None);
     assert_eq!((sample.mail, sample.http.unwrap().trusted_proxies), (None, Vec::new()));
 }
 
@@ -236,6 +238,61 @@ fn the_earlier_key_of_registration_still_works() {
 }
 
 #[test]
+fn an_sms_gateway_is_complete() {
+    let sms = |keys: &str| problems(&format!("{MINIMAL}[sms]\n{keys}\n"));
+    let none = Vec::<String>::new();
+    let kannel = "preset = \"kannel\"\nfrom = \"Acme\"\nusername = \"u\"";
+    let secret = "secret_file = \"s\"";
+    let fields = "fields = [\"n={to}\", \"m={text}\"]";
+    for good in [
+        String::new(),
+        format!("{kannel}\n{secret}"),
+        format!("{}\n{secret}", kannel.replace("kannel", "twilio")),
+        format!("{kannel}\n{fields}\nmethod = \"POST\"\nbody = \"json\""),
+        format!("url = \"http://10.0.0.1/\"\n{fields}\naccepted = [200, 204]"),
+        format!("url = \"http://10.0.0.1/\"\n{fields}\n{secret}\nsecret_header = \"X-Api-Key\""),
+    ] {
+        assert_eq!(sms(&good), none, "{good}");
+    }
+    for (bad, expected) in [
+        (fields.to_owned(), "line 7: sms: needs preset or url"),
+        (
+            kannel.to_owned(),
+            "line 7: sms: secret_file is required, because a field or header contains the secret",
+        ),
+        (
+            format!("url = \"http://10.0.0.1/\"\n{fields}\n{secret}"),
+            "line 7: sms: secret_file needs username, secret_header or a field that contains {secret}",
+        ),
+        (
+            "url = \"http://10.0.0.1/\"".to_owned(),
+            "line 7: sms: fields must contain {to} and {text}; set preset or fields",
+        ),
+        (
+            format!("{}\n{secret}", kannel.replace("from = \"Acme\"\n", "")),
+            "line 7: sms: from is required, because the fields contain {from}",
+        ),
+        (format!("{kannel}\n{secret}\nbody = \"json\""), "line 7: sms: body cannot be json if method is GET"),
+        (format!("{kannel}\n{secret}\naccepted = []"), "line 7: sms: accepted must not be empty"),
+        (
+            format!("{kannel}\n{secret}\naccepted = [302]"),
+            "line 12: sms.accepted: must be a list of integers from 200 to 299",
+        ),
+        (
+            format!("preset = \"twilio\"\nfrom = \"Acme\"\n{secret}"),
+            "line 7: sms: url needs a username of letters, digits and -._~",
+        ),
+        (
+            format!("url = \"ftp://10.0.0.1/\"\n{fields}"),
+            "line 7: sms: url must begin with http:// or https://",
+        ),
+        ("preset = \"other\"".to_owned(), "line 8: sms.preset: must be \"twilio\" or \"kannel\""),
+    ] {
+        assert_eq!(sms(&bad), [expected], "{bad}");
+    }
+}
+
+#[test]
 fn a_mail_password_requires_tls() {
     let mail = |keys: &str| problems(&format!("{MINIMAL}[mail]\n{keys}\n"));
     let server = "server = \"smtp://mail.example.org\"\nfrom = \"q@example.org\"";
@@ -246,6 +303,11 @@ fn a_mail_password_requires_tls() {
     assert_eq!(
         mail(&format!("{server}\n{login}\nallow_plain = true")),
         ["line 7: mail: allow_plain cannot be combined with a password, which could be sent without TLS"]
+    );
+    assert_eq!(mail(&format!("{server}\nfrom_domains = [\"acme.example\"]")), Vec::<String>::new());
+    assert_eq!(
+        mail(&format!("{server}\nfrom_domains = [\"@acme.example\"]")),
+        ["line 10: mail.from_domains: must be a domain, such as \"example.org\""]
     );
     let reported = mail("server = \"http://mail.example.org\"\nfrom = \"nobody\"");
     let begins = ["line 8: mail.server: must be a mail server", "line 9: mail.from: must be an address"];

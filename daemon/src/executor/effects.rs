@@ -24,6 +24,8 @@ pub(super) struct Effects {
     deliveries: ByOrganization,
     /// Whether the commit queues mail.
     has_mail: bool,
+    /// Whether the commit queues SMS.
+    has_sms: bool,
     /// Whether the commit leaves tombstones for the cleanup.
     has_tombstones: bool,
 }
@@ -42,6 +44,7 @@ impl Effects {
                 Some(Effect::Delivery(id)) => arrivals::add_delivery(&mut effects.deliveries, &id),
                 Some(Effect::Body(id)) => arrivals::add_body(&mut effects.deliveries, &id),
                 Some(Effect::Mail) => effects.has_mail = true,
+                Some(Effect::Sms) => effects.has_sms = true,
                 Some(Effect::Tombstone) => effects.has_tombstones = true,
                 Some(Effect::ForgetKey) => effects.stale_keys.push(key.clone()),
                 Some(Effect::ForgetAccounts(prefix)) => effects.stale_accounts.push(prefix),
@@ -61,6 +64,9 @@ impl Effects {
         shared.deliveries.add(self.deliveries);
         if self.has_mail {
             shared.mail.notify_one();
+        }
+        if self.has_sms {
+            shared.sms.notify_one();
         }
         if self.has_tombstones {
             shared.tombstones.notify_one();

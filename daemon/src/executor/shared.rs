@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use quorate_chain::curve::{Message, SecretKey, Signature};
+use quorate_common::bounded::Email;
 use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
 use quorate_core::budget::Budget;
 use quorate_core::error::{Corrupt, RequestError};
@@ -50,6 +51,10 @@ pub struct WorldSettings {
     pub webhooks: WebhookCheck,
     /// Whether mail can be sent.
     pub mail: bool,
+    /// Whether SMS can be sent.
+    pub sms: bool,
+    /// Check for the sender addresses that requests name.
+    pub senders: Box<dyn Fn(&Email) -> bool + Send + Sync>,
     /// Whether any client may create an organization.
     pub allow_registration: bool,
     /// Effect of deny policies whose evaluation fails.
@@ -79,6 +84,8 @@ pub struct Shared {
     pub deliveries: Arrivals,
     /// Notified when mail was committed.
     pub mail: Notify,
+    /// Notified when SMS were committed.
+    pub sms: Notify,
     /// Notified when a deletion left tombstones to remove.
     pub tombstones: Notify,
     /// Notified when the store starts or stops accepting writes.
@@ -110,6 +117,7 @@ impl Shared {
             feed: Feed::default(),
             deliveries: Arrivals::default(),
             mail: Notify::new(),
+            sms: Notify::new(),
             tombstones: Notify::new(),
             store_state: Notify::new(),
         }
@@ -164,6 +172,14 @@ impl World for Shared {
 
     fn sends_mail(&self) -> bool {
         self.settings.mail
+    }
+
+    fn allows_sender(&self, address: &Email) -> bool {
+        (self.settings.senders)(address)
+    }
+
+    fn sends_sms(&self) -> bool {
+        self.settings.sms
     }
 
     fn allows_registration(&self) -> bool {
@@ -221,6 +237,7 @@ impl Shared {
     pub(super) fn wake_all(&self) {
         self.deliveries.notify_one();
         self.mail.notify_one();
+        self.sms.notify_one();
         self.tombstones.notify_one();
     }
 

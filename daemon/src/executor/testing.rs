@@ -24,6 +24,8 @@ pub(crate) fn shared(folder: &Path, store: Arc<dyn Store>) -> (Arc<Shared>, Iden
     let settings = WorldSettings {
         webhooks: Box::new(|_| Ok(())),
         mail: false,
+        sms: false,
+        senders: Box::new(|_| false),
         allow_registration: false,
         deny_errors: DenyErrors::default(),
     };

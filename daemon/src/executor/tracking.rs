@@ -4,6 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
+use quorate_common::bounded::Email;
 use quorate_common::ids::OrganizationId;
 use quorate_core::budget::Budget;
 use quorate_core::error::Corrupt;
@@ -128,6 +129,14 @@ impl World for TrackingWorld<'_> {
 
     fn sends_mail(&self) -> bool {
         self.shared.sends_mail()
+    }
+
+    fn allows_sender(&self, address: &Email) -> bool {
+        self.shared.allows_sender(address)
+    }
+
+    fn sends_sms(&self) -> bool {
+        self.shared.sends_sms()
     }
 
     fn allows_registration(&self) -> bool {

@@ -1,4 +1,4 @@
-//! Posts to receivers that may be hostile. It connects only to checked addresses, follows no redirects, and
+//! Sends requests to receivers that may be hostile. It connects only to checked addresses, follows no redirects, and
 //! uses bounded time and memory.
 //!
 //! There are no proxies, no cookies and no persistent connections.
@@ -97,16 +97,28 @@ impl Dialler {
             Ok(request) => request,
             Err(reason) => return Outcome::NotAllowed(reason),
         };
+        self.call(url, request).await.map_or_else(|outcome| outcome, outcome_of)
+    }
+
+    /// Sends a request once and returns the status of the answer. Adds the headers that all requests have.
+    ///
+    /// # Errors
+    /// Returns the outcome of a request without an answer.
+    pub async fn call(
+        &self,
+        url: &WebhookUrl,
+        mut request: Request<Full<Bytes>>,
+    ) -> Result<StatusCode, Outcome> {
+        let host = HeaderValue::from_str(&url.authority);
+        let host = host.map_err(|_| Outcome::NotAllowed("host is not a valid header value"))?;
+        request.headers_mut().insert(HOST, host);
+        request.headers_mut().insert(CONNECTION, CLOSE);
         let until = Instant::now() + self.deadline;
-        let answer = match timeout_at(until, self.exchange(url, request)).await {
-            Ok(Ok(answer)) => answer,
-            Ok(Err(outcome)) => return outcome,
-            Err(_) => return Outcome::Silent("no answer in time"),
-        };
-        let outcome = outcome_of(answer.status);
+        let answer = timeout_at(until, self.exchange(url, request)).await;
+        let answer = answer.unwrap_or(Err(Outcome::Silent("no answer in time")))?;
         // Read the body, so that a well-behaved receiver can send it completely. Its contents are ignored.
         let _ = timeout(ANSWER_TIME, drop_body(answer.body)).await;
-        outcome
+        Ok(answer.status)
     }
 
     async fn exchange(&self, url: &WebhookUrl, request: Request<Full<Bytes>>) -> Result<Answer, Outcome> {
@@ -183,11 +195,8 @@ fn request(
     *request.method_mut() = http::Method::POST;
     *request.uri_mut() = url.target.clone().into();
     let lines = request.headers_mut();
-    lines
-        .insert(HOST, HeaderValue::from_str(&url.authority).map_err(|_| "host is not a valid header value")?);
     lines.insert(CONTENT_TYPE, JSON);
     lines.insert(USER_AGENT, AGENT);
-    lines.insert(CONNECTION, CLOSE);
     for (name, value) in headers {
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| "invalid header name")?;
         lines.append(name, HeaderValue::from_str(value).map_err(|_| "invalid header value")?);

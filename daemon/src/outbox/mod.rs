@@ -1,4 +1,4 @@
-//! Outgoing traffic: webhooks and mail. Besides the HTTP listener, only this module uses hyper, and only as a
+//! Outgoing traffic: webhooks, mail and SMS. Besides the HTTP listener, only this module uses hyper, and only as a
 //! client.
 
 mod attempt;
@@ -6,13 +6,16 @@ pub mod dial;
 pub mod limits;
 pub mod mail;
 mod pause;
+mod queue;
 pub mod receiver;
 pub mod schedule;
 pub mod shares;
+pub mod sms;
 mod waiting;
 pub mod worker;
 
 pub use limits::OutboxLimits;
-pub use mail::{MailServer, MailSettings, Mailer, Sender};
+pub use mail::{MailServer, MailSettings, Mailer, Sender, SenderDomain};
 pub use receiver::{ReceiverPolicy as WebhookPolicy, WebhookUrl};
+pub use sms::{SmsSettings, Texter};
 pub use worker::Outbox;

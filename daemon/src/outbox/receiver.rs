@@ -31,6 +31,15 @@ impl ReceiverPolicy {
         Self { allow_networks: loopback.to_vec(), allow_http: true }
     }
 
+    /// Returns the policy for URLs that the operator configures: any address is allowed, with and without TLS.
+    pub fn unrestricted() -> Self {
+        let all = [
+            IpNet::V4(Ipv4Net::new_assert(Ipv4Addr::UNSPECIFIED, 0)),
+            IpNet::V6(Ipv6Net::new_assert(Ipv6Addr::UNSPECIFIED, 0)),
+        ];
+        Self { allow_networks: all.to_vec(), allow_http: true }
+    }
+
     /// Returns whether connecting to an address is allowed.
     pub fn permits(&self, address: IpAddr) -> bool {
         is_public(address) || self.allow_networks.iter().any(|network| network.contains(&address))

@@ -10,6 +10,9 @@ pub const WEBHOOK_ATTEMPTS: u32 = 10;
 /// Maximum number of attempts to send a mail. With an average wait of half an hour, the attempts last four
 /// days, as RFC 5321 §4.5.4.1 recommends.
 pub const MAIL_ATTEMPTS: u32 = 200;
+/// Maximum number of attempts to send an SMS. They last about five minutes, as long as the codes in SMS are
+/// usually valid.
+pub const SMS_ATTEMPTS: u32 = 8;
 /// Maximum wait after the first failure.
 const FIRST: Duration = Duration::from_secs(5);
 /// Maximum wait after any failure.

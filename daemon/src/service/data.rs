@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use quorate_common::bounded::Email;
 use quorate_core::limits::Limits;
 use quorate_core::policy::DenyErrors;
 
@@ -16,7 +17,7 @@ use crate::executor::{Executor, Shared, WorldSettings};
 use crate::fail_points;
 use crate::guard::{self, Guard, GuardError};
 use crate::identity::Identity;
-use crate::outbox::{MailSettings, OutboxLimits, WebhookPolicy, WebhookUrl};
+use crate::outbox::{MailSettings, OutboxLimits, SmsSettings, WebhookPolicy, WebhookUrl};
 use crate::store::{StoreError, embedded::Embedded};
 use crate::upgrade;
 use crate::vault::{KeySource, Vault, VaultError};
@@ -69,6 +70,8 @@ pub struct ServiceSettings {
     pub webhooks: WebhookPolicy,
     /// Mail settings; `None` if no mail is sent.
     pub mail: Option<MailSettings>,
+    /// SMS settings; `None` if no SMS is sent.
+    pub sms: Option<SmsSettings>,
     /// Whether any client may create an organization.
     pub allow_registration: bool,
     /// Effect of deny policies whose evaluation fails.
@@ -98,9 +101,12 @@ pub fn open(data: &Data, limits: Limits, settings: &ServiceSettings) -> Result<E
     guard.compare_for(&barrier, COMPARED_AT_START)?;
     let policy = settings.webhooks.clone();
     let webhooks = Box::new(move |url: &str| WebhookUrl::check(url, &policy).map(drop));
+    let domains = settings.mail.as_ref().map(|mail| mail.domains.clone()).unwrap_or_default();
     let world_settings = WorldSettings {
         webhooks,
         mail: settings.mail.is_some(),
+        sms: settings.sms.is_some(),
+        senders: Box::new(move |address: &Email| domains.iter().any(|domain| domain.contains(address))),
         allow_registration: settings.allow_registration,
         deny_errors: settings.deny_errors,
     };

@@ -1,6 +1,6 @@
 // Calls every offered operation that the clients have a method for, through that method. Prints its observations as one
 // JSON object, which the scenario checks.
-//   node catalogue.mjs CREDENTIALS_FILE
+//   node catalogue.mjs CREDENTIALS_FILE MAIL_FOLDER
 
 import { client, coverage, credentials, http, named } from "./watch.mjs";
 import { credentialsOfUsers, userTags, users } from "./users.mjs";
@@ -8,6 +8,7 @@ import { importedKeys, importedWallets, keyTags, privateKeys, secrets, wallets }
 import { policies, votes } from "./policies.mjs";
 import { children, contracts, invitations, organization } from "./organization.mjs";
 import { sessions } from "./sessions.mjs";
+import { signIn } from "./sign_in.mjs";
 import { allowlists, endpoints, profiles } from "./settings.mjs";
 
 const [first, second] = credentials.rootUsers;
@@ -32,6 +33,7 @@ const parts = {
   endpoints,
   profiles,
   sessions,
+  signIn,
   contracts,
   invitations,
   children,

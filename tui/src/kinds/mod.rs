@@ -18,11 +18,13 @@ mod credentials;
 mod description;
 mod invitations;
 mod ip_allowlists;
+mod one_time_codes;
 mod organizations;
 mod policies;
 mod prelude;
 mod private_keys;
 mod reader;
+mod recovery;
 mod review_context;
 mod schema;
 mod secrets;
@@ -50,9 +52,11 @@ const KINDS: &[&[Kind]] = &[
     credentials::KINDS,
     invitations::KINDS,
     ip_allowlists::KINDS,
+    one_time_codes::KINDS,
     organizations::KINDS,
     policies::KINDS,
     private_keys::KINDS,
+    recovery::KINDS,
     secrets::KINDS,
     session_profiles::KINDS,
     sessions::KINDS,
@@ -113,9 +117,9 @@ pub(crate) struct Kind {
     /// String members that are too long to read or must not be shown, each with its replacement.
     /// `list[].member` is a member of the objects in a list.
     abridged: &'static [(&'static str, Replacement)],
-    /// The type that the daemon does not store as it was signed, with a phrase that names what it hides. Nobody
+    /// The types that the daemon does not store as they were signed, with a phrase that names what it hides. Nobody
     /// can verify such activities afterwards.
-    hidden: Option<(&'static str, &'static str)>,
+    hidden: Option<(&'static [&'static str], &'static str)>,
 }
 
 impl Kind {
@@ -137,8 +141,8 @@ pub(crate) fn of_type(activity_type: &str) -> Option<(&'static Kind, &'static Ki
 /// Returns a phrase that names what the daemon does not store as it was signed for this type, see
 /// [`Kind::hidden`].
 pub(crate) fn hidden(activity_type: &str) -> Option<&'static str> {
-    let (hidden, phrase) = of_type(activity_type)?.0.hidden?;
-    (hidden == activity_type).then_some(phrase)
+    let (types, phrase) = of_type(activity_type)?.0.hidden?;
+    types.contains(&activity_type).then_some(phrase)
 }
 
 /// The decoded parameters of an activity of any type.

@@ -34,6 +34,14 @@ impl<'a> ReviewContext<'a> {
         by_id(&self.organization.users, id, |one| one.user_id)
     }
 
+    /// Returns the id of the user with an email address, unless several users have it.
+    pub(crate) fn only_user_with_email(&self, email: &str) -> Option<String> {
+        let mut holders =
+            self.organization.users.iter().filter(|user| user.user_email.as_deref() == Some(email));
+        let only = holders.next().filter(|_| holders.next().is_none());
+        only.map(|user| user.user_id.to_string())
+    }
+
     /// Returns name and full id of a user.
     pub(crate) fn user_named(&self, id: &str) -> String {
         named(self.user(id).map(|user| user.user_name.as_str()), id)

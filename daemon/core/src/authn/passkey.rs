@@ -46,6 +46,7 @@ pub(super) fn caller(
         credential,
         invitation: None,
         session_profile: None,
+        is_recovery: false,
         stamp,
     })
 }

@@ -40,6 +40,7 @@ pub(super) fn caller(
         credential: *user.id.as_bytes(),
         invitation: None,
         session_profile: None,
+        is_recovery: false,
         stamp: Stamp { public_key: String::new(), scheme: Scheme::P256, signature: String::new() },
     })
 }

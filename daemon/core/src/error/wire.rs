@@ -64,6 +64,7 @@ impl Intent {
             Self::OtherOrganization { .. } => "ORGANIZATION_MISMATCH",
             Self::ClosedToChildren(_) => "INVALID_ACTIVITY_CALLER",
             Self::NoMail => "EMAIL_SENDING_DISABLED",
+            Self::TooManyCodes => "MAX_OTP_INITIATED",
             Self::Transaction(_) => "INVALID_TRANSACTION",
             Self::TransactionType(_) => "UNSUPPORTED_TRANSACTION_TYPE",
             Self::NotExported => "WALLET_ACCOUNT_NOT_EXPORTED",
@@ -129,6 +130,14 @@ fn denied(reason: &Denied) -> ApiError {
         }
         Denied::Session => {
             let text = "the session profile does not permit this activity";
+            return ApiError::new(Code::PermissionDenied, text).reason("REQUEST_NOT_AUTHORIZED");
+        }
+        Denied::RecoveryKey => {
+            let text = "a recovery key can only register an authenticator, with RECOVER_USER";
+            return ApiError::new(Code::PermissionDenied, text).reason("REQUEST_NOT_AUTHORIZED");
+        }
+        Denied::Waiting => {
+            let text = "this activity contains a secret and cannot wait for approvals; a policy must allow it without them";
             return ApiError::new(Code::PermissionDenied, text).reason("REQUEST_NOT_AUTHORIZED");
         }
         Denied::Policies(outcomes) => ("No policies evaluated to outcome: Allow".to_owned(), outcomes),

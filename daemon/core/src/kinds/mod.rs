@@ -13,10 +13,12 @@ mod billing;
 mod credentials;
 mod invitations;
 mod ip_allowlists;
+mod one_time_codes;
 mod organizations;
 mod policies;
 mod prelude;
 mod private_keys;
+mod recovery;
 mod secrets;
 mod session_profiles;
 mod sessions;
@@ -34,9 +36,11 @@ const GROUPS: &[&[Entry]] = &[
     credentials::ENTRIES,
     invitations::ENTRIES,
     ip_allowlists::ENTRIES,
+    one_time_codes::ENTRIES,
     organizations::ENTRIES,
     policies::ENTRIES,
     private_keys::ENTRIES,
+    recovery::ENTRIES,
     secrets::ENTRIES,
     session_profiles::ENTRIES,
     sessions::ENTRIES,

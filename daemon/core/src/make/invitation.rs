@@ -86,13 +86,8 @@ fn mail(invitation: &Invitation, secret: &SecretKey, context: &Execution<'_>) ->
         public_key = invitation.public_key,
         private_key = private_key.as_str(),
     );
-    Mail {
-        to: invitation.email.clone(),
-        subject: format!("Invitation to {}", organization.head.name),
-        text,
-        attempts: 0,
-        due: context.now(),
-    }
+    let subject = format!("Invitation to {}", organization.head.name);
+    Mail::new(invitation.email.clone(), subject, text, context.now())
 }
 
 /// Revokes the open invitations that were sent by these users.

@@ -1,7 +1,7 @@
 //! Opens sessions: an expiring API key of a user, and the token that describes it to clients.
 
-use quorate_common::bounded::Label;
-use quorate_common::ids::{ApiKeyId, SessionProfileId, UserId};
+use quorate_common::bounded::{ExpirationSeconds, Label};
+use quorate_common::ids::{ApiKeyId, SessionProfileId};
 use quorate_common::stamp::ApiKeyCurve;
 use quorate_common::token::{READ_WRITE_SESSION, SessionClaims, UnsignedToken};
 
@@ -9,14 +9,19 @@ use super::credential;
 use crate::error::{Corrupt, RequestError};
 use crate::execution::Execution;
 use crate::model::user::KeySource;
-use crate::model::{ApiKey, SessionProfile};
+use crate::model::{ApiKey, SessionProfile, User};
 use crate::params::session::LoginParams;
 use crate::params::{NewApiKey, session};
 use crate::policy;
 use crate::view::View;
 
 /// Lifetime of a session if neither the request nor its profile states one, in seconds.
-pub const LIFETIME_SECONDS: u64 = 900;
+const LIFETIME_SECONDS: u64 = 900;
+
+/// Returns the lifetime of a session in seconds, from the lifetime that its request states.
+pub fn seconds(requested: Option<ExpirationSeconds>) -> u64 {
+    requested.map_or(LIFETIME_SECONDS, |ExpirationSeconds(seconds)| seconds)
+}
 
 /// A login whose parameters were checked.
 pub struct Login {
@@ -47,8 +52,8 @@ impl Login {
     /// Opens the session for a user, and returns its token.
     ///
     /// # Errors
-    /// If the user does not exist, or the token cannot be signed.
-    pub fn open(self, user: UserId, context: &mut Execution<'_>) -> Result<String, RequestError> {
+    /// If the token cannot be signed.
+    pub fn open(self, user: User, context: &mut Execution<'_>) -> Result<String, RequestError> {
         let Self { key, invalidates_existing, profile } = self;
         let claims = SessionClaims {
             exp: (context.now() / 1000).saturating_add(key.expiration_seconds.unwrap_or_default()),
@@ -56,7 +61,7 @@ impl Login {
             session_type: profile
                 .as_ref()
                 .map_or_else(|| READ_WRITE_SESSION.to_owned(), |profile| profile.name.to_string()),
-            user_id: user,
+            user_id: user.id,
             organization_id: context.organization.id(),
             session_profile_id: profile.as_ref().map(|profile| profile.id),
             scope: profile.as_ref().map(|profile| profile.scope.clone()),
@@ -67,7 +72,7 @@ impl Login {
             invalidates_existing,
             profile: profile.map(|one| one.id),
         };
-        new.open(user, context)?;
+        new.open(user, context);
         token(&claims, context)
     }
 }
@@ -86,12 +91,8 @@ pub struct NewSession {
 
 impl NewSession {
     /// Adds the key to a user, and evicts others if it would not fit.
-    ///
-    /// # Errors
-    /// If the user does not exist.
-    pub fn open(self, user: UserId, context: &mut Execution<'_>) -> Result<ApiKeyId, RequestError> {
+    pub fn open(self, mut user: User, context: &mut Execution<'_>) -> ApiKeyId {
         let (now, limit) = (context.now(), context.limits().expiring_api_keys);
-        let mut user = context.user(user)?.clone();
         if self.invalidates_existing {
             user.api_keys.retain(|key| key.source != self.source);
         }
@@ -100,7 +101,7 @@ impl NewSession {
         let id = key.id;
         user.api_keys.push(ApiKey { source: self.source, session_profile: self.profile, ..key });
         context.update_user(user);
-        Ok(id)
+        id
     }
 }
 

@@ -6,6 +6,7 @@
 mod activities;
 mod index;
 pub mod outbox;
+pub mod sign_in;
 
 pub use activities::{
     BODY_SPAN, activities, activities_listed, activities_of_status, activity, activity_id, activity_listed,
@@ -46,6 +47,7 @@ pub(crate) enum Letter {
     Body = b'h',
     InterfaceText = b'i',
     AccountIndex = b'j',
+    SignIn = b'k',
     LookupEntry = b'l',
     Account = b'n',
     Organization = b'o',

@@ -125,6 +125,11 @@ impl ApiKey {
         self.source != KeySource::Registration
     }
 
+    /// Returns whether the key can only register an authenticator of its user.
+    pub fn is_recovery(&self) -> bool {
+        self.source == KeySource::Recovery
+    }
+
     /// Returns the `CREDENTIAL_TYPE_*` of the key.
     pub fn credential_type(&self) -> &'static str {
         match (self.source, self.curve) {
@@ -257,9 +262,9 @@ impl User {
         !(self.api_keys.is_empty() && self.authenticators.is_empty() && self.oauth_providers.is_empty())
     }
 
-    /// Returns whether the user has an API key, even an expired one, or a passkey.
+    /// Returns whether the user has an API key, even an expired one, or a passkey. Recovery keys do not count.
     pub fn has_key(&self) -> bool {
-        !self.api_keys.is_empty() || self.passkeys().next().is_some()
+        self.api_keys.iter().any(|key| !key.is_recovery()) || self.passkeys().next().is_some()
     }
 
     /// Returns whether the user has an API key that does not expire, or a passkey.
@@ -267,9 +272,10 @@ impl User {
         self.api_keys.iter().any(|key| key.expiration_seconds.is_none()) || self.passkeys().next().is_some()
     }
 
-    /// Returns whether the user can stamp requests at this time.
+    /// Returns whether the user can stamp activities and votes at this time. Recovery keys cannot.
     pub fn can_stamp(&self, now: Millis) -> bool {
-        self.api_keys.iter().any(|key| !key.is_expired(now)) || self.passkeys().next().is_some()
+        self.api_keys.iter().any(|key| !key.is_expired(now) && !key.is_recovery())
+            || self.passkeys().next().is_some()
     }
 
     /// Returns whether the user has the key of a stamp.

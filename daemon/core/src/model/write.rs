@@ -28,6 +28,8 @@ pub enum Effect {
     Body(DeliveryId),
     /// Wake the mailer.
     Mail,
+    /// Wake the sender of SMS.
+    Sms,
     /// Wake the cleanup.
     Tombstone,
     /// Remove the decrypted key of the written record from the cache.

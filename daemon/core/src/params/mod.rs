@@ -3,8 +3,12 @@
 pub mod card;
 pub mod credential;
 pub mod keys;
+pub mod mailed_key;
+pub mod message;
+pub mod one_time_code;
 pub mod organization;
 pub mod policy;
+pub mod secret_text;
 pub mod secrets;
 pub mod session;
 pub mod signing;

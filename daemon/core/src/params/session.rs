@@ -21,10 +21,12 @@ const ED25519_DIGITS: usize = 64;
 pub struct LoginParams {
     /// Public key that stamps the requests of the session: P-256 (compressed) or Ed25519, in hex.
     pub public_key: Text<PUBLIC_KEY>,
+    /// Requested lifetime.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    expiration_seconds: Option<ExpirationSeconds>,
+    pub expiration_seconds: Option<ExpirationSeconds>,
+    /// Whether the user's other logins end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    invalidate_existing: Option<bool>,
+    pub invalidate_existing: Option<bool>,
     /// Session profile that limits the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_profile_id: Option<SessionProfileId>,

@@ -9,13 +9,14 @@ use serde_json::value::RawValue;
 
 use super::{Submission, is_denial, is_too_old};
 use crate::error::{Conflict, Corrupt, Limit, RequestError};
-use crate::execution::Effects;
+use crate::execution::{CodeChange, Effects};
 use crate::kind::{Entry, Executed, empty_object};
 use crate::limits::BODY_AHEAD_MILLIS;
 use crate::model::change::{self, Applied, Change};
-use crate::model::layout::{self, Key};
+use crate::model::layout::{self, Key, outbox, sign_in};
+use crate::model::one_time_code::Claim;
 use crate::model::write::{Effect, Write};
-use crate::model::{ActivityRecord, Organization, RecordDigest, VoteRecord};
+use crate::model::{ActivityRecord, Millis, Organization, RecordDigest, VoteRecord};
 use crate::records;
 use crate::webhooks;
 use crate::world::{Page, Runtime};
@@ -59,8 +60,8 @@ impl Commit {
 pub(super) enum Transition {
     /// It was executed.
     Completed(Executed, Effects),
-    /// It failed, or was denied.
-    Failed(ApiError),
+    /// It failed, or was denied. Claims that the execution made last.
+    Failed(ApiError, Effects),
     /// A voter rejected it.
     Rejected,
     /// It waits for votes.
@@ -68,11 +69,16 @@ pub(super) enum Transition {
 }
 
 impl Transition {
+    /// Returns the transition of an activity that fails before its execution, or is denied.
+    pub(super) fn failed(error: &RequestError) -> Self {
+        Self::Failed(error.api_error(), Effects::default())
+    }
+
     pub(super) fn status(&self) -> Status {
         match self {
             Self::Completed(..) => Status::Completed,
-            Self::Failed(error) if is_denial(error) => Status::Rejected,
-            Self::Failed(_) => Status::Failed,
+            Self::Failed(error, _) if is_denial(error) => Status::Rejected,
+            Self::Failed(..) => Status::Failed,
             Self::Rejected => Status::Rejected,
             Self::Waiting => Status::ConsensusNeeded,
         }
@@ -183,7 +189,10 @@ impl Submission<'_> {
                 activity.result = executed.result;
                 changes = self.apply_effects(effects, activity.id, commit)?;
             }
-            Transition::Failed(error) => activity.failure = Some(error),
+            Transition::Failed(error, effects) => {
+                activity.failure = Some(error);
+                changes = self.apply_effects(effects, activity.id, commit)?;
+            }
             Transition::Rejected | Transition::Waiting => {}
         }
         changes.extend(store(activity, before, commit)?);
@@ -208,7 +217,33 @@ impl Submission<'_> {
         after.unwrap_or(&self.target)
     }
 
-    /// Adds the mails and the new organizations of an execution to the commit. Returns the changes of the
+    /// Adds or removes a one-time code.
+    fn apply_code(&self, change: CodeChange, commit: &mut Commit) -> Result<(), Corrupt> {
+        let organization = self.target.id();
+        match change {
+            CodeChange::Put(id, code) => {
+                let key = sign_in::code(organization, id);
+                commit.writes.push(Write::mark(sign_in::due(code.expires, &key), &[]));
+                commit.writes.push(Write::put_new(key, &code)?);
+            }
+            CodeChange::Remove(id) => commit.writes.push(Write::remove(sign_in::code(organization, id))),
+        }
+        Ok(())
+    }
+
+    /// Adds a claim, on the condition that no other request made it.
+    fn apply_claim(&self, claim: &Claim, end: Millis, commit: &mut Commit) -> Result<(), Corrupt> {
+        let key = claim.key(self.target.id(), self.world.index());
+        commit.must_not_exist.push(key.clone());
+        commit.writes.push(Write::mark(sign_in::due(end, &key), &[]));
+        commit.writes.push(match claim {
+            Claim::Sent(_, _, sent) => Write::put_new(key, sent)?,
+            Claim::Attempt(..) | Claim::TokenUse(..) => Write::mark_new(key, &[]),
+        });
+        Ok(())
+    }
+
+    /// Adds the messages, codes, claims and new organizations of an execution to the commit. Returns the changes of the
     /// organization itself.
     fn apply_effects(
         &self,
@@ -218,6 +253,15 @@ impl Submission<'_> {
     ) -> Result<Vec<Change>, RequestError> {
         for (number, mail) in (0..).zip(effects.mails) {
             commit.writes.push(Write::put_new(layout::mail(activity, number), &mail)?.with(Effect::Mail));
+        }
+        for change in effects.codes {
+            self.apply_code(change, commit)?;
+        }
+        for (claim, end) in effects.claims {
+            self.apply_claim(&claim, end, commit)?;
+        }
+        for (number, sms) in (0..).zip(effects.texts) {
+            commit.writes.push(Write::put_new(outbox::sms(activity, number), &sms)?.with(Effect::Sms));
         }
         for new_organization in effects.organizations {
             let created = commit.add(change::create(new_organization, self.now, self.world.index())?);

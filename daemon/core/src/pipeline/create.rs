@@ -111,6 +111,7 @@ fn caller(target: &Organization, credential_id: &str, stamp: Stamp) -> Result<Ca
         credential,
         invitation: None,
         session_profile: None,
+        is_recovery: false,
         stamp,
     })
 }

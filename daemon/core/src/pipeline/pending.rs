@@ -247,7 +247,7 @@ impl Permit<'_> {
         match self.prepared.execute(self.granted, &mut context) {
             Ok(executed) => Ok(Transition::Completed(executed, context.finish())),
             Err(corrupt @ RequestError::Corrupt(_)) => Err(corrupt),
-            Err(error) => Ok(Transition::Failed(error.api_error())),
+            Err(error) => Ok(Transition::Failed(error.api_error(), context.finish().of_failure())),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A new activity: it is judged, and executed if it needs no further approval.
 
 use quorate_common::activity::Status;
-use quorate_common::catalog::{Action, Gate};
+use quorate_common::catalog::{Action, Gate, Resource};
 
 use super::commit::Transition;
 use super::pending::{Pending, Verdict};
@@ -34,26 +34,26 @@ impl<'a> Submission<'a> {
             return Err(invalid.clone());
         }
         let mut activity = self.new_activity(entry, checked.intent(), runtime)?;
-        let is_permitted = self.session_permits(entry, &checked)?;
+        let denied_by_credential = self.denied_by_credential(entry, &checked)?;
         let (verdict, evaluations) = checked.decide(&[self.approval()]);
-        let denied = |denied: Denied| Transition::Failed(RequestError::Denied(denied).api_error());
-        let (mut transition, pending) = match verdict {
-            _ if !is_permitted => (denied(Denied::Session), None),
-            Verdict::Allowed(Ok(permit)) => (permit.execute(runtime)?, None),
-            Verdict::Allowed(Err(error)) => (Transition::Failed(error.api_error()), None),
+        let denied = |denied: Denied| Transition::failed(&denied.into());
+        let (mut transition, pending) = match (denied_by_credential, verdict) {
+            (None, Verdict::Allowed(Ok(permit))) => (permit.execute(runtime)?, None),
+            (None, Verdict::Allowed(Err(error))) => (Transition::failed(&error), None),
             // Only users of the organization vote on its activities.
-            Verdict::Waits(_) if is_decided_by_parent => {
+            (None, Verdict::Waits(_)) if is_decided_by_parent => {
                 (denied(Denied::Policies(evaluations.clone())), None)
             }
-            Verdict::Waits(pending) => {
+            (None, Verdict::Waits(_)) if !entry.waits => (denied(Denied::Waiting), None),
+            (None, Verdict::Waits(pending)) => {
                 if let Some(error) = pending.rule_error() {
-                    (Transition::Failed(error.api_error()), None)
+                    (Transition::failed(error), None)
                 } else {
                     self.check_waiting_limit()?;
                     (Transition::Waiting, Some(pending))
                 }
             }
-            Verdict::Denied(reason, _) => (denied(reason), None),
+            (Some(reason), _) | (None, Verdict::Denied(reason, _)) => (denied(reason), None),
         };
         activity.set_evaluations(evaluations);
         let shown_once = match &mut transition {
@@ -72,17 +72,27 @@ impl<'a> Submission<'a> {
         Ok(attempt.with(commit))
     }
 
-    /// Returns whether the session of the caller permits a request or a vote on it. Without a profile, a
-    /// session permits what its user may do. With one, the request must be within its scope, and must not
-    /// create credentials: they would not be limited.
-    pub(super) fn session_permits(&self, entry: &Entry, request: &Pending<'_>) -> Result<bool, RequestError> {
-        let Some(profile) = self.caller.session_profile else { return Ok(true) };
+    /// Returns why the caller's credential does not permit a request or a vote on it, if it does not. A recovery key
+    /// only recovers. A session without a profile permits what its user may do. With a profile, the request must be
+    /// within its scope, and must not create credentials: they would not be limited.
+    pub(super) fn denied_by_credential(
+        &self,
+        entry: &Entry,
+        request: &Pending<'_>,
+    ) -> Result<Option<Denied>, RequestError> {
+        if self.caller.is_recovery && !entry.recovers() {
+            return Ok(Some(Denied::RecoveryKey));
+        }
+        let Some(profile) = self.caller.session_profile else { return Ok(None) };
+        let opens_session = matches!(entry.acts, Some((Action::Create, Resource::Auth | Resource::Recovery)));
         let creates_credentials = entry.gate == Gate::Caller
             || entry.gate == Gate::OwnCredential
                 && entry.acts.is_some_and(|(action, _)| action == Action::Create);
         let profile = view::session_profile(self.world, &self.home, profile)?;
-        Ok(!creates_credentials
-            && profile.is_some_and(|profile| request.is_within(&profile.scope, &[self.approval()])))
+        let is_permitted = !opens_session
+            && !creates_credentials
+            && profile.is_some_and(|profile| request.is_within(&profile.scope, &[self.approval()]));
+        Ok((!is_permitted).then_some(Denied::Session))
     }
 
     /// Returns the view that kinds get.

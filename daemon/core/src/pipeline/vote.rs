@@ -28,8 +28,8 @@ impl Submission<'_> {
         let pending = self.pending(&target)?;
         let voters = pending.voters(&target);
         let is_proposer = target.proposer == self.caller.user;
-        if !self.session_permits(pending.entry(), &pending)? {
-            return Err(Denied::Session.into());
+        if let Some(denied) = self.denied_by_credential(pending.entry(), &pending)? {
+            return Err(denied.into());
         }
         if !voters.open_to.contains(&self.caller.user) && !is_proposer {
             return Err(Denied::NotAuthorized.into());
@@ -80,8 +80,8 @@ impl Submission<'_> {
             return self.answer(&known, &self.target, Some(&pending));
         }
         in_time(self.sent.stamped, self.now)?;
-        if !self.session_permits(pending.entry(), &pending)? {
-            return Err(Denied::Session.into());
+        if let Some(denied) = self.denied_by_credential(pending.entry(), &pending)? {
+            return Err(denied.into());
         }
         let mut commit = self.commit();
         let (target, pending) = self.approve(known, pending, &mut commit, runtime)?;
@@ -118,7 +118,7 @@ impl Submission<'_> {
         let (verdict, evaluations) = pending.decide(&approvals);
         let (transition, pending) = match verdict {
             Verdict::Allowed(Ok(permit)) => (permit.execute(runtime)?, None),
-            Verdict::Allowed(Err(error)) => (Transition::Failed(error.api_error()), None),
+            Verdict::Allowed(Err(error)) => (Transition::failed(&error), None),
             // An activity that is denied now keeps waiting: the root quorum may still complete it.
             Verdict::Waits(pending) | Verdict::Denied(_, pending) => (Transition::Waiting, Some(pending)),
         };

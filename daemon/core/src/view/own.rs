@@ -5,12 +5,15 @@ use quorate_chain::curve::{Curve, SecretKey};
 use quorate_chain::derive::{Path, derive};
 use quorate_chain::mnemonic::{Mnemonic, Seed};
 use quorate_common::ids::{
-    OrganizationId, SecretId, SmartContractInterfaceId, UserId, WalletAccountId, WalletId,
+    OrganizationId, OtpId, SecretId, SmartContractInterfaceId, UserId, VerificationTokenId, WalletAccountId,
+    WalletId,
 };
 use zeroize::Zeroizing;
 
 use crate::error::Corrupt;
-use crate::model::layout::{self, Key, SecretOf};
+use crate::model::layout::{self, Key, SecretOf, sign_in};
+use crate::model::one_time_code::{ATTEMPTS, OneTimeCode, SentCode, TokenUsage};
+use crate::model::record::Record as _;
 use crate::model::{ImportTarget, InterfaceText, PrivateKey, Purpose, WalletAccount};
 use crate::records;
 use crate::secret;
@@ -141,6 +144,48 @@ impl<'a> OwnRecords<'a> {
         }
         let record = self.records().read(&key)?.map(Zeroizing::new);
         record.map(|record| ImportTarget::decode(key, &record)).transpose()
+    }
+
+    /// Reads a one-time code. Returns `None` if it is unknown or was used.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or the record is damaged.
+    pub fn code(&self, id: OtpId) -> Result<Option<OneTimeCode>, Corrupt> {
+        let record = self.records().read(&sign_in::code(self.organization, id))?.map(Zeroizing::new);
+        record.map(|record| OneTimeCode::decode(&record)).transpose()
+    }
+
+    /// Returns how often a code was tried.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn attempts(&self, id: OtpId) -> Result<usize, Corrupt> {
+        Ok(self.records().keys(Page::first(&sign_in::attempts(self.organization, id), ATTEMPTS))?.len())
+    }
+
+    /// Reads up to `limit` codes that were sent to a receiver, with their numbers, the newest first.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or a record is damaged.
+    pub fn sent_codes(&self, receiver: &[&str; 2], limit: usize) -> Result<Vec<(u32, SentCode)>, Corrupt> {
+        let prefix = sign_in::sent(self.world.index(), self.organization, receiver);
+        let rows = self.records().page(Page::last(&prefix, limit))?;
+        let number = |key: &[u8]| sign_in::sent_number(key).ok_or(Corrupt::Record("sent code"));
+        rows.iter().map(|(key, record)| Ok((number(key)?, SentCode::decode(record)?))).collect()
+    }
+
+    /// Returns whether a verification token, which the organization or its parent issued, was already used in
+    /// this way.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    pub fn is_token_used(
+        &self,
+        issuer: OrganizationId,
+        token: VerificationTokenId,
+        usage: TokenUsage,
+    ) -> Result<bool, Corrupt> {
+        Ok(self.records().read(&sign_in::token_use(issuer, token, usage as u8))?.is_some())
     }
 
     fn secret(&self, of: SecretOf, noun: &'static str) -> Result<Zeroizing<Vec<u8>>, Corrupt> {

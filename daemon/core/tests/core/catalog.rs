@@ -6,16 +6,19 @@ use quorate_core::catalog::catalog;
 use crate::golden;
 
 /// Verbs with which the name of a type begins.
-const VERBS: [&str; 15] = [
-    "ACCEPT", "ACTIVATE", "APPROVE", "CREATE", "DELETE", "DISABLE", "EXPORT", "IMPORT", "INIT", "REJECT",
-    "REMOVE", "SET", "SIGN", "STAMP", "UPDATE",
+const VERBS: [&str; 17] = [
+    "ACCEPT", "ACTIVATE", "APPROVE", "CREATE", "DELETE", "DISABLE", "EXPORT", "IMPORT", "INIT", "RECOVER",
+    "REJECT", "REMOVE", "SET", "SIGN", "STAMP", "UPDATE", "VERIFY",
 ];
+
+/// Types whose name has no verb, as the published clients expect them.
+const WITHOUT_VERB: [&str; 3] = ["EMAIL_AUTH", "OTP_AUTH", "OTP_LOGIN"];
 
 /// Types that are subject to policies although no resource represents them.
 const WITHOUT_RESOURCE: [&str; 2] = ["REMOVE_IP_ALLOWLIST", "SET_IP_ALLOWLIST"];
 
 /// Result members whose version differs from that of the type, as the published clients expect them.
-const RESULTS: [(&str, &str); 15] = [
+const RESULTS: [(&str, &str); 23] = [
     ("ACCEPT_INVITATION_V2", "acceptInvitationResult"),
     ("CREATE_API_KEYS_V2", "createApiKeysResult"),
     ("CREATE_AUTHENTICATORS_V2", "createAuthenticatorsResult"),
@@ -26,9 +29,17 @@ const RESULTS: [(&str, &str); 15] = [
     ("CREATE_USERS_V2", "createUsersResult"),
     ("CREATE_USERS_V3", "createUsersResult"),
     ("CREATE_USERS_V4", "createUsersResult"),
+    ("EMAIL_AUTH_V2", "emailAuthResult"),
+    ("EMAIL_AUTH_V3", "emailAuthResult"),
+    ("INIT_OTP_AUTH_V3", "initOtpAuthResultV2"),
+    ("INIT_OTP_V2", "initOtpResult"),
+    ("INIT_OTP_V3", "initOtpResultV2"),
+    ("INIT_USER_EMAIL_RECOVERY_V2", "initUserEmailRecoveryResult"),
+    ("OTP_LOGIN_V2", "otpLoginResult"),
     ("SET_PAYMENT_METHOD_V2", "setPaymentMethodResult"),
     ("SIGN_RAW_PAYLOAD_V2", "signRawPayloadResult"),
     ("SIGN_TRANSACTION_V2", "signTransactionResult"),
+    ("VERIFY_OTP_V2", "verifyOtpResult"),
     ("APPROVE_ACTIVITY", ""),
     ("REJECT_ACTIVITY", ""),
 ];
@@ -54,7 +65,8 @@ fn activity_rows_follow_the_conventions() {
         let name = kind.activity_type.strip_prefix("ACTIVITY_TYPE_").expect("a type has the prefix");
         let (base, version) = split(name);
         let verb = base.split('_').next().expect("a first word");
-        assert!(VERBS.contains(&verb) && base.contains('_'), "{name} does not consist of a verb and a noun");
+        let is_named = VERBS.contains(&verb) && base.contains('_') || WITHOUT_VERB.contains(&base);
+        assert!(is_named, "{name} does not consist of a verb and a noun");
         assert_eq!(kind.path, format!("/public/v1/submit/{}", base.to_lowercase()), "{name}");
         assert_eq!(kind.intent, format!("{}Intent{version}", camel(base)), "{name}");
         assert_eq!(kind.result.clone().unwrap_or_default(), result(name, base, version), "{name}");

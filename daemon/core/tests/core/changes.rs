@@ -401,12 +401,12 @@ fn deleted_wallets_cannot_sign_and_are_cleaned_up() {
             sign_request(&mut fixture, "ACTIVITY_TYPE_UPDATE_WALLET_ACCOUNT_NAME", &rename).is_err(),
             "{step}"
         );
-        if let Some(commit) = cleanup::step(&fixture.memory).expect("the store is sound") {
+        if let Some(commit) = cleanup::step(&fixture.memory, NOW).expect("the store is sound") {
             fixture.memory.commit(commit);
         }
     }
     assert_eq!(rows(&fixture), [1, 1, 1, 0]);
-    assert!(cleanup::step(&fixture.memory).expect("the store is sound").is_none());
+    assert!(cleanup::step(&fixture.memory, NOW).expect("the store is sound").is_none());
 }
 
 /// Creates a policy whose consensus is the approval of the user without other rights.

@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 
 use crate::memory::Memory;
 use crate::passkey::Passkey;
+use crate::sign_in::{self, Prepared};
 use crate::{samples, secrets};
 
 /// Current time of the tests: 2026-01-01T00:00:00Z.
@@ -150,6 +151,8 @@ pub(crate) struct Fixture {
     pub(crate) secret: String,
     /// A secret that the first root user can import: parameters without a name.
     pub(crate) sealed_secret: Value,
+    /// Codes and tokens that sign in.
+    pub(crate) sign_in: Prepared,
     /// The fingerprint of a waiting activity, proposed by the second root user.
     pub(crate) waiting: String,
     serial: u64,
@@ -208,6 +211,7 @@ impl Fixture {
             bundles: Default::default(),
             secret: String::new(),
             sealed_secret: Value::Null,
+            sign_in: Prepared::default(),
             waiting: String::new(),
             serial: 0,
         };
@@ -284,6 +288,7 @@ impl Fixture {
         self.child = self.create_child("child", 20);
         self.sibling = self.create_child("sibling", 21);
         self.bare = self.create_bare_organization();
+        self.sign_in = sign_in::prepare(self);
         self.populate_settings();
         let mnemonic = "legal winner thank year wave sausage worth useful legal winner thank yellow";
         self.bundles = [
@@ -362,7 +367,8 @@ impl Fixture {
     }
 
     fn create_child(&mut self, name: &str, number: u32) -> Person {
-        let users = json!([{"userName": "root", "apiKeys": [{"apiKeyName": "key",
+        let email = (name == "child").then_some("root1@house.example");
+        let users = json!([{"userName": "root", "userEmail": email, "apiKeys": [{"apiKeyName": "key",
             "publicKey": public_key(number), "curveType": "API_KEY_CURVE_P256"}]}]);
         let child = json!({"subOrganizationName": name, "rootUsers": users, "rootQuorumThreshold": 1});
         let created = self.execute("ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V7", &child);

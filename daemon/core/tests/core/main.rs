@@ -47,6 +47,7 @@ mod secrets;
 mod seed;
 mod sessions;
 mod settings;
+mod sign_in;
 mod store_errors;
 mod stored;
 mod votes;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use quorate_chain::curve::{Curve, Message, SecretKey, Signature};
 use quorate_common::api_error::ApiError;
+use quorate_common::bounded::Email;
 use quorate_common::bundle::quorum_signature;
 use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
 use quorate_core::authn::Credentials;
@@ -41,6 +42,8 @@ pub(crate) struct Memory {
     pub(crate) limits: Limits,
     /// Whether mail can be sent.
     pub(crate) sends_mail: bool,
+    /// Whether SMS can be sent.
+    pub(crate) sends_sms: bool,
     /// Whether anybody may create an organization.
     pub(crate) allows_registration: bool,
     /// Treatment of denying policies that fail.
@@ -64,6 +67,7 @@ impl Default for Memory {
             reads_snapshot: Cell::new(false),
             limits: Limits::default(),
             sends_mail: true,
+            sends_sms: true,
             allows_registration: true,
             deny_errors: DenyErrors::Skip,
             cached: None,
@@ -403,6 +407,14 @@ impl World for Memory {
 
     fn sends_mail(&self) -> bool {
         self.sends_mail
+    }
+
+    fn allows_sender(&self, address: &Email) -> bool {
+        address.as_str().ends_with("@allowed.example")
+    }
+
+    fn sends_sms(&self) -> bool {
+        self.sends_sms
     }
 
     fn allows_registration(&self) -> bool {

@@ -28,12 +28,20 @@ pub(crate) const SUITE: &str = "TRANSPORT_ENCRYPTION_SUITE_ENCLAVE_ENCRYPT_V1";
 /// Card number for tests that no bank issues.
 pub(crate) const CARD: &str = "4242424242421881";
 
+/// Returns the parts of the sample of a type that must not be stored.
+pub(crate) fn secrets(activity_type: &str, fixture: &Fixture) -> Vec<String> {
+    let sample = parameters(activity_type, fixture, &fixture.spare);
+    let members = ["number", "otpCode", "encryptedOtpBundle", "verificationToken"];
+    members.iter().filter_map(|name| sample[name].as_str().map(str::to_owned)).collect()
+}
+
 /// Returns who may do this, and in which organization: for most kinds a root user of the fixture.
 pub(crate) fn stage(activity_type: &str, fixture: &Fixture) -> (Person, OrganizationId) {
     match activity_type.trim_start_matches("ACTIVITY_TYPE_") {
         "ACCEPT_INVITATION" | "ACCEPT_INVITATION_V2" => (fixture.invited.clone(), fixture.id),
         "CREATE_ORGANIZATION" | "CREATE_ORGANIZATION_V2" => (fixture.registrant.clone(), fixture.id),
         "DELETE_ORGANIZATION" => (fixture.bare.clone(), fixture.bare.home),
+        "RECOVER_USER" => (fixture.spare.clone(), fixture.id),
         "DELETE_SUB_ORGANIZATION" => (fixture.child.clone(), fixture.child.home),
         _ => (fixture.roots[0].clone(), fixture.id),
     }

@@ -265,7 +265,7 @@ fn deleted_sub_organizations_are_inaccessible_and_cleaned_up() {
     let body = json!({"organizationId": child.home}).to_string().into_bytes();
     let answer = fixture.memory.query("list_users", &fixture.roots[0].stamps(&body), &body, NOW);
     assert_eq!(answer.expect_err("the record is deleted").message, "no organization found with the given ID");
-    while let Some(commit) = cleanup::step(&fixture.memory).expect("the store is readable") {
+    while let Some(commit) = cleanup::step(&fixture.memory, NOW).expect("the store is readable") {
         fixture.memory.commit(commit);
     }
     let listed = |filter: &Value| query_as_root(&fixture, "list_suborgs", filter)["organizationIds"].clone();

@@ -25,6 +25,7 @@ use quorate_core::model::{
 use quorate_core::outbox::StoredDelivery;
 use quorate_core::outbox::{Delivery, EventBody, Parked};
 use quorate_core::secret;
+use quorate_core::sms::Sms;
 use serde_json::Value;
 
 use crate::fixture::{Fixture, NOW};
@@ -159,6 +160,8 @@ fn records_stay_readable() {
     check_as::<StoredDelivery>("notice", &fixture, |key| key[0] == b'x');
     check::<InterfaceText>(&fixture, |key| key[0] == b'i');
     check::<Mail>(&fixture, |_| false);
+    check_as::<Mail>("mail with html", &fixture, |_| false);
+    check_as::<Sms>("sms", &fixture, |_| false);
     check::<Delivery>(&fixture, |key| DeliveryId::of_key(key).is_some());
     check::<EventBody>(&fixture, outbox::is_body);
     check::<Parked>(&fixture, |_| false);
@@ -333,6 +336,7 @@ fn keys() -> Vec<(&'static str, Vec<u8>)> {
         ("event body", delivery(None).body()),
         ("parked deliveries", delivery(Some(endpoint)).destination.parked()),
         ("mail", layout::mail(activity, 2)),
+        ("sms", outbox::sms(activity, 2)),
         ("deleted user", layout::deleted_user(organization, UserId::from_bytes([0x66; 16]))),
         (
             "account name",

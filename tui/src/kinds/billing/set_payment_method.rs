@@ -4,7 +4,7 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind {
     abridged: &[("number", last_digits), ("cvv", no_digits)],
-    hidden: Some(("ACTIVITY_TYPE_SET_PAYMENT_METHOD", "the daemon hides a card's number")),
+    hidden: Some((&["ACTIVITY_TYPE_SET_PAYMENT_METHOD"], "the daemon hides a card's number")),
     ..Kind::new("SET_PAYMENT_METHOD", "Set payment method", describe)
 };
 

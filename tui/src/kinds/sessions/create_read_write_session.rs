@@ -46,10 +46,7 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
 /// several users have.
 fn user(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Option<String>, Undecodable> {
     if let Some(email) = parameters.maybe_text("email")? {
-        let holders = context.organization.users.iter();
-        let mut holders = holders.filter(|user| user.user_email.as_deref() == Some(email));
-        let only = holders.next().filter(|_| holders.next().is_none());
-        return Ok(only.map(|user| user.user_id.to_string()));
+        return Ok(context.only_user_with_email(email));
     }
     let named = parameters.maybe_text("userId")?.map(str::to_owned);
     Ok(named.or_else(|| context.proposer.map(|id| id.to_string())))

@@ -4,8 +4,15 @@ use super::Kind;
 
 mod create_read_only_session;
 mod create_read_write_session;
-mod session;
+mod email_auth;
+mod otp_login;
+pub(super) mod session;
 mod stamp_login;
 
-pub(super) const KINDS: &[Kind] =
-    &[create_read_only_session::KIND, create_read_write_session::KIND, stamp_login::KIND];
+pub(super) const KINDS: &[Kind] = &[
+    create_read_only_session::KIND,
+    create_read_write_session::KIND,
+    email_auth::KIND,
+    otp_login::KIND,
+    stamp_login::KIND,
+];

@@ -9,7 +9,7 @@ use crate::text::duration;
 const LIFETIME_SECONDS: u64 = 900;
 
 /// Returns the lifetime of a session, as in `for 15m`: the shorter of the requested one and that of its profile.
-pub(super) fn lifetime(
+pub(in crate::kinds) fn lifetime(
     parameters: &Reader<'_>,
     profile: Option<&SessionProfile>,
 ) -> Result<String, Undecodable> {
@@ -21,12 +21,63 @@ pub(super) fn lifetime(
 }
 
 /// Returns whether a session replaces the other sessions of its user.
-pub(super) fn replaces(parameters: &Reader<'_>) -> Result<bool, Undecodable> {
+pub(in crate::kinds) fn replaces(parameters: &Reader<'_>) -> Result<bool, Undecodable> {
     Ok(parameters.has("invalidateExisting") && parameters.boolean("invalidateExisting")?)
 }
 
+/// Flags that the owner of the target key is unknown, and so who receives what is mailed, such as `session`.
+pub(in crate::kinds) fn flag_mailed_key(description: &mut Description, what: &str) {
+    let text = format!(
+        "An attacker who reads the mail and has the target key receives the {what}. Compare the target key with the one that the receiver sees."
+    );
+    description.flag(Level::High, "target-unknown", text);
+}
+
+/// How long a login lasts, and what its session profile permits.
+pub(in crate::kinds) struct Limits {
+    /// Lifetime, as in `for 15m`.
+    pub(in crate::kinds) lifetime: String,
+    /// What the session may do, as a sentence.
+    pub(in crate::kinds) sentence: String,
+    is_unknown: bool,
+}
+
+impl Limits {
+    /// Reads the lifetime and the session profile of a login.
+    pub(in crate::kinds) fn read(
+        parameters: &Reader<'_>,
+        context: &ReviewContext<'_>,
+    ) -> Result<Self, Undecodable> {
+        let profiles = &context.organization.session_profiles;
+        let named = parameters.maybe_text("sessionProfileId")?;
+        let known = named.and_then(|id| profiles.iter().find(|one| one.session_profile_id.to_string() == id));
+        let sentence = match (named, known) {
+            (None, _) => "It may do what this user may do.".to_owned(),
+            (Some(_), Some(profile)) => format!(
+                "It is limited by the session profile {}: it may only propose activities where {} [s] is true.",
+                stated(&profile.session_profile_name),
+                quoted(&profile.scope)
+            ),
+            (Some(id), None) => {
+                format!("It is limited by the session profile {} (not known here).", clean(id))
+            }
+        };
+        let is_unknown = named.is_some() && known.is_none();
+        Ok(Self { lifetime: lifetime(parameters, known)?, sentence, is_unknown })
+    }
+
+    /// Flags a session profile that is not known here.
+    pub(in crate::kinds) fn flag(&self, description: &mut Description) {
+        if self.is_unknown {
+            let text =
+                "The limits and the lifetime of the session are unknown: its profile is not known here.";
+            description.flag(Level::High, "unknown-profile", text);
+        }
+    }
+}
+
 /// Flags what the holder of a session of this user can do.
-pub(super) fn flag_holder(description: &mut Description, id: &str, context: &ReviewContext<'_>) {
+pub(in crate::kinds) fn flag_holder(description: &mut Description, id: &str, context: &ReviewContext<'_>) {
     let user = context.user_named(id);
     if context.is_root(id) {
         description.flag(

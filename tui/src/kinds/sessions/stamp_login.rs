@@ -1,6 +1,6 @@
 //! Opens a session for the proposer.
 
-use super::session::{flag_holder, lifetime, replaces};
+use super::session::{Limits, flag_holder, replaces};
 use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("STAMP_LOGIN", "Log in", describe);
@@ -8,33 +8,20 @@ pub(super) const KIND: Kind = Kind::new("STAMP_LOGIN", "Log in", describe);
 fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
     let proposer = context.proposer.map(|id| id.to_string()).unwrap_or_default();
     let user = context.proposer_named();
-    let profiles = &context.organization.session_profiles;
-    let named = parameters.maybe_text("sessionProfileId")?;
-    let known = named.and_then(|id| profiles.iter().find(|one| one.session_profile_id.to_string() == id));
-    let lifetime = lifetime(parameters, known)?;
-    let limits = match (named, known) {
-        (None, _) => "It may do what this user may do.".to_owned(),
-        (Some(_), Some(profile)) => format!(
-            "It is limited by the session profile {}: it may only propose activities where {} [s] is true.",
-            stated(&profile.session_profile_name),
-            quoted(&profile.scope)
-        ),
-        (Some(id), None) => format!("It is limited by the session profile {} (not known here).", clean(id)),
-    };
+    let limits = Limits::read(parameters, context)?;
     let mut description = Description::new(
         context.user_short(&proposer),
         format!(
-            "Open a session of {user} {lifetime}, for the public key {}. {limits}",
-            clean(parameters.text("publicKey")?)
+            "Open a session of {user} {}, for the public key {}. {}",
+            limits.lifetime,
+            clean(parameters.text("publicKey")?),
+            limits.sentence
         ),
     );
     if replaces(parameters)? {
         description.flag(Level::Low, "ends-sessions", "Ends the other logins of this user.");
     }
-    if named.is_some() && known.is_none() {
-        let text = "The limits and the lifetime of the session are unknown: its profile is not known here.";
-        description.flag(Level::High, "unknown-profile", text);
-    }
+    limits.flag(&mut description);
     flag_holder(&mut description, &proposer, context);
     Ok(description)
 }

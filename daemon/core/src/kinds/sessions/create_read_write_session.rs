@@ -127,19 +127,20 @@ impl Kind for Request {
     fn execute(self, plan: Self::Plan, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
         let (user, target, name) = plan;
         let (credential_bundle, public_key) = bundles::new_credential(&target, context)?;
-        let seconds = self.seconds.map_or(session::LIFETIME_SECONDS, |ExpirationSeconds(seconds)| seconds);
         let new = NewSession {
-            key: session::p256_key(name, public_key, seconds),
+            key: session::p256_key(name, public_key, session::seconds(self.seconds)),
             source: KeySource::ReadWriteSession,
             invalidates_existing: self.invalidates_existing,
             profile: None,
         };
-        let api_key_id = new.open(user, context)?;
+        let user: User = context.user(user)?.clone();
+        let (user_id, username) = (user.id, user.name.to_string());
+        let api_key_id = new.open(user, context);
         Ok(Outcome {
             organization_id: context.organization.id(),
             organization_name: context.organization.head.name.to_string(),
-            user_id: user,
-            username: context.user(user)?.name.to_string(),
+            user_id,
+            username,
             api_key_id,
             credential_bundle,
         })

@@ -4,11 +4,18 @@ use super::prelude::*;
 
 mod create_read_only_session;
 mod create_read_write_session;
+mod email_auth;
+mod otp_login;
 mod stamp_login;
 
 pub(super) const ENTRIES: &[Entry] = &[
     entry::<create_read_only_session::Intent>(),
     entry::<create_read_write_session::V1>(),
     entry::<create_read_write_session::V2>(),
+    entry::<email_auth::V1>(),
+    entry::<email_auth::V2>(),
+    entry::<email_auth::V3>(),
+    entry::<otp_login::V1>(),
+    entry::<otp_login::V2>(),
     entry::<stamp_login::Intent>(),
 ];

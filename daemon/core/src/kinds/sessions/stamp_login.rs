@@ -38,6 +38,6 @@ impl Kind for Intent {
     }
 
     fn execute(self, login: Login, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
-        Ok(Outcome { session: login.open(context.proposer, context)? })
+        Ok(Outcome { session: login.open(context.user(context.proposer)?.clone(), context)? })
     }
 }

@@ -1,7 +1,7 @@
 //! Keys of index entries by values, of which they contain keyed digests.
 
 use hmac::{Hmac, KeyInit, Mac};
-use quorate_common::ids::{OrganizationId, WalletAccountId, WalletId};
+use quorate_common::ids::{OrganizationId, OtpId, WalletAccountId, WalletId};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
@@ -20,6 +20,16 @@ impl IndexKey {
     /// Returns a keyed digest that identifies a seed without revealing it.
     pub fn of_seed(&self, seed: &[u8; 64]) -> [u8; 16] {
         self.digest(&[b"seed", seed])
+    }
+
+    /// Returns a keyed digest that identifies a receiver of one-time codes without revealing it.
+    pub fn of_receiver(&self, [word, receiver]: &[&str; 2]) -> [u8; 16] {
+        self.digest(&[b"receiver", word.as_bytes(), receiver.as_bytes()])
+    }
+
+    /// Returns a keyed digest of a one-time code, from which the code cannot be found without the key.
+    pub fn of_code(&self, organization: OrganizationId, id: OtpId, code: &str) -> [u8; 16] {
+        self.digest(&[b"code", organization.as_bytes(), id.as_bytes(), code.as_bytes()])
     }
 
     fn digest(&self, parts: &[&[u8]]) -> [u8; 16] {

@@ -1,5 +1,7 @@
 //! Keys of the outbox: queued webhook deliveries, in the order in which they are made.
 //!
+//! Queued SMS are in the same part of the store, with keys of their own.
+//!
 //! A destination is one receiver of an organization. A key consists of the letter `p`, a class, a shard, and
 //! the parts below. The shard depends on the organization alone: the queue of an organization is contiguous,
 //! and several daemons can divide the shards among them. Within a destination, the schedule is ordered by due
@@ -22,12 +24,16 @@ pub const SCHEDULE: &[u8] = &[LETTER, Class::Schedule as u8];
 /// Prefix of the keys of the counts of parked deliveries.
 pub const PARKED: &[u8] = &[LETTER, Class::Parked as u8];
 
+/// Prefix of the keys of queued SMS.
+pub const SMS: &[u8] = &[LETTER, Class::Sms as u8];
+
 /// The second byte of a key of the outbox.
 #[derive(Clone, Copy)]
 #[repr(u8)]
 enum Class {
     Body = b'b',
     Delivery = b'd',
+    Sms = b'm',
     Parked = b'p',
     Schedule = b's',
 }
@@ -68,6 +74,11 @@ pub type Lane = (Destination, ActivityId);
 /// Returns the shard of an organization: the XOR of the bytes of its id.
 fn shard(organization: OrganizationId) -> u8 {
     organization.as_bytes().iter().fold(0, |shard, byte| shard ^ byte)
+}
+
+/// Returns the key of a queued SMS, by the activity that sends it. SMS are not divided into shards.
+pub fn sms(activity: ActivityId, number: u32) -> Key {
+    key(Letter::Outbox, &[&[Class::Sms as u8], activity.as_bytes(), &number.to_be_bytes()])
 }
 
 fn class(class: Class, organization: OrganizationId, rest: &[&[u8]]) -> Key {

@@ -4,6 +4,7 @@ use super::results::WalletOutcome;
 use super::{DisabledFeatures, Request};
 use crate::kinds::prelude::*;
 use crate::params::credential::{OauthProviderParams, OauthProviderParamsV2, VerificationToken};
+use crate::params::one_time_code::ClientSignature;
 use crate::params::user::RootUserParamsV4;
 use crate::params::{NewUser, WalletParams};
 
@@ -29,16 +30,6 @@ pub(in crate::kinds) struct WithContact<U: Serialize> {
     verification_token: Option<VerificationToken>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     client_signature: Option<ClientSignature>,
-}
-
-/// A signature by the key of a verification token.
-#[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct ClientSignature {
-    public_key: Text<140>,
-    scheme: Text<64>,
-    message: Text<16384>,
-    signature: Text<256>,
 }
 
 pub(in crate::kinds) type V7 = WithContact<RootUserParamsV4<OauthProviderParams>>;

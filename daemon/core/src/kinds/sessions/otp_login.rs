@@ -1,0 +1,136 @@
+//! Opens a session for the user whose contact a verification token proves.
+
+use quorate_common::bounded::ExpirationSeconds;
+
+use crate::kinds::prelude::*;
+use crate::make::session::{self, Login};
+use crate::make::verification::{self, Proof};
+use crate::make::{code_request, sign_in};
+use crate::model::one_time_code::TokenUsage;
+use crate::params::one_time_code::ClientSignature;
+use crate::params::secret_text::SecretText;
+use crate::params::session::{LoginParams, PUBLIC_KEY};
+
+/// Longest token that is read, in bytes.
+const TOKEN: usize = 8192;
+
+/// Opens a session for the user whose contact the token proves.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct V1 {
+    verification_token: SecretText<TOKEN>,
+    public_key: Text<PUBLIC_KEY>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expiration_seconds: Option<ExpirationSeconds>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    invalidate_existing: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    client_signature: Option<ClientSignature>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    session_profile_id: Option<SessionProfileId>,
+}
+
+/// Opens a session for the user whose contact the token proves. The key of the token must sign the login.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct V2 {
+    verification_token: SecretText<TOKEN>,
+    public_key: Text<PUBLIC_KEY>,
+    client_signature: ClientSignature,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expiration_seconds: Option<ExpirationSeconds>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    invalidate_existing: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    session_profile_id: Option<SessionProfileId>,
+}
+
+/// The version-independent parameters.
+pub(in crate::kinds) struct Request {
+    token: SecretText<TOKEN>,
+    login: LoginParams,
+    client_signature: Option<ClientSignature>,
+    is_bound: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(in crate::kinds) struct Outcome {
+    session: String,
+}
+
+impl Version for V1 {
+    type Kind = Request;
+    const TYPE: &'static str = "ACTIVITY_TYPE_OTP_LOGIN";
+    const NUMBER: u16 = 86;
+    const MASKS: bool = true;
+}
+
+impl Version for V2 {
+    type Kind = Request;
+    const TYPE: &'static str = "ACTIVITY_TYPE_OTP_LOGIN_V2";
+    const NUMBER: u16 = 120;
+    const RESULT: Option<&'static str> = Some("otpLoginResult");
+    const MASKS: bool = true;
+}
+
+impl From<V1> for Request {
+    fn from(intent: V1) -> Self {
+        let login = LoginParams {
+            public_key: intent.public_key,
+            expiration_seconds: intent.expiration_seconds,
+            invalidate_existing: intent.invalidate_existing,
+            session_profile_id: intent.session_profile_id,
+        };
+        Self {
+            token: intent.verification_token,
+            login,
+            client_signature: intent.client_signature,
+            is_bound: false,
+        }
+    }
+}
+
+impl From<V2> for Request {
+    fn from(intent: V2) -> Self {
+        let login = LoginParams {
+            public_key: intent.public_key,
+            expiration_seconds: intent.expiration_seconds,
+            invalidate_existing: intent.invalidate_existing,
+            session_profile_id: intent.session_profile_id,
+        };
+        Self {
+            token: intent.verification_token,
+            login,
+            client_signature: Some(intent.client_signature),
+            is_bound: true,
+        }
+    }
+}
+
+impl Kind for Request {
+    const ACTS: Acts = Some((Action::Create, Resource::Auth));
+    const OPEN_TO_PARENT: bool = true;
+    const WAITS: bool = false;
+    type Plan = (Proof, User, Login);
+    type Outcome = Outcome;
+
+    fn rules(&self, view: &View<'_>) -> Result<Self::Plan, RequestError> {
+        let proof = verification::read(self.token.reveal(), view)?;
+        if self.is_bound {
+            proof.check_bound()?;
+        }
+        proof.check_login(self.client_signature.as_ref(), self.login.public_key.as_str())?;
+        code_request::check_feature(&proof.contact, view)?;
+        let user = sign_in::holder(&proof.contact, view.organization)?.clone();
+        Ok((proof, user, session::check_login(&self.login, view)?))
+    }
+
+    fn execute(
+        self,
+        (proof, user, login): Self::Plan,
+        context: &mut Execution<'_>,
+    ) -> Result<Outcome, RequestError> {
+        proof.use_once(TokenUsage::Login, context)?;
+        Ok(Outcome { session: login.open(proof.contact.verified(user), context)? })
+    }
+}

@@ -1,0 +1,97 @@
+//! Checks requests for one-time codes, and sends the codes.
+
+use quorate_common::bounded::{Email, Phone, Text};
+use quorate_common::json;
+
+use super::one_time_code::{Flow, NewCode, SentTo};
+use super::sign_in;
+use crate::error::{Intent, RequestError};
+use crate::execution::Execution;
+use crate::messages::{self, Branding};
+use crate::model::FeatureName;
+use crate::model::one_time_code::{Contact, OtpType};
+use crate::params::message::SmsCustomizationParams;
+use crate::params::one_time_code::{CodeLifetime, CodeRequest};
+use crate::view::View;
+
+/// Lifetime of a code unless its request states it, in seconds.
+const LIFETIME_SECONDS: u64 = 300;
+
+/// How a code is sent: its receiver, and how its message is customized.
+pub struct Delivery {
+    /// Contact that the code is sent to.
+    pub contact: Contact,
+    branding: Branding,
+}
+
+/// Checks a request for a code.
+///
+/// # Errors
+/// If the contact is invalid, codes to such contacts are not enabled in the organization or cannot be sent, or the
+/// message is customized in an invalid way.
+pub fn check(request: &CodeRequest, view: &View<'_>) -> Result<Delivery, RequestError> {
+    let text = request.contact.as_str().to_owned();
+    let invalid = |reason| json::member_error("parameters", "contact", reason);
+    let contact = match request.otp_type {
+        OtpType::Email => Contact::Email(Email::parse(text).map_err(invalid)?),
+        OtpType::Sms => Contact::Phone(Phone::parse(text).map_err(invalid)?),
+    };
+    check_feature(&contact, view)?;
+    match contact {
+        Contact::Email(_) if !view.sends_mail() => return Err(Intent::NoMail.into()),
+        Contact::Phone(_) if !view.sends_sms() => return Err(Intent::NoSms.into()),
+        Contact::Email(_) | Contact::Phone(_) => {}
+    }
+    request.sms.as_ref().map(SmsCustomizationParams::checked_template).transpose()?;
+    let branding = request.customization.branding(&request.sender, view)?;
+    Ok(Delivery { contact, branding })
+}
+
+/// Checks that the organization has enabled codes to such a contact.
+///
+/// # Errors
+/// [`Intent::FeatureOff`] if it has not.
+pub fn check_feature(contact: &Contact, view: &View<'_>) -> Result<(), RequestError> {
+    let feature = match contact {
+        Contact::Email(_) => FeatureName::OtpEmailAuth,
+        Contact::Phone(_) => FeatureName::SmsAuth,
+    };
+    sign_in::check_feature(feature, view.organization)
+}
+
+/// Makes a code and sends it.
+///
+/// # Errors
+/// If too many codes were sent to the receiver, the message cannot be composed, or the store cannot be read.
+pub fn send(
+    request: &CodeRequest,
+    delivery: Delivery,
+    flow: Flow,
+    context: &mut Execution<'_>,
+) -> Result<SentTo, RequestError> {
+    let Delivery { contact, branding } = delivery;
+    let seconds = request.lifetime.map_or(LIFETIME_SECONDS, CodeLifetime::seconds);
+    let new = NewCode {
+        contact: contact.clone(),
+        user_identifier: request.user_identifier.as_ref().map(|user| user.as_str().to_owned()),
+        length: request.length,
+        is_alphanumeric: request.is_alphanumeric,
+        seconds,
+    };
+    let sent = new.create(flow, context)?;
+    let now = context.now();
+    let organization = context.organization.head.name.as_str();
+    match contact {
+        Contact::Email(to) => {
+            let mail = messages::code(&to, &sent.code, seconds / 60, &branding, organization, now)?;
+            context.send(mail);
+        }
+        Contact::Phone(to) => {
+            let template = request.sms.as_ref().and_then(|sms| sms.template.as_ref()).map(Text::as_str);
+            let app = branding.app_name.as_ref().map_or(organization, |app| app.as_str());
+            let sms = messages::code_sms(&to, &sent.code, template, app, now);
+            context.text(sms);
+        }
+    }
+    Ok(sent)
+}

@@ -1,0 +1,71 @@
+//! Makes the key of a session, and mails it to its user, encrypted to a key of the client.
+
+use quorate_common::bounded::{Email, Label};
+use quorate_common::bundle::TargetPublicKey;
+use quorate_common::ids::{ApiKeyId, UserId};
+
+use super::session::{self, NewSession};
+use super::sign_in;
+use crate::bundles;
+use crate::error::{Corrupt, Intent, RequestError};
+use crate::execution::Execution;
+use crate::mail::Mail;
+use crate::messages::Branding;
+use crate::model::one_time_code::Contact;
+use crate::model::user::KeySource;
+use crate::model::{Millis, User};
+use crate::params::mailed_key::MailedKeyRequest;
+use crate::view::View;
+
+/// A key to make, whose parameters were checked.
+pub struct MailedKey {
+    /// User who gets it.
+    pub user: User,
+    target: TargetPublicKey,
+    name: Label,
+    branding: Branding,
+}
+
+/// Composes the mail, with the bundle of the key and its lifetime in minutes.
+type Compose = fn(&Email, &str, u64, &Branding, &str, Millis) -> Result<Mail, Corrupt>;
+
+/// Checks the parameters of a key. `flow` names it, unless its request does.
+///
+/// # Errors
+/// If mail cannot be sent, a parameter is invalid, or the email address is not that of one user.
+pub fn check(request: &MailedKeyRequest, flow: &str, view: &View<'_>) -> Result<MailedKey, RequestError> {
+    if !view.sends_mail() {
+        return Err(Intent::NoMail.into());
+    }
+    let target = bundles::target(request.target.as_str())?;
+    let branding = request.customization.branding(&request.sender, view)?;
+    let name = request.name.clone().map_or_else(|| session::label(flow, view), Ok)?;
+    let user = sign_in::holder(&Contact::Email(request.email.clone()), view.organization)?.clone();
+    Ok(MailedKey { user, target, name, branding })
+}
+
+impl MailedKey {
+    /// Makes the key and mails it. Returns the ids of the user and the key.
+    ///
+    /// # Errors
+    /// If the mail cannot be composed.
+    pub fn send(
+        self,
+        request: &MailedKeyRequest,
+        source: KeySource,
+        compose: Compose,
+        context: &mut Execution<'_>,
+    ) -> Result<(UserId, ApiKeyId), RequestError> {
+        let Self { user, target, name, branding } = self;
+        let (bundle, public_key) = bundles::new_credential(&target, context)?;
+        let seconds = session::seconds(request.seconds);
+        let organization = context.organization.head.name.as_str();
+        let mail = compose(&request.email, &bundle, seconds / 60, &branding, organization, context.now())?;
+        context.send(mail);
+        let invalidates_existing = request.invalidates_existing;
+        let key = session::p256_key(name, public_key, seconds);
+        let user_id = user.id;
+        let new = NewSession { key, source, invalidates_existing, profile: None };
+        Ok((user_id, new.open(user, context)))
+    }
+}

@@ -1,0 +1,232 @@
+//! Sends one-time codes, and accepts each of them once.
+
+use aws_lc_rs::constant_time::verify_slices_are_equal;
+use quorate_common::bundle::{Sealed, TargetKey, TargetPublicKey};
+use quorate_common::ids::{OtpId, UserId};
+use serde::Deserialize;
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::error::{Intent, RequestError};
+use crate::execution::Execution;
+use crate::model::Millis;
+use crate::model::one_time_code::{ATTEMPTS, Claim, CodeFlow, Contact, OneTimeCode, SentCode};
+use crate::view::View;
+
+/// How many codes a receiver may be sent within [`WINDOW_MILLIS`], and how many may be valid at once.
+const CODES: usize = 3;
+/// Time in which the codes of a receiver are counted, in milliseconds.
+const WINDOW_MILLIS: u64 = 180_000;
+/// How many codes to one receiver are read. More cannot be valid, as each is valid for ten minutes at most.
+const SENT_READ: usize = 16;
+/// The digits of base 32 by Crockford: no letter looks like a digit.
+const ALPHANUMERIC: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const DIGITS: &[u8; 10] = b"0123456789";
+
+/// The code to send.
+pub struct NewCode {
+    /// Contact that it is sent to.
+    pub contact: Contact,
+    /// The user who requests it, as the client names them. Codes are counted for them too.
+    pub user_identifier: Option<String>,
+    /// Number of characters.
+    pub length: usize,
+    /// Whether it contains letters.
+    pub is_alphanumeric: bool,
+    /// Lifetime in seconds.
+    pub seconds: u64,
+}
+
+/// A code that was made, and is to be sent.
+pub struct SentTo {
+    /// Id of the code.
+    pub id: OtpId,
+    /// Code.
+    pub code: Zeroizing<String>,
+    /// Key that the client encrypts the code to, in an encrypted flow.
+    pub target: Option<TargetPublicKey>,
+}
+
+/// The flow of a code to make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// [`CodeFlow::Plain`].
+    Plain,
+    /// [`CodeFlow::Encrypted`], with a new key.
+    Encrypted,
+    /// [`CodeFlow::Auth`].
+    Auth(UserId),
+}
+
+impl NewCode {
+    /// Makes a code and stores its digest.
+    ///
+    /// # Errors
+    /// [`Intent::TooManyCodes`] if too many codes were sent to the contact, or requested for the user identifier,
+    /// or the error of the store.
+    pub fn create(self, flow: Flow, context: &mut Execution<'_>) -> Result<SentTo, RequestError> {
+        let now = context.now();
+        let id = OtpId::random(context.random());
+        let sent = SentCode { id, sent: now };
+        let expires = now.saturating_add(self.seconds.saturating_mul(1000));
+        // Mail servers ignore the case of addresses, so that it must not make a new receiver.
+        let address = self.contact.as_str().to_lowercase();
+        let contact = Some(("contact", address.as_str()));
+        let receivers = [contact, self.user_identifier.as_deref().map(|user| ("user", user))];
+        // All limits are checked before the first claim, since claims last although the request fails.
+        let mut claims = Vec::new();
+        for (word, receiver) in receivers.into_iter().flatten() {
+            let number = next_number(&[word, receiver], &context.view())?;
+            claims.push(Claim::Sent([word.to_owned(), receiver.to_owned()], number, sent));
+        }
+        for claim in claims {
+            context.claim(claim, expires.max(now.saturating_add(WINDOW_MILLIS)));
+        }
+        let letters = if self.is_alphanumeric { ALPHANUMERIC.as_slice() } else { DIGITS.as_slice() };
+        let code = random_text(letters, self.length, context.entropy());
+        let (flow, target) = match flow {
+            Flow::Plain => (CodeFlow::Plain, None),
+            Flow::Auth(user) => (CodeFlow::Auth(user), None),
+            Flow::Encrypted => {
+                let key = TargetKey::generate(context.entropy());
+                let secret = const_hex::encode(key.to_bytes().as_slice());
+                (CodeFlow::Encrypted(secret), Some(key.public().clone()))
+            }
+        };
+        let digest = context.code_digest(id, &code);
+        context.put_code(id, OneTimeCode { digest, contact: self.contact, flow, expires });
+        Ok(SentTo { id, code, target })
+    }
+}
+
+/// Returns the number of the next code to a receiver.
+fn next_number(receiver: &[&str; 2], view: &View<'_>) -> Result<u32, RequestError> {
+    let sent = view.records().sent_codes(receiver, SENT_READ)?;
+    let since = view.now.saturating_sub(WINDOW_MILLIS);
+    let recent = sent.iter().filter(|(_, one)| one.sent > since).count();
+    let mut valid = 0_usize;
+    for (_, one) in &sent {
+        valid = valid.saturating_add(usize::from(is_valid(one.id, view)?));
+    }
+    if recent >= CODES || valid >= CODES {
+        return Err(Intent::TooManyCodes.into());
+    }
+    Ok(sent.first().map_or(0, |(number, _)| number.saturating_add(1)))
+}
+
+/// Returns whether a code could still be used.
+fn is_valid(id: OtpId, view: &View<'_>) -> Result<bool, RequestError> {
+    let code = view.records().code(id)?;
+    Ok(code.is_some_and(|code| code.expires > view.now) && view.records().attempts(id)? < ATTEMPTS)
+}
+
+/// Returns a text of uniformly distributed letters.
+fn random_text(letters: &[u8], length: usize, fill: &mut dyn FnMut(&mut [u8])) -> Zeroizing<String> {
+    // Bytes beyond the last multiple of the number of letters would make the first letters more likely.
+    let unbiased = 256_usize.checked_rem(letters.len()).map_or(0, |rest| 256_usize.saturating_sub(rest));
+    let mut text = Zeroizing::new(String::with_capacity(length));
+    let mut byte = [0; 1];
+    while text.len() < length {
+        fill(&mut byte);
+        let [byte] = byte;
+        let index = usize::from(byte);
+        let letter = index.checked_rem(letters.len()).and_then(|index| letters.get(index));
+        text.extend(letter.filter(|_| index < unbiased).map(|letter| char::from(*letter)));
+    }
+    byte.zeroize();
+    text
+}
+
+/// A code that was accepted.
+pub struct Accepted<T> {
+    /// Contact that received the code.
+    pub contact: Contact,
+    /// What the code was for.
+    pub flow: T,
+}
+
+/// Accepts a code that is sent back as it is.
+///
+/// # Errors
+/// [`Intent::OtpCode`] if it is not valid, or the error of the store.
+pub fn accept_plain(
+    id: OtpId,
+    code: &str,
+    context: &mut Execution<'_>,
+) -> Result<Accepted<()>, RequestError> {
+    let read = |flow: &CodeFlow| (*flow == CodeFlow::Plain).then(|| (Zeroizing::new(code.to_owned()), ()));
+    accept(id, context, read)
+}
+
+/// Accepts a code that opens a session. Returns the user whose session it is.
+///
+/// # Errors
+/// As [`accept_plain`].
+pub fn accept_auth(
+    id: OtpId,
+    code: &str,
+    context: &mut Execution<'_>,
+) -> Result<Accepted<UserId>, RequestError> {
+    let read = |flow: &CodeFlow| match flow {
+        CodeFlow::Auth(user) => Some((Zeroizing::new(code.to_owned()), *user)),
+        CodeFlow::Plain | CodeFlow::Encrypted(_) => None,
+    };
+    accept(id, context, read)
+}
+
+/// Accepts an encrypted code. Returns the public key that the client encrypted with it, as it is.
+///
+/// # Errors
+/// As [`accept_plain`].
+pub fn accept_encrypted(
+    id: OtpId,
+    sealed: &Sealed,
+    context: &mut Execution<'_>,
+) -> Result<Accepted<String>, RequestError> {
+    accept(id, context, |flow| {
+        let CodeFlow::Encrypted(secret) = flow else { return None };
+        let secret: Zeroizing<[u8; 32]> = Zeroizing::new(const_hex::decode_to_array(secret).ok()?);
+        let plaintext = TargetKey::from_bytes(secret.as_slice()).ok()?.open(sealed).ok()?;
+        let EncryptedCode { otp_code, public_key } = serde_json::from_slice(&plaintext).ok()?;
+        Some((Zeroizing::new(otp_code), public_key))
+    })
+}
+
+/// The plaintext of an encrypted code.
+#[derive(Deserialize)]
+struct EncryptedCode {
+    otp_code: String,
+    public_key: String,
+}
+
+/// Counts an attempt, and accepts the code if it is right. `read` returns the code that was sent back, unless it
+/// belongs to another flow.
+fn accept<T>(
+    id: OtpId,
+    context: &mut Execution<'_>,
+    read: impl FnOnce(&CodeFlow) -> Option<(Zeroizing<String>, T)>,
+) -> Result<Accepted<T>, RequestError> {
+    let now: Millis = context.now();
+    let stored = context.records().code(id)?.filter(|code| code.expires > now).ok_or(Intent::OtpCode)?;
+    let attempts = context.records().attempts(id)?;
+    if attempts >= ATTEMPTS {
+        return Err(Intent::OtpCode.into());
+    }
+    let number = u8::try_from(attempts).unwrap_or(u8::MAX);
+    context.claim(Claim::Attempt(id, number), stored.expires);
+    let (code, flow) = read(&stored.flow).ok_or(Intent::OtpCode)?;
+    let digest = context.code_digest(id, &normal(&code));
+    verify_slices_are_equal(&digest, &stored.digest).map_err(|_| Intent::OtpCode)?;
+    context.remove_code(id);
+    Ok(Accepted { contact: stored.contact.clone(), flow })
+}
+
+/// Returns a code in the letters in which codes are sent: upper case, with digits for the letters that look like
+/// them.
+fn normal(code: &str) -> Zeroizing<String> {
+    let letter = |letter: char| match letter.to_ascii_uppercase() {
+        'O' => '0',
+        'I' | 'L' => '1',
+        other => other,
+    };
+    Zeroizing::new(code.chars().map(letter).collect())
+}

@@ -1,0 +1,111 @@
+//! Verification tokens: issued for an accepted code, and used as proof of a contact.
+
+use quorate_common::bounded::{Email, Phone};
+use quorate_common::client_signature::{self, LoginStatement};
+use quorate_common::ids::VerificationTokenId;
+use quorate_common::token::{TokenEnd, UnsignedToken, VerificationClaims};
+
+use crate::error::{Conflict, Corrupt, Intent, RequestError};
+use crate::execution::Execution;
+use crate::model::one_time_code::{Claim, Contact, OtpType, TokenUsage};
+use crate::params::one_time_code::ClientSignature;
+use crate::view::View;
+
+/// The only scheme of client signatures.
+const SCHEME: &str = "CLIENT_SIGNATURE_SCHEME_API_P256";
+
+/// Issues a token that proves a contact.
+///
+/// # Errors
+/// If the quorum key cannot sign it.
+pub fn issue(
+    contact: &Contact,
+    public_key: Option<String>,
+    exp: TokenEnd,
+    context: &mut Execution<'_>,
+) -> Result<String, RequestError> {
+    let claims = VerificationClaims {
+        id: VerificationTokenId::random(context.random()),
+        verification_type: contact.otp_type(),
+        contact: contact.as_str().to_owned(),
+        organization_id: context.organization.id(),
+        public_key,
+        exp,
+    };
+    let error = || Corrupt::Invariant("a verification token cannot be made");
+    let token = UnsignedToken::verification(&claims).map_err(|_| error())?;
+    let signature = context.quorum_key().sign(token.statement())?;
+    Ok(token.signed(&signature).ok_or_else(error)?)
+}
+
+/// A token that was checked, and the contact that it proves.
+pub struct Proof {
+    /// Contact.
+    pub contact: Contact,
+    claims: VerificationClaims,
+}
+
+/// Checks a token: that this service signed it, for the organization or its parent, and that it has not ended.
+///
+/// # Errors
+/// [`Intent::VerificationToken`] if it fails one of these checks.
+pub fn read(token: &str, view: &View<'_>) -> Result<Proof, RequestError> {
+    let claims = VerificationClaims::read(token, &view.quorum_key().public_key())
+        .filter(|claims| claims.exp.millis() > view.now)
+        .filter(|claims| {
+            let issuer = claims.organization_id;
+            issuer == view.organization.id() || Some(issuer) == view.organization.head.parent
+        })
+        .ok_or(Intent::VerificationToken)?;
+    let text = claims.contact.clone();
+    let contact = match claims.verification_type {
+        OtpType::Email => Email::parse(text).map(Contact::Email),
+        OtpType::Sms => Phone::parse(text).map(Contact::Phone),
+    };
+    Ok(Proof { contact: contact.map_err(|_| Intent::VerificationToken)?, claims })
+}
+
+impl Proof {
+    /// Checks that the token has the form that `VERIFY_OTP` version 2 gives it: bound to a key.
+    ///
+    /// # Errors
+    /// [`Intent::VerificationToken`] if it has not.
+    pub fn check_bound(&self) -> Result<(), RequestError> {
+        let is_bound = self.claims.public_key.is_some() && matches!(self.claims.exp, TokenEnd::Millis(_));
+        if is_bound { Ok(()) } else { Err(Intent::VerificationToken.into()) }
+    }
+
+    /// Checks that the key of the token signed the login with a public key. A token without a key needs no
+    /// signature.
+    ///
+    /// # Errors
+    /// [`Intent::ClientSignature`] if there is no such signature.
+    pub fn check_login(
+        &self,
+        signature: Option<&ClientSignature>,
+        public_key: &str,
+    ) -> Result<(), RequestError> {
+        let Some(key) = &self.claims.public_key else { return Ok(()) };
+        let signed = signature
+            .filter(|one| one.scheme.as_str() == SCHEME)
+            .filter(|one| one.public_key.as_str().eq_ignore_ascii_case(key))
+            .filter(|one| client_signature::is_signed(one.message.as_str(), key, one.signature.as_str()))
+            .and_then(|one| LoginStatement::read(one.message.as_str()))
+            .filter(|statement| statement.token_id == self.claims.id)
+            .filter(|statement| statement.login.public_key.eq_ignore_ascii_case(public_key));
+        if signed.is_some() { Ok(()) } else { Err(Intent::ClientSignature.into()) }
+    }
+
+    /// Uses the token, which is possible once for each usage.
+    ///
+    /// # Errors
+    /// [`Conflict::VerificationToken`] if it was used in this way before, or the error of the store.
+    pub fn use_once(&self, usage: TokenUsage, context: &mut Execution<'_>) -> Result<(), RequestError> {
+        let (issuer, token) = (self.claims.organization_id, self.claims.id);
+        if context.records().is_token_used(issuer, token, usage)? {
+            return Err(Conflict::VerificationToken.into());
+        }
+        context.claim(Claim::TokenUse(issuer, token, usage), self.claims.exp.millis());
+        Ok(())
+    }
+}

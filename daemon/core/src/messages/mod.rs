@@ -1,0 +1,152 @@
+//! The messages of sign-in flows: mail in text and HTML, and SMS. This module writes messages and never sends
+//! them.
+
+mod template;
+
+#[cfg(test)]
+mod tests;
+
+use quorate_common::bounded::{Email, Label, Phone};
+
+use self::template::{Template, Values, fill};
+use crate::error::Corrupt;
+use crate::mail::Mail;
+use crate::model::Millis;
+use crate::sms::Sms;
+
+/// What a link template contains where the secret is inserted.
+pub const LINK_SECRET: &str = "%s";
+/// What an SMS template contains where the code is inserted.
+pub const SMS_CODE: &str = "{{.OtpCode}}";
+/// Name of the sender if a mail has its own sender address, but no name.
+const SENDER_NAME: &str = "Notifications";
+
+const CODE: Template = Template {
+    text: include_str!("../../../../assets/mail/code.txt"),
+    html: include_str!("../../../../assets/mail/code.html"),
+};
+const CREDENTIAL: Template = Template {
+    text: include_str!("../../../../assets/mail/credential.txt"),
+    html: include_str!("../../../../assets/mail/credential.html"),
+};
+const RECOVERY: Template = Template {
+    text: include_str!("../../../../assets/mail/recovery.txt"),
+    html: include_str!("../../../../assets/mail/recovery.html"),
+};
+
+/// How an application presents itself in messages.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Branding {
+    /// Name of the application; `None` for the name of the organization.
+    pub app_name: Option<Label>,
+    /// URL of a logo, with https. The daemon never fetches it.
+    pub logo_url: Option<String>,
+    /// Name of the sender.
+    pub sender_name: Option<Label>,
+    /// Address of the sender, which the configuration must allow.
+    pub from: Option<Email>,
+    /// Address for replies.
+    pub reply_to: Option<Email>,
+    /// Link that contains [`LINK_SECRET`] once, where the secret is inserted.
+    pub link: Option<String>,
+}
+
+/// Returns the mail with a one-time code. A link contains the code as well.
+///
+/// # Errors
+/// If a value contains control characters.
+pub fn code(
+    to: &Email,
+    code: &str,
+    minutes: u64,
+    branding: &Branding,
+    organization: &str,
+    now: Millis,
+) -> Result<Mail, Corrupt> {
+    let app = app_name(branding, organization);
+    compose(&CODE, to, format!("Your code for {app}"), (code, minutes), branding, app, now)
+}
+
+/// Returns the mail with the credential bundle of a new API key: in the link, or as text if there is no link.
+///
+/// # Errors
+/// If a value contains control characters.
+pub fn credential(
+    to: &Email,
+    bundle: &str,
+    minutes: u64,
+    branding: &Branding,
+    organization: &str,
+    now: Millis,
+) -> Result<Mail, Corrupt> {
+    let app = app_name(branding, organization);
+    compose(&CREDENTIAL, to, format!("Sign in to {app}"), (bundle, minutes), branding, app, now)
+}
+
+/// Returns the mail with the credential bundle of a recovery key: in the link, or as text if there is no link.
+///
+/// # Errors
+/// If a value contains control characters.
+pub fn recovery(
+    to: &Email,
+    bundle: &str,
+    minutes: u64,
+    branding: &Branding,
+    organization: &str,
+    now: Millis,
+) -> Result<Mail, Corrupt> {
+    let app = app_name(branding, organization);
+    let subject = format!("Recover your account with {app}");
+    compose(&RECOVERY, to, subject, (bundle, minutes), branding, app, now)
+}
+
+/// Returns the SMS with a one-time code. The code replaces each [`SMS_CODE`] of the template.
+pub fn code_sms(to: &Phone, code: &str, template: Option<&str>, app_name: &str, now: Millis) -> Sms {
+    let default = format!("Your code for {app_name} is {SMS_CODE}. Do not share it with anybody.");
+    Sms::new(to.clone(), fill(template.unwrap_or(&default), SMS_CODE, code), now)
+}
+
+/// Returns the name of the application, or of the organization if the application has none.
+fn app_name<'a>(branding: &'a Branding, organization: &'a str) -> &'a str {
+    branding.app_name.as_ref().map_or(organization, Label::as_str)
+}
+
+/// Renders a mail. `secret` contains the secret and its lifetime in minutes.
+fn compose(
+    template: &Template,
+    to: &Email,
+    subject: String,
+    (secret, minutes): (&str, u64),
+    branding: &Branding,
+    app: &str,
+    now: Millis,
+) -> Result<Mail, Corrupt> {
+    let values = Values {
+        subject: &subject,
+        app,
+        lifetime: &lifetime(minutes),
+        logo: branding.logo_url.as_deref(),
+        link: branding.link.as_deref(),
+    };
+    let (text, html) = template.render(&values, secret)?;
+    let mut mail = Mail::new(to.clone(), subject, text, now);
+    mail.html = Some(html);
+    let sender_name = branding.sender_name.as_ref().map(Label::as_str);
+    let default = branding.from.as_ref().map(|_| SENDER_NAME);
+    mail.sender_name = sender_name.or(default).map(str::to_owned);
+    mail.from.clone_from(&branding.from);
+    mail.reply_to.clone_from(&branding.reply_to);
+    Ok(mail)
+}
+
+/// Returns a lifetime in words, in the largest unit that it is a multiple of.
+fn lifetime(minutes: u64) -> String {
+    let (count, unit) = match minutes {
+        0 => return "less than a minute".to_owned(),
+        minutes if minutes % 1440 == 0 => (minutes / 1440, "day"),
+        minutes if minutes % 60 == 0 => (minutes / 60, "hour"),
+        minutes => (minutes, "minute"),
+    };
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {unit}{plural}")
+}

@@ -1,0 +1,161 @@
+//! One-time codes, as they are stored, and the claims that limit how often they are sent and tried.
+
+use quorate_common::bounded::{Email, Phone};
+use quorate_common::ids::{OrganizationId, OtpId, UserId, VerificationTokenId};
+pub use quorate_common::token::OtpType;
+use serde::{Deserialize, Serialize};
+use zeroize::ZeroizeOnDrop;
+
+use super::layout::{IndexKey, Key, sign_in};
+use super::record::Record;
+use super::{Millis, User};
+
+/// How often a code may be tried.
+pub const ATTEMPTS: usize = 3;
+
+/// The address that a code is sent to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Contact {
+    /// Email address.
+    Email(Email),
+    /// Phone number.
+    Phone(Phone),
+}
+
+impl Contact {
+    /// Returns how a code reaches the contact.
+    pub const fn otp_type(&self) -> OtpType {
+        match self {
+            Self::Email(_) => OtpType::Email,
+            Self::Phone(_) => OtpType::Sms,
+        }
+    }
+
+    /// Returns what the contact is, as it follows "this" in a message.
+    pub const fn noun(&self) -> &'static str {
+        match self {
+            Self::Email(_) => "email",
+            Self::Phone(_) => "phone number",
+        }
+    }
+
+    /// Returns whether a user has the contact.
+    pub fn is_of(&self, user: &User) -> bool {
+        match self {
+            Self::Email(email) => user.email.as_ref() == Some(email),
+            Self::Phone(phone) => user.phone.as_ref() == Some(phone),
+        }
+    }
+
+    /// Returns whether a user has the contact and proved it.
+    pub fn is_verified_by(&self, user: &User) -> bool {
+        let is_verified = match self {
+            Self::Email(_) => user.email_verified,
+            Self::Phone(_) => user.phone_verified,
+        };
+        is_verified && self.is_of(user)
+    }
+
+    /// Returns the user with this contact as proved.
+    #[must_use]
+    pub fn verified(&self, mut user: User) -> User {
+        match self {
+            Self::Email(_) => user.email_verified = true,
+            Self::Phone(_) => user.phone_verified = true,
+        }
+        user
+    }
+
+    /// Returns the address or the number.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Email(email) => email.as_str(),
+            Self::Phone(phone) => phone.as_str(),
+        }
+    }
+}
+
+/// What a code is for, and in which form it is sent back. A code of one flow is useless in the others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CodeFlow {
+    /// It is verified as it is (`INIT_OTP` versions 1 and 2).
+    Plain,
+    /// It is verified encrypted to this key, whose secret is in hex (`INIT_OTP` version 3).
+    Encrypted(String),
+    /// It opens a session of this user (`INIT_OTP_AUTH`).
+    Auth(UserId),
+}
+
+/// A one-time code that was sent. The code itself is not stored.
+#[derive(Serialize, Deserialize, ZeroizeOnDrop)]
+pub struct OneTimeCode {
+    /// Keyed digest of the code.
+    #[zeroize(skip)]
+    pub digest: [u8; 16],
+    /// Contact that it was sent to.
+    #[zeroize(skip)]
+    pub contact: Contact,
+    /// What it is for.
+    pub flow: CodeFlow,
+    /// Time from which it is no longer valid.
+    #[zeroize(skip)]
+    pub expires: Millis,
+}
+
+impl zeroize::Zeroize for CodeFlow {
+    fn zeroize(&mut self) {
+        if let Self::Encrypted(secret) = self {
+            secret.zeroize();
+        }
+    }
+}
+
+impl Record for OneTimeCode {
+    const NOUN: &'static str = "one-time code";
+}
+
+/// When a code was sent, and which. It counts towards the limits of its receiver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SentCode {
+    /// Code.
+    pub id: OtpId,
+    /// Time at which it was sent.
+    pub sent: Millis,
+}
+
+impl Record for SentCode {
+    const NOUN: &'static str = "sent code";
+}
+
+/// Something that can be done once only, by one of all requests that try it at the same time. A claim lasts even
+/// if the activity that makes it fails.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Claim {
+    /// The attempt with this number to use a code.
+    Attempt(OtpId, u8),
+    /// The code with this number to a receiver: a contact or a user identifier, after a word that distinguishes them.
+    Sent([String; 2], u32, SentCode),
+    /// A use of a verification token, which this organization issued.
+    TokenUse(OrganizationId, VerificationTokenId, TokenUsage),
+}
+
+/// What a verification token is used for. Each use is possible once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum TokenUsage {
+    /// A login.
+    Login = 1,
+}
+
+impl Claim {
+    /// Returns the key of the claim in an organization.
+    pub fn key(&self, organization: OrganizationId, index: &IndexKey) -> Key {
+        match self {
+            Self::Attempt(code, number) => sign_in::attempt(organization, *code, *number),
+            Self::Sent([word, receiver], number, _) => {
+                sign_in::sent_code(index, organization, &[word, receiver], *number)
+            }
+            Self::TokenUse(issuer, token, usage) => sign_in::token_use(*issuer, *token, *usage as u8),
+        }
+    }
+}

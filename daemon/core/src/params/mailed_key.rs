@@ -1,0 +1,177 @@
+//! Parameters of flows that mail the key of a session to a user.
+
+use quorate_common::bounded::{Email, ExpirationSeconds, Label, Text};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::message::{
+    EmailAuthCustomizationParams, EmailCustomization, EmailCustomizationParams, MailSender,
+};
+
+/// Parameters of a session whose mail names the organization unless it is customized.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionMailParams {
+    email: Email,
+    target_public_key: Text<130>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    api_key_name: Option<Label>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expiration_seconds: Option<ExpirationSeconds>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    email_customization: Option<EmailCustomizationParams>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    invalidate_existing: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    send_from_email_address: Option<Email>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    send_from_email_sender_name: Option<Label>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reply_to_email_address: Option<Email>,
+}
+
+/// Parameters of a session whose mail names an application.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AppSessionMailParams {
+    email: Email,
+    target_public_key: Text<130>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    api_key_name: Option<Label>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expiration_seconds: Option<ExpirationSeconds>,
+    email_customization: EmailAuthCustomizationParams,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    invalidate_existing: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    send_from_email_address: Option<Email>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    send_from_email_sender_name: Option<Label>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reply_to_email_address: Option<Email>,
+}
+
+/// Parameters of a recovery whose mail names the organization unless it is customized.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RecoveryMailParams {
+    email: Email,
+    target_public_key: Text<130>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expiration_seconds: Option<ExpirationSeconds>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    email_customization: Option<EmailCustomizationParams>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    send_from_email_address: Option<Email>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    send_from_email_sender_name: Option<Label>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reply_to_email_address: Option<Email>,
+}
+
+/// Parameters of a recovery whose mail names an application.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AppRecoveryMailParams {
+    email: Email,
+    target_public_key: Text<130>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expiration_seconds: Option<ExpirationSeconds>,
+    email_customization: EmailAuthCustomizationParams,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    send_from_email_address: Option<Email>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    send_from_email_sender_name: Option<Label>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reply_to_email_address: Option<Email>,
+}
+
+/// Parameters of a mailed key, in the form that all versions are converted to.
+pub struct MailedKeyRequest {
+    /// Email address of the user.
+    pub email: Email,
+    /// Public key that the key is encrypted to.
+    pub target: Text<130>,
+    /// Name of the key.
+    pub name: Option<Label>,
+    /// Lifetime of the key.
+    pub seconds: Option<ExpirationSeconds>,
+    /// How the mail is customized.
+    pub customization: EmailCustomization,
+    /// Whether the key replaces the user's other keys of the same flow.
+    pub invalidates_existing: bool,
+    /// Sender of the mail.
+    pub sender: MailSender,
+}
+
+impl From<SessionMailParams> for MailedKeyRequest {
+    fn from(params: SessionMailParams) -> Self {
+        Self {
+            email: params.email,
+            target: params.target_public_key,
+            name: params.api_key_name,
+            seconds: params.expiration_seconds,
+            customization: params.email_customization.map(Into::into).unwrap_or_default(),
+            invalidates_existing: params.invalidate_existing == Some(true),
+            sender: MailSender {
+                from: params.send_from_email_address,
+                name: params.send_from_email_sender_name,
+                reply_to: params.reply_to_email_address,
+            },
+        }
+    }
+}
+
+impl From<AppSessionMailParams> for MailedKeyRequest {
+    fn from(params: AppSessionMailParams) -> Self {
+        Self {
+            email: params.email,
+            target: params.target_public_key,
+            name: params.api_key_name,
+            seconds: params.expiration_seconds,
+            customization: params.email_customization.into(),
+            invalidates_existing: params.invalidate_existing == Some(true),
+            sender: MailSender {
+                from: params.send_from_email_address,
+                name: params.send_from_email_sender_name,
+                reply_to: params.reply_to_email_address,
+            },
+        }
+    }
+}
+
+impl From<RecoveryMailParams> for MailedKeyRequest {
+    fn from(params: RecoveryMailParams) -> Self {
+        Self {
+            email: params.email,
+            target: params.target_public_key,
+            name: None,
+            seconds: params.expiration_seconds,
+            customization: params.email_customization.map(Into::into).unwrap_or_default(),
+            invalidates_existing: false,
+            sender: MailSender {
+                from: params.send_from_email_address,
+                name: params.send_from_email_sender_name,
+                reply_to: params.reply_to_email_address,
+            },
+        }
+    }
+}
+
+impl From<AppRecoveryMailParams> for MailedKeyRequest {
+    fn from(params: AppRecoveryMailParams) -> Self {
+        Self {
+            email: params.email,
+            target: params.target_public_key,
+            name: None,
+            seconds: params.expiration_seconds,
+            customization: params.email_customization.into(),
+            invalidates_existing: false,
+            sender: MailSender {
+                from: params.send_from_email_address,
+                name: params.send_from_email_sender_name,
+                reply_to: params.reply_to_email_address,
+            },
+        }
+    }
+}

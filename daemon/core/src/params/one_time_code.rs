@@ -1,0 +1,199 @@
+//! Parameters of one-time codes, and of the tokens that prove their receipt.
+
+use quorate_common::bounded::{Between, Email, Label, Lifetime, Text};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::message::{
+    EmailCustomization, EmailCustomizationParams, EmailCustomizationParamsV2, MailSender,
+    SmsCustomizationParams,
+};
+use crate::model::one_time_code::OtpType;
+
+/// Longest contact, in bytes.
+const CONTACT: usize = 254;
+/// Longest identifier by which a client names the user who requests a code, in bytes.
+const USER_IDENTIFIER: usize = 256;
+/// Longest code that is read, in bytes.
+pub const CODE: usize = 64;
+/// Longest encrypted code that is read, in bytes.
+pub const ENCRYPTED_CODE: usize = 2048;
+
+/// Number of characters of a code.
+pub type CodeLength = Between<6, 9>;
+/// Number of characters of a code unless its request states it.
+const DEFAULT_LENGTH: usize = 9;
+/// Lifetime of a code, at most ten minutes.
+pub type CodeLifetime = Lifetime<600>;
+/// Lifetime of a verification token, at most one day.
+pub type TokenLifetime = Lifetime<86_400>;
+
+/// Parameters of a code whose mail names the organization unless it is customized.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CodeParams {
+    otp_type: OtpType,
+    contact: Text<CONTACT>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    otp_length: Option<CodeLength>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    email_customization: Option<EmailCustomizationParams>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sms_customization: Option<SmsCustomizationParams>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user_identifier: Option<Text<USER_IDENTIFIER>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    send_from_email_address: Option<Email>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    alphanumeric: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    send_from_email_sender_name: Option<Label>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expiration_seconds: Option<CodeLifetime>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reply_to_email_address: Option<Email>,
+}
+
+/// Parameters of a code with the default length, letters and lifetime, whose mail names the organization unless it is
+/// customized.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DefaultCodeParams {
+    otp_type: OtpType,
+    contact: Text<CONTACT>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    email_customization: Option<EmailCustomizationParams>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sms_customization: Option<SmsCustomizationParams>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user_identifier: Option<Text<USER_IDENTIFIER>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    send_from_email_address: Option<Email>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    send_from_email_sender_name: Option<Label>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reply_to_email_address: Option<Email>,
+}
+
+/// Parameters of a code whose mail names an application.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AppCodeParams {
+    otp_type: OtpType,
+    contact: Text<CONTACT>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    otp_length: Option<CodeLength>,
+    app_name: Label,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    email_customization: Option<EmailCustomizationParamsV2>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sms_customization: Option<SmsCustomizationParams>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user_identifier: Option<Text<USER_IDENTIFIER>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    send_from_email_address: Option<Email>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    alphanumeric: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    send_from_email_sender_name: Option<Label>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expiration_seconds: Option<CodeLifetime>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reply_to_email_address: Option<Email>,
+}
+
+/// Parameters of a code, in the form that all versions are converted to.
+pub struct CodeRequest {
+    /// How the code is sent.
+    pub otp_type: OtpType,
+    /// Contact that it is sent to.
+    pub contact: Text<CONTACT>,
+    /// Number of its characters.
+    pub length: usize,
+    /// Whether it contains letters.
+    pub is_alphanumeric: bool,
+    /// Its lifetime.
+    pub lifetime: Option<CodeLifetime>,
+    /// How its mail is customized.
+    pub customization: EmailCustomization,
+    /// How its SMS is customized.
+    pub sms: Option<SmsCustomizationParams>,
+    /// Sender of its mail.
+    pub sender: MailSender,
+    /// The user who requests it, as the client names them.
+    pub user_identifier: Option<Text<USER_IDENTIFIER>>,
+}
+
+impl From<DefaultCodeParams> for CodeRequest {
+    fn from(params: DefaultCodeParams) -> Self {
+        Self {
+            otp_type: params.otp_type,
+            contact: params.contact,
+            length: DEFAULT_LENGTH,
+            is_alphanumeric: true,
+            lifetime: None,
+            customization: params.email_customization.map(Into::into).unwrap_or_default(),
+            sms: params.sms_customization,
+            sender: MailSender {
+                from: params.send_from_email_address,
+                name: params.send_from_email_sender_name,
+                reply_to: params.reply_to_email_address,
+            },
+            user_identifier: params.user_identifier,
+        }
+    }
+}
+
+impl From<CodeParams> for CodeRequest {
+    fn from(params: CodeParams) -> Self {
+        Self {
+            otp_type: params.otp_type,
+            contact: params.contact,
+            length: params.otp_length.map_or(DEFAULT_LENGTH, CodeLength::size),
+            is_alphanumeric: params.alphanumeric.unwrap_or(true),
+            lifetime: params.expiration_seconds,
+            customization: params.email_customization.map(Into::into).unwrap_or_default(),
+            sms: params.sms_customization,
+            sender: MailSender {
+                from: params.send_from_email_address,
+                name: params.send_from_email_sender_name,
+                reply_to: params.reply_to_email_address,
+            },
+            user_identifier: params.user_identifier,
+        }
+    }
+}
+
+impl From<AppCodeParams> for CodeRequest {
+    fn from(params: AppCodeParams) -> Self {
+        Self {
+            otp_type: params.otp_type,
+            contact: params.contact,
+            length: params.otp_length.map_or(DEFAULT_LENGTH, CodeLength::size),
+            is_alphanumeric: params.alphanumeric.unwrap_or(true),
+            lifetime: params.expiration_seconds,
+            customization: EmailCustomization::of_app(params.app_name, params.email_customization),
+            sms: params.sms_customization,
+            sender: MailSender {
+                from: params.send_from_email_address,
+                name: params.send_from_email_sender_name,
+                reply_to: params.reply_to_email_address,
+            },
+            user_identifier: params.user_identifier,
+        }
+    }
+}
+
+/// A signature by the key of a verification token, over a statement of what the token is used for.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ClientSignature {
+    /// Public key of the token, in hex.
+    pub public_key: Text<140>,
+    /// `CLIENT_SIGNATURE_SCHEME_API_P256`.
+    pub scheme: Text<64>,
+    /// Statement, as JSON.
+    pub message: Text<16384>,
+    /// r and s of the signature, in hex.
+    pub signature: Text<256>,
+}

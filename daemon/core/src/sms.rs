@@ -1,0 +1,36 @@
+//! Queued SMS. It is stored in the same batch as the activity that sends it, and sent later.
+
+use quorate_common::bounded::Phone;
+use serde::{Deserialize, Serialize};
+use zeroize::ZeroizeOnDrop;
+
+use crate::model::Millis;
+use crate::model::record::Record;
+
+/// A queued SMS. It may contain a secret: it is sealed like every record, removed once it is sent, and wiped
+/// from memory.
+#[derive(Clone, Serialize, Deserialize, ZeroizeOnDrop)]
+pub struct Sms {
+    /// Recipient.
+    #[zeroize(skip)]
+    pub to: Phone,
+    /// Text.
+    pub text: String,
+    /// Number of attempts so far.
+    #[zeroize(skip)]
+    pub attempts: u32,
+    /// Earliest time of the next attempt.
+    #[zeroize(skip)]
+    pub due: Millis,
+}
+
+impl Sms {
+    /// Creates an SMS, to be sent at once.
+    pub const fn new(to: Phone, text: String, now: Millis) -> Self {
+        Self { to, text, attempts: 0, due: now }
+    }
+}
+
+impl Record for Sms {
+    const NOUN: &'static str = "SMS";
+}

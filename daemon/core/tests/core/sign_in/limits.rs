@@ -1,0 +1,248 @@
+//! How often codes are sent and tried, and when they end. None of these limits can be passed by requests at the same
+//! time, or by a restart.
+
+use quorate_common::api_error::Code;
+use quorate_core::cleanup;
+use serde_json::json;
+
+use super::*;
+
+const WRONG: &str = "Invalid OTP code";
+const TOO_MANY: &str = "Max number of OTPs have been initiated please wait and try again";
+
+/// Returns the number of attempts that were counted.
+fn attempts(fixture: &Fixture) -> usize {
+    fixture.memory.rows(b'k').filter(|(key, _)| key.get(1) == Some(&b't')).count()
+}
+
+/// Returns a world that has the same store, and nothing else.
+fn restarted(fixture: &Fixture) -> Fixture {
+    let mut memory = Memory::default();
+    for (key, row) in fixture.memory.all_rows() {
+        memory.set_row(&key, Some(row));
+    }
+    let mut restarted = fixture.clone();
+    restarted.memory = memory;
+    restarted
+}
+
+#[test]
+fn three_wrong_codes_lock_the_code() {
+    let mut fixture = Fixture::new(1);
+    let code = init(&mut fixture, "INIT_OTP", EMAIL, &json!({}), NOW).expect("a code is sent");
+    for number in 1..=3 {
+        let error = verify(&mut fixture, &code.id, &code.altered(), NOW).expect_err("the code is wrong");
+        assert_eq!((error.code, error.message.as_str()), (Code::InvalidArgument, WRONG));
+        assert_eq!(attempts(&fixture), number);
+    }
+    let mut restarted = restarted(&fixture);
+    refused(verify(&mut restarted, &code.id, &code.code, NOW + 1), WRONG);
+    refused(verify(&mut fixture, &code.id, &code.code, NOW), WRONG);
+    assert_eq!(attempts(&fixture), 3);
+}
+
+#[test]
+fn three_wrong_encrypted_codes_lock_the_code() {
+    let mut fixture = Fixture::new(1);
+    let code = init(&mut fixture, "INIT_OTP_V3", EMAIL, &json!({}), NOW).expect("a code is sent");
+    let other =
+        init(&mut fixture, "INIT_OTP_V3", "other@house.example", &json!({}), NOW).expect("a code is sent");
+    let wrong = super::SentCode { code: code.altered(), ..code.clone() };
+    // The second is encrypted to the key of another code, and the third is sent back as it is.
+    refused(verify_encrypted(&mut fixture, &wrong, NOW), WRONG);
+    let other_key = super::SentCode { target: other.target, ..code.clone() };
+    refused(verify_encrypted(&mut fixture, &other_key, NOW), WRONG);
+    refused(verify(&mut fixture, &code.id, &code.code, NOW), WRONG);
+    assert_eq!(attempts(&fixture), 3);
+    refused(verify_encrypted(&mut fixture, &code, NOW), WRONG);
+}
+
+#[test]
+fn two_wrong_codes_lock_nothing_and_a_code_is_used_once() {
+    let mut fixture = Fixture::new(1);
+    let code = init(&mut fixture, "INIT_OTP", EMAIL, &json!({}), NOW).expect("a code is sent");
+    for _ in 0..2 {
+        refused(verify(&mut fixture, &code.id, &code.altered(), NOW), WRONG);
+    }
+    verify(&mut fixture, &code.id, &code.code, NOW).expect("the third attempt");
+    refused(verify(&mut fixture, &code.id, &code.code, NOW), WRONG);
+}
+
+#[test]
+fn attempts_last_although_their_activities_fail() {
+    let mut fixture = Fixture::new(1);
+    let code = init(&mut fixture, "INIT_OTP", EMAIL, &json!({}), NOW).expect("a code is sent");
+    let version = fixture.memory.stored(fixture.id).head.version;
+    let root = fixture.roots[0].clone();
+    let parameters = json!({"otpId": code.id, "otpCode": code.altered()});
+    let body = fixture.body(fixture.id, "ACTIVITY_TYPE_VERIFY_OTP", &parameters, NOW);
+    refused(fixture.send(&root, "verify_otp", &body, NOW), WRONG);
+    assert_eq!((attempts(&fixture), fixture.memory.stored(fixture.id).head.version), (1, version));
+    // The same bytes are the same attempt.
+    refused(fixture.send(&root, "verify_otp", &body, NOW), WRONG);
+    assert_eq!(attempts(&fixture), 1);
+    // An unknown code has no attempts.
+    let unknown = "00000000-0000-4000-8000-000000000000";
+    refused(verify(&mut fixture, unknown, &code.code, NOW), WRONG);
+    assert_eq!(attempts(&fixture), 1);
+}
+
+#[test]
+fn the_fourth_code_to_a_contact_is_refused() {
+    let mut fixture = Fixture::new(1);
+    let short = json!({"expirationSeconds": "60"});
+    for contact in [EMAIL, "Root1@House.Example", "ROOT1@house.example"] {
+        init(&mut fixture, "INIT_OTP", contact, &short, NOW).expect("a code is sent");
+    }
+    let before = fixture.memory.rows(b'y').count();
+    for (name, contact) in
+        [("INIT_OTP", EMAIL), ("INIT_OTP_V3", "rOOT1@house.example"), ("INIT_OTP_AUTH_V3", EMAIL)]
+    {
+        let error = init(&mut fixture, name, contact, &short, NOW + 179_999).expect_err("three were sent");
+        assert_eq!(error.turnkey_error_code.as_deref(), Some("MAX_OTP_INITIATED"));
+        assert_eq!(error.message, TOO_MANY);
+    }
+    assert_eq!(fixture.memory.rows(b'y').count(), before, "nothing is sent");
+    init(&mut fixture, "INIT_OTP", "other@house.example", &short, NOW).expect("another contact");
+    init(&mut fixture, "INIT_OTP", EMAIL, &short, NOW + 180_000).expect("three minutes later");
+}
+
+#[test]
+fn three_codes_to_a_contact_are_valid_at_once() {
+    let mut fixture = Fixture::new(1);
+    let codes: Vec<_> = (0..3)
+        .map(|_| init(&mut fixture, "INIT_OTP", EMAIL, &json!({}), NOW).expect("a code is sent"))
+        .collect();
+    refused(init(&mut fixture, "INIT_OTP", EMAIL, &json!({}), NOW + 200_000), TOO_MANY);
+    let mut used = fixture.clone();
+    verify(&mut used, &codes[0].id, &codes[0].code, NOW).expect("the first code");
+    init(&mut used, "INIT_OTP", EMAIL, &json!({}), NOW + 200_000).expect("two codes are valid");
+    let mut locked = fixture.clone();
+    for _ in 0..3 {
+        refused(verify(&mut locked, &codes[1].id, &codes[1].altered(), NOW), WRONG);
+    }
+    init(&mut locked, "INIT_OTP", EMAIL, &json!({}), NOW + 200_000).expect("a locked code is not valid");
+    init(&mut fixture, "INIT_OTP", EMAIL, &json!({}), NOW + 300_000).expect("all have expired");
+}
+
+#[test]
+fn the_fourth_code_for_a_user_identifier_is_refused() {
+    let mut fixture = Fixture::new(1);
+    let named = json!({"userIdentifier": "hash of an address"});
+    for number in 0..3 {
+        let contact = format!("person{number}@house.example");
+        init(&mut fixture, "INIT_OTP", &contact, &named, NOW).expect("a code is sent");
+    }
+    for _ in 0..3 {
+        refused(init(&mut fixture, "INIT_OTP", EMAIL, &named, NOW), TOO_MANY);
+    }
+    // What was refused does not count for the contact.
+    let other = json!({"userIdentifier": "another"});
+    init(&mut fixture, "INIT_OTP", EMAIL, &other, NOW).expect("another user identifier");
+    // An identifier that equals a contact is counted for itself.
+    let alike = json!({"userIdentifier": "person0@house.example"});
+    init(&mut fixture, "INIT_OTP", "alike@house.example", &alike, NOW).expect("a code is sent");
+}
+
+#[test]
+fn codes_expire() {
+    let mut fixture = Fixture::new(1);
+    let code = init(&mut fixture, "INIT_OTP", EMAIL, &json!({}), NOW).expect("a code is sent");
+    let short =
+        init(&mut fixture, "INIT_OTP", EMAIL, &json!({"expirationSeconds": "60"}), NOW).expect("a code");
+    refused(verify(&mut fixture.clone(), &code.id, &code.code, NOW + 300_000), WRONG);
+    verify(&mut fixture.clone(), &code.id, &code.code, NOW + 299_999).expect("the last moment");
+    refused(verify(&mut fixture.clone(), &short.id, &short.code, NOW + 60_000), WRONG);
+    refused(
+        init(&mut fixture, "INIT_OTP", EMAIL, &json!({"expirationSeconds": "601"}), NOW).map_err(
+            |mut error| {
+                error.message.truncate("invalid request body".len());
+                error
+            },
+        ),
+        "invalid request body",
+    );
+}
+
+#[test]
+fn records_of_codes_and_tokens_are_removed_when_they_end() {
+    let mut fixture = Fixture::new(1);
+    let id = fixture.id;
+    let code =
+        init(&mut fixture, "INIT_OTP", EMAIL, &json!({"userIdentifier": "user"}), NOW).expect("a code");
+    refused(verify(&mut fixture, &code.id, &code.altered(), NOW), WRONG);
+    let token = verify(&mut fixture, &code.id, &code.code, NOW).expect("the code is right");
+    log_in(&mut fixture, id, &token, 30, NOW).expect("a session");
+    let clean = |fixture: &mut Fixture, now: u64| {
+        while let Some(commit) = cleanup::step(&fixture.memory, now).expect("the store is readable") {
+            fixture.memory.commit(commit);
+        }
+    };
+    let before = fixture.memory.all_rows();
+    clean(&mut fixture, NOW + 179_999);
+    assert!(fixture.memory.all_rows() == before);
+    clean(&mut fixture, NOW + 3_599_999);
+    // The use of the token, and its entry in the schedule.
+    assert_eq!(fixture.memory.rows(b'k').count(), 2);
+    refused(
+        log_in(&mut fixture, id, &token, 31, NOW + 3_599_999),
+        "verification token has already been used",
+    );
+    clean(&mut fixture, NOW + 3_600_000);
+    assert_eq!(fixture.memory.rows(b'k').count(), 0);
+    refused(log_in(&mut fixture, id, &token, 31, NOW + 3_600_000), "invalid verification token");
+}
+
+/// Processes two requests on the same state of the store, and commits them one after the other. Returns whether each
+/// was committed.
+fn at_once(fixture: &mut Fixture, requests: [(&str, Value); 2]) -> [bool; 2] {
+    let root = fixture.roots[0].clone();
+    let commits = requests.map(|(name, parameters)| {
+        let activity_type = format!("ACTIVITY_TYPE_{name}");
+        let body = fixture.body(fixture.id, &activity_type, &parameters, NOW);
+        let operation = crate::fixture::operation(&activity_type);
+        let attempt = fixture.memory.attempt(&operation, &root.stamps(&body), &body, NOW);
+        attempt.commit.expect("the request is recorded")
+    });
+    commits.map(|commit| fixture.memory.try_commit(commit))
+}
+
+#[test]
+fn parallel_attempts_are_counted_one_by_one() {
+    let mut fixture = Fixture::new(1);
+    let code = init(&mut fixture, "INIT_OTP", EMAIL, &json!({}), NOW).expect("a code is sent");
+    let right = || ("VERIFY_OTP", json!({"otpId": code.id, "otpCode": code.code}));
+    let wrong = || ("VERIFY_OTP", json!({"otpId": code.id, "otpCode": code.altered()}));
+    assert_eq!(at_once(&mut fixture.clone(), [right(), right()]), [true, false]);
+    assert_eq!(at_once(&mut fixture.clone(), [right(), wrong()]), [true, false]);
+    for counted in [1, 2, 3] {
+        assert_eq!(at_once(&mut fixture, [wrong(), right()]), [true, false]);
+        assert_eq!(attempts(&fixture), counted);
+    }
+    refused(verify(&mut fixture, &code.id, &code.code, NOW), WRONG);
+}
+
+#[test]
+fn parallel_codes_and_logins_are_counted_one_by_one() {
+    let mut fixture = Fixture::new(1);
+    let code = |contact: &str| ("INIT_OTP", json!({"otpType": "OTP_TYPE_EMAIL", "contact": contact}));
+    assert_eq!(at_once(&mut fixture.clone(), [code(EMAIL), code("Root1@house.example")]), [true, false]);
+    assert_eq!(at_once(&mut fixture.clone(), [code(EMAIL), code("other@house.example")]), [true, true]);
+    let token = fixture.sign_in.tokens[0].clone();
+    let login = |key: u32| ("OTP_LOGIN", json!({"verificationToken": token, "publicKey": public_key(key)}));
+    assert_eq!(at_once(&mut fixture, [login(30), login(31)]), [true, false]);
+}
+
+#[test]
+fn a_token_is_used_once_by_two_sub_organizations_at_once() {
+    let mut fixture = Fixture::new(1);
+    let other = tokens::child_with(&mut fixture, EMAIL, 60);
+    let (root, child) = (fixture.roots[0].clone(), fixture.child.home);
+    let login = json!({"verificationToken": fixture.sign_in.tokens[0], "publicKey": public_key(30)});
+    let commits = [child, other].map(|organization| {
+        let body = fixture.body(organization, "ACTIVITY_TYPE_OTP_LOGIN", &login, NOW);
+        fixture.memory.attempt("otp_login", &root.stamps(&body), &body, NOW).commit.expect("a session")
+    });
+    // The organizations are different: only the claim of the token conflicts.
+    assert_eq!(commits.map(|commit| fixture.memory.try_commit(commit)), [true, false]);
+}

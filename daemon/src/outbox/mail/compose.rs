@@ -1,0 +1,41 @@
+//! Composes the message of a mail (RFC 5322): its headers, and its body in text and HTML (RFC 2046).
+
+use lettre::message::header::ContentType;
+use lettre::message::{Mailbox, MultiPart};
+use lettre::{Address, Message};
+use quorate_common::bounded::Email;
+use quorate_core::mail::Mail;
+
+/// Returns the message of a mail; `None` if its addresses or headers cannot be part of one. `sender` is the
+/// sender of mail that names none.
+pub(super) fn message(mail: &Mail, sender: &Mailbox) -> Option<Message> {
+    // A line break in a header would begin another header, or the body.
+    let headers = [Some(&mail.subject), mail.sender_name.as_ref()];
+    if headers.into_iter().flatten().any(|header| header.chars().any(char::is_control)) {
+        return None;
+    }
+    let from = Mailbox {
+        name: mail.sender_name.clone().or_else(|| sender.name.clone()),
+        email: mail.from.as_ref().map_or_else(|| Some(sender.email.clone()), address)?,
+    };
+    let mut message = Message::builder()
+        .from(from)
+        .to(Mailbox::new(None, address(&mail.to)?))
+        .subject(mail.subject.clone());
+    if let Some(reply_to) = &mail.reply_to {
+        message = message.reply_to(Mailbox::new(None, address(reply_to)?));
+    }
+    let text = mail.text.clone();
+    let message = match mail.html.clone() {
+        Some(html) => message.multipart(MultiPart::alternative_plain_html(text, html)),
+        None => message.header(ContentType::TEXT_PLAIN).body(text),
+    };
+    message.ok()
+}
+
+fn address(email: &Email) -> Option<Address> {
+    email.as_str().parse().ok()
+}
+
+#[cfg(test)]
+mod tests;

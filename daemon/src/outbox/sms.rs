@@ -1,0 +1,109 @@
+//! Sends waiting SMS through a gateway that is called over HTTP.
+//!
+//! The operator configures the gateway, so its address may be private and plain HTTP is allowed.
+
+mod gateway;
+mod request;
+use std::sync::Arc;
+
+use http::StatusCode;
+use quorate_core::model::Millis;
+use quorate_core::model::layout::outbox::SMS;
+use quorate_core::model::write::Effect;
+use quorate_core::sms::Sms;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use zeroize::Zeroizing;
+
+pub use gateway::{BodyFormat, Field, Gateway, GatewayUrl, Method, Preset};
+
+use super::dial::Dialler;
+use super::queue::{Channel, Outcome, Queue, Step};
+use super::receiver::ReceiverPolicy;
+use super::schedule;
+use crate::executor::{Executor, Shared};
+use crate::telemetry::Metrics;
+
+/// Status codes that concern this SMS and its recipient. Other errors, such as a wrong password, concern the
+/// configuration, or pass.
+const PERMANENT: [StatusCode; 3] =
+    [StatusCode::BAD_REQUEST, StatusCode::PAYLOAD_TOO_LARGE, StatusCode::UNPROCESSABLE_ENTITY];
+
+/// Settings for sending SMS.
+pub struct SmsSettings {
+    /// Gateway.
+    pub gateway: Gateway,
+    /// Password or token for the gateway.
+    pub secret: Option<Zeroizing<String>>,
+}
+
+/// Sends waiting SMS.
+pub struct Texter(Queue<SmsChannel>);
+
+impl Texter {
+    /// Creates a sender that commits through an executor.
+    pub fn new(executor: Arc<Executor>, settings: SmsSettings, metrics: Metrics) -> Self {
+        let dialler = Dialler::new(ReceiverPolicy::unrestricted());
+        Self(Queue::new(executor, SmsChannel { dialler, settings }, metrics))
+    }
+
+    /// Sends SMS until `stop`. The rest is sent after the next start.
+    pub async fn run(self, stop: CancellationToken) {
+        self.0.run(stop).await;
+    }
+}
+
+/// The gateway, and how it is called.
+struct SmsChannel {
+    dialler: Dialler,
+    settings: SmsSettings,
+}
+
+impl Channel for SmsChannel {
+    type Message = Sms;
+    const NAME: &'static str = "SMS";
+    const QUEUE: &'static [u8] = SMS;
+    const EFFECT: Effect = Effect::Sms;
+    const ATTEMPTS: u32 = schedule::SMS_ATTEMPTS;
+
+    fn committed(world: &Shared) -> &Notify {
+        &world.sms
+    }
+
+    fn schedule(sms: &Sms) -> (u32, Millis) {
+        (sms.attempts, sms.due)
+    }
+
+    fn rescheduled(sms: &Sms, attempts: u32, due: Millis) -> Sms {
+        let mut later = sms.clone();
+        (later.attempts, later.due) = (attempts, due);
+        later
+    }
+
+    async fn send(&self, sms: &Sms) -> Outcome {
+        let gateway = &self.settings.gateway;
+        let secret = self.settings.secret.as_ref().map_or("", |secret| secret.as_str());
+        let Some(request) = request::request(gateway, secret, sms) else {
+            tracing::warn!("an SMS cannot be composed for the gateway");
+            return Outcome::Rejected;
+        };
+        match self.dialler.call(&gateway.url.0, request).await {
+            Ok(status) if gateway.accepted.contains(&status.as_u16()) => Outcome::Accepted,
+            Ok(status) => {
+                let rejected = PERMANENT.contains(&status);
+                tracing::warn!(status = status.as_u16(), rejected, "the gateway did not accept an SMS");
+                if rejected { Outcome::Rejected } else { Outcome::Failed }
+            }
+            Err(cause) => {
+                tracing::warn!(?cause, "the SMS gateway does not answer");
+                Outcome::Failed
+            }
+        }
+    }
+
+    /// The points of mail are the same code.
+    fn reach(_: Step) {}
+}
+
+#[cfg(test)]
+mod tests;

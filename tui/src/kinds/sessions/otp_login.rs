@@ -1,0 +1,55 @@
+//! Opens a session for the user whose contact a verification token proves.
+
+use super::session::{Limits, replaces};
+use crate::kinds::prelude::*;
+
+pub(super) const KIND: Kind = Kind {
+    abridged: &[("verificationToken", |_| Some("(hidden)".to_owned()))],
+    hidden: Some((
+        &["ACTIVITY_TYPE_OTP_LOGIN", "ACTIVITY_TYPE_OTP_LOGIN_V2"],
+        "the daemon hides the verification token",
+    )),
+    ..Kind::new("OTP_LOGIN", "Log in by code", describe)
+};
+
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+    let limits = Limits::read(parameters, context)?;
+    let key = clean(parameters.text("publicKey")?);
+    let mut description = Description::new(
+        format!("key {key}"),
+        format!(
+            "Open a session {}, for the public key {key}, of the user whose contact a verification token proves. \
+             {}",
+            limits.lifetime, limits.sentence
+        ),
+    );
+    if replaces(parameters)? {
+        description.flag(Level::Low, "ends-sessions", "Ends the other logins of this user.");
+    }
+    limits.flag(&mut description);
+    let text =
+        "The console does not know whose session it is: only the daemon reads the contact in the token.";
+    description.flag(Level::High, "session-by-code", text);
+    Ok(description)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    #[test]
+    fn describes_each_login() {
+        let key = "02".repeat(33);
+        let signature = json!({"publicKey": key, "scheme": "CLIENT_SIGNATURE_SCHEME_API_P256",
+            "message": "{}", "signature": "00"});
+        let rows = [
+            ("OTP_LOGIN", json!({"verificationToken": "", "publicKey": key, "invalidateExisting": true})),
+            (
+                "OTP_LOGIN_V2",
+                json!({"verificationToken": "", "publicKey": key, "clientSignature": signature,
+                "sessionProfileId": "99999999-9999-9999-9999-999999999999"}),
+            ),
+        ];
+        crate::kinds::tests::check("otp_login", &rows);
+    }
+}
