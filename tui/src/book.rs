@@ -1,7 +1,7 @@
 //! The user's own address book: names for known addresses. It is a local file that no daemon reads or writes.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use quorate_chain::address::{AddressTextError, Chain};
 use serde::{Deserialize, Serialize};
@@ -66,17 +66,6 @@ struct File {
     entries: Vec<Entry>,
 }
 
-/// Why an address book cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum BookError {
-    /// The file cannot be read or written.
-    #[error(transparent)]
-    File(#[from] FileError),
-    /// The file is not a valid address book.
-    #[error("{}: {reason}", path.display())]
-    Content { path: PathBuf, reason: String },
-}
-
 /// Why an entry is not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum EntryError {
@@ -109,9 +98,9 @@ impl Book {
 
     /// Loads the file. The file must not be accessible to other users. Returns an empty book if the file does
     /// not exist.
-    pub(crate) fn load(path: &Path) -> Result<Self, BookError> {
+    pub(crate) fn load(path: &Path) -> Result<Self, FileError> {
         let Some(bytes) = files::read_private(path, SIZE_LIMIT)? else { return Ok(Self::EMPTY) };
-        Self::parse(&bytes).map_err(|reason| BookError::Content { path: path.to_owned(), reason })
+        Self::parse(&bytes).map_err(|reason| FileError::Invalid { path: path.to_owned(), reason })
     }
 
     /// Saves the file, readable by its owner only.
@@ -368,9 +357,9 @@ mod tests {
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(Book::load(&path).unwrap(), book);
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
-        assert!(matches!(Book::load(&path), Err(BookError::File(FileError::Permissions { .. }))));
+        assert!(matches!(Book::load(&path), Err(FileError::Permissions { .. })));
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
         std::fs::write(&path, b"{}").unwrap();
-        assert!(matches!(Book::load(&path), Err(BookError::Content { .. })));
+        assert!(matches!(Book::load(&path), Err(FileError::Invalid { .. })));
     }
 }

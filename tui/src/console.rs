@@ -11,7 +11,7 @@ use crate::app::{Model, Msg, drawn as after_drawing, update, view};
 use crate::book::Book;
 use crate::clock::now_millis;
 use crate::editor;
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::files;
 use crate::journal;
 use crate::known_keys::KnownKeys;
@@ -36,7 +36,7 @@ const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 const MIN_FRAME: Duration = Duration::from_millis(8);
 
 /// Runs the console until the user quits.
-pub(crate) async fn run(session: Session) -> Result<(), Failure> {
+pub(crate) async fn run(session: Session) -> Result<()> {
     let known_keys = KnownKeys::load(&session.folders.known_keys())?;
     let book = Book::load(&session.folders.book())?;
     check(&session).await?;
@@ -127,7 +127,7 @@ impl Pace {
 
 /// Checks that user and key belong to the organization before anything is drawn. If the daemon does not
 /// answer, the console opens anyway, shows the problem and repeats the check once it is connected.
-async fn check(session: &Session) -> Result<(), Failure> {
+async fn check(session: &Session) -> Result<()> {
     if !session.identity.is_selected() {
         return Ok(());
     }

@@ -4,7 +4,6 @@ use quorate_common::api_error::Code;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::book::BookError;
 use crate::config::ConfigError;
 use crate::files::FileError;
 use crate::keys::file::KeyFileError;
@@ -43,6 +42,9 @@ pub(crate) struct Failure {
     /// Additional data for scripts.
     pub(crate) details: Value,
 }
+
+/// The result of a command.
+pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 
 impl Failure {
     /// Creates a failure with a message on one line.
@@ -100,15 +102,6 @@ impl From<FileError> for Failure {
     fn from(error: FileError) -> Self {
         let exit = if matches!(error, FileError::Permissions { .. }) { Exit::Denied } else { Exit::Failed };
         Self::new(exit, error.to_string())
-    }
-}
-
-impl From<BookError> for Failure {
-    fn from(error: BookError) -> Self {
-        match error {
-            BookError::File(error) => error.into(),
-            error @ BookError::Content { .. } => Self::new(Exit::Failed, error.to_string()),
-        }
     }
 }
 

@@ -30,6 +30,9 @@ pub(crate) enum FileError {
     /// The content is not valid.
     #[error("{}: invalid content", .0.display())]
     Content(PathBuf),
+    /// The content is not valid, for a reason that names the place in the file.
+    #[error("{}: {reason}", path.display())]
+    Invalid { path: PathBuf, reason: String },
     #[error("{}: already exists", .0.display())]
     Exists(PathBuf),
     /// The environment does not define a home folder.

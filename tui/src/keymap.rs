@@ -24,6 +24,22 @@ pub(crate) enum Key {
     Help,
 }
 
+impl Key {
+    /// Returns the name that is shown to the user. The arrows up and down are shown with the letters of the
+    /// same effect.
+    fn name(self) -> String {
+        match self {
+            Self::Char(' ') => "Space".to_owned(),
+            Self::Char(letter) => letter.to_string(),
+            Self::Up => "Up k".to_owned(),
+            Self::Down => "Down j".to_owned(),
+            Self::PageUp => "PgUp".to_owned(),
+            Self::PageDown => "PgDn".to_owned(),
+            other => format!("{other:?}"),
+        }
+    }
+}
+
 /// The effect of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
@@ -67,9 +83,8 @@ pub(crate) enum Action {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Command {
     pub(crate) action: Action,
+    /// The keys; the user is shown the first one.
     pub(crate) keys: &'static [Key],
-    /// Keys as shown to the user.
-    pub(crate) shown: &'static str,
     /// Label in the key bar; empty if the command does not appear there.
     pub(crate) label: &'static str,
     /// Description in the key list.
@@ -79,6 +94,11 @@ pub(crate) struct Command {
 }
 
 impl Command {
+    /// Returns the key that is shown to the user.
+    pub(crate) fn key(&self) -> String {
+        self.keys.first().map(|key| key.name()).unwrap_or_default()
+    }
+
     /// Adds the equivalent command line.
     pub(crate) const fn cli(self, cli: &'static str) -> Self {
         Self { cli, ..self }
@@ -89,67 +109,57 @@ impl Command {
 pub(crate) const fn command(
     action: Action,
     keys: &'static [Key],
-    shown: &'static str,
     label: &'static str,
     help: &'static str,
 ) -> Command {
-    Command { action, keys, shown, label, help, cli: "" }
+    Command { action, keys, label, help, cli: "" }
 }
 
 pub(crate) const REVIEW: Command =
-    command(Action::Open, &[Key::Enter], "Enter", "Review", "Open the selected activity for review")
+    command(Action::Open, &[Key::Enter], "Review", "Open the selected activity for review")
         .cli("quorate review REF");
 pub(crate) const COPY: Command = command(
     Action::Copy,
     &[Key::Char('y')],
-    "y",
     "Copy...",
     "Copy from the selected item to the terminal's clipboard",
 );
 pub(crate) const EXPORT: Command = command(
     Action::Export,
     &[Key::Char('e')],
-    "e",
     "Export",
     "Write the selected item to a new JSON file in the current folder",
 )
 .cli("quorate review REF --json, quorate policy get POLICY --json");
-pub(crate) const BACK: Command =
-    command(Action::Back, &[Key::Esc], "Esc", "Back", "Go up one level; never quits");
+pub(crate) const BACK: Command = command(Action::Back, &[Key::Esc], "Back", "Go up one level; never quits");
 pub(crate) const FILTER: Command =
-    command(Action::Filter, &[Key::Char('/')], "/", "Filter", "Show only rows that contain these words");
+    command(Action::Filter, &[Key::Char('/')], "Filter", "Show only rows that contain these words");
 pub(crate) const NEXT_PANE: Command =
-    command(Action::NextPane, &[Key::Tab, Key::BackTab], "Tab", "Pane", "Move to the next pane");
-pub(crate) const LEFT: Command = command(
-    Action::Left,
-    &[Key::Left, Key::Char('h')],
-    "Left",
-    "",
-    "Select the section or the proposer to the left",
-);
+    command(Action::NextPane, &[Key::Tab, Key::BackTab], "Pane", "Move to the next pane");
+pub(crate) const LEFT: Command =
+    command(Action::Left, &[Key::Left, Key::Char('h')], "", "Select the section or the proposer to the left");
 pub(crate) const RIGHT: Command = command(
     Action::Right,
     &[Key::Right, Key::Char('l')],
-    "Right",
     "Section",
     "Select the section or the proposer to the right",
 );
 pub(crate) const LAST: Command =
-    command(Action::Last, &[Key::Char('-')], "-", "", "Go back to the previous screen");
-pub(crate) const QUIT: Command = command(Action::Quit, &[Key::Char('q')], "q", "Quit", "Quit the console");
+    command(Action::Last, &[Key::Char('-')], "", "Go back to the previous screen");
+pub(crate) const QUIT: Command = command(Action::Quit, &[Key::Char('q')], "Quit", "Quit the console");
 
 /// The commands that work everywhere, behind those of the screen.
 pub(crate) static EVERYWHERE: [Command; 9] = [
-    command(Action::Palette, &[Key::Char(':'), Key::Ctrl('p')], ":", "Commands", "Find a command by name"),
-    command(Action::Keys, &[Key::Char('?'), Key::Help], "?", "Keys", "List all keys of this screen")
+    command(Action::Palette, &[Key::Char(':'), Key::Ctrl('p')], "Commands", "Find a command by name"),
+    command(Action::Keys, &[Key::Char('?'), Key::Help], "Keys", "List all keys of this screen")
         .cli("quorate --help"),
-    command(Action::Refresh, &[Key::Char('r')], "r", "Refresh", "Reload the data and sort it"),
-    command(Action::Up, &[Key::Up, Key::Char('k')], "Up k", "", "Move up one row"),
-    command(Action::Down, &[Key::Down, Key::Char('j')], "Down j", "", "Move down one row"),
-    command(Action::PageUp, &[Key::PageUp], "PgUp", "", "Move up one page"),
-    command(Action::PageDown, &[Key::PageDown], "PgDn", "", "Move down one page"),
-    command(Action::Top, &[Key::Home, Key::Char('g')], "g", "", "Go to the top"),
-    command(Action::Bottom, &[Key::End, Key::Char('G')], "G", "", "Go to the bottom"),
+    command(Action::Refresh, &[Key::Char('r')], "Refresh", "Reload the data and sort it"),
+    command(Action::Up, &[Key::Up, Key::Char('k')], "", "Move up one row"),
+    command(Action::Down, &[Key::Down, Key::Char('j')], "", "Move down one row"),
+    command(Action::PageUp, &[Key::PageUp], "", "Move up one page"),
+    command(Action::PageDown, &[Key::PageDown], "", "Move down one page"),
+    command(Action::Top, &[Key::Char('g'), Key::Home], "", "Go to the top"),
+    command(Action::Bottom, &[Key::Char('G'), Key::End], "", "Go to the bottom"),
 ];
 
 /// Returns the action of a key.
@@ -160,7 +170,7 @@ pub(crate) fn action(commands: &[Command], key: Key) -> Option<Action> {
 /// Returns the text of the key bar.
 pub(crate) fn bar(commands: &[Command]) -> String {
     let shown = commands.iter().filter(|command| !command.label.is_empty());
-    shown.map(|command| format!("{} {}", command.shown, command.label)).collect::<Vec<_>>().join("  ")
+    shown.map(|command| format!("{} {}", command.key(), command.label)).collect::<Vec<_>>().join("  ")
 }
 
 /// Returns the position after an action in a list of `count` rows; `page` is the height of the list.

@@ -41,7 +41,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use crate::cli::{Arguments, Command, Daemon, DevArguments};
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::files::Folders;
 use crate::output::Answer;
 use crate::session::{Context, Session};
@@ -89,12 +89,12 @@ async fn start(arguments: &Arguments, folders: &Folders) -> Exit {
     output::finish(result)
 }
 
-async fn open(context: &Context, folders: &Folders) -> Result<Answer, Failure> {
+async fn open(context: &Context, folders: &Folders) -> Result<Answer> {
     console::run(Session::new(context, folders)?).await?;
     Ok(Answer::nothing())
 }
 
-async fn dev(options: &DevArguments, folders: &Folders) -> Result<Answer, Failure> {
+async fn dev(options: &DevArguments, folders: &Folders) -> Result<Answer> {
     let daemon = Daemon::start(options, folders).await?;
     let context = daemon.context().await?;
     open(&context, folders).await

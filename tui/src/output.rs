@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Result};
 use crate::text::is_hidden;
 
 /// Result of a command.
@@ -56,7 +56,7 @@ pub(crate) fn choose(json: bool) {
 }
 
 /// Prints the result of a command and returns its exit code.
-pub(crate) fn finish(result: Result<Answer, Failure>) -> Exit {
+pub(crate) fn finish(result: Result<Answer>) -> Exit {
     match result {
         Ok(answer) => {
             if JSON.load(Ordering::Relaxed) {

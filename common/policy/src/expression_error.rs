@@ -36,6 +36,9 @@ pub struct ExpressionError {
     pub reason: ErrorReason,
 }
 
+/// The result of reading an expression.
+pub(crate) type Result<T, E = ExpressionError> = std::result::Result<T, E>;
+
 impl ExpressionError {
     pub(crate) fn new(source: &str, offset: usize, reason: ErrorReason) -> Self {
         Self { position: Position::locate(source, offset), reason }

@@ -1,6 +1,6 @@
 //! Splits the text of an expression into tokens.
 
-use crate::expression_error::{ErrorReason, ExpressionError};
+use crate::expression_error::{ErrorReason, ExpressionError, Result};
 
 /// A token of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl<'s> Lexer<'s> {
     }
 
     /// Returns the next token, or `None` at the end of the text.
-    pub(crate) fn next(&mut self) -> Result<Option<Lexeme<'s>>, ExpressionError> {
+    pub(crate) fn next(&mut self) -> Result<Option<Lexeme<'s>>> {
         self.skip_space();
         let start = self.position;
         let Some(first) = self.rest().chars().next() else {

@@ -10,14 +10,14 @@
 //! primary = "true" | "false" | integer | string | list | struct | call | name | "(" or ")"
 //! ```
 
-use crate::expression_error::{ErrorReason, ExpressionError, echo};
+use crate::expression_error::{ErrorReason, ExpressionError, Result, echo};
 use crate::lex::{Lexeme, Lexer, Token};
 use crate::number::Integer;
 use crate::syntax::{Comparison, Expression, Function, Name, Quantifier, Syntax};
 use crate::{LIST_LIMIT, NESTING_LIMIT};
 
 /// Parses a complete expression.
-pub(crate) fn parse(source: &str) -> Result<Expression, ExpressionError> {
+pub(crate) fn parse(source: &str) -> Result<Expression> {
     let mut parser = Parser::start(source)?;
     let expression = parser.or()?;
     match parser.next {
@@ -37,17 +37,17 @@ struct Parser<'s> {
 }
 
 impl<'s> Parser<'s> {
-    fn start(source: &'s str) -> Result<Self, ExpressionError> {
+    fn start(source: &'s str) -> Result<Self> {
         let mut lexer = Lexer::new(source);
         let next = lexer.next()?;
         Ok(Self { source, lexer, next, last_end: 0, depth: 0 })
     }
 
-    fn or(&mut self) -> Result<Expression, ExpressionError> {
+    fn or(&mut self) -> Result<Expression> {
         self.joined("||", Syntax::Or, Self::and)
     }
 
-    fn and(&mut self) -> Result<Expression, ExpressionError> {
+    fn and(&mut self) -> Result<Expression> {
         self.joined("&&", Syntax::And, Self::compare)
     }
 
@@ -57,8 +57,8 @@ impl<'s> Parser<'s> {
         &mut self,
         operator: &'static str,
         syntax: fn(Vec<Expression>) -> Syntax,
-        part: fn(&mut Self) -> Result<Expression, ExpressionError>,
-    ) -> Result<Expression, ExpressionError> {
+        part: fn(&mut Self) -> Result<Expression>,
+    ) -> Result<Expression> {
         let first = part(self)?;
         if !self.at(operator) {
             return Ok(first);
@@ -74,7 +74,7 @@ impl<'s> Parser<'s> {
         Ok(Expression { offset, nesting, syntax: syntax(parts) })
     }
 
-    fn compare(&mut self) -> Result<Expression, ExpressionError> {
+    fn compare(&mut self) -> Result<Expression> {
         let left = self.unary()?;
         let Some((symbol, offset)) = self.symbol() else {
             return Ok(left);
@@ -90,7 +90,7 @@ impl<'s> Parser<'s> {
         Ok(Expression { offset, nesting, syntax })
     }
 
-    fn unary(&mut self) -> Result<Expression, ExpressionError> {
+    fn unary(&mut self) -> Result<Expression> {
         let Some(("!", offset)) = self.symbol() else {
             return self.postfix();
         };
@@ -101,7 +101,7 @@ impl<'s> Parser<'s> {
         self.outer(offset, nesting, Syntax::Not(Box::new(inner)))
     }
 
-    fn postfix(&mut self) -> Result<Expression, ExpressionError> {
+    fn postfix(&mut self) -> Result<Expression> {
         let mut expression = self.primary()?;
         loop {
             expression = match self.symbol() {
@@ -112,7 +112,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn member(&mut self, of: Expression) -> Result<Expression, ExpressionError> {
+    fn member(&mut self, of: Expression) -> Result<Expression> {
         self.advance()?;
         let name = self.name()?;
         let (offset, nesting, of) = (name.offset, of.nesting, Box::new(of));
@@ -128,24 +128,20 @@ impl<'s> Parser<'s> {
         self.outer(offset, nesting.max(inner), syntax)
     }
 
-    fn arguments(&mut self, of: Box<Expression>, name: Name) -> Result<(usize, Syntax), ExpressionError> {
+    fn arguments(&mut self, of: Box<Expression>, name: Name) -> Result<(usize, Syntax)> {
         let arguments = self.elements(")")?;
         let nesting = deepest(&arguments);
         Ok((nesting, Syntax::Method { of, name, arguments }))
     }
 
-    fn lambda(
-        &mut self,
-        of: Box<Expression>,
-        quantifier: Quantifier,
-    ) -> Result<(usize, Syntax), ExpressionError> {
+    fn lambda(&mut self, of: Box<Expression>, quantifier: Quantifier) -> Result<(usize, Syntax)> {
         let variable = self.name()?;
         self.expect(",")?;
         let predicate = Box::new(self.or()?);
         Ok((predicate.nesting, Syntax::Each { of, quantifier, variable, predicate }))
     }
 
-    fn subscript(&mut self, of: Expression, offset: usize) -> Result<Expression, ExpressionError> {
+    fn subscript(&mut self, of: Expression, offset: usize) -> Result<Expression> {
         self.open()?;
         let from = self.or()?;
         let mut nesting = of.nesting.max(from.nesting);
@@ -161,7 +157,7 @@ impl<'s> Parser<'s> {
         self.outer(offset, nesting, syntax)
     }
 
-    fn primary(&mut self) -> Result<Expression, ExpressionError> {
+    fn primary(&mut self) -> Result<Expression> {
         let Some(Lexeme { token, start: offset, .. }) = self.next else {
             return Err(self.unexpected());
         };
@@ -183,7 +179,7 @@ impl<'s> Parser<'s> {
         Ok(Expression { offset, nesting: 0, syntax })
     }
 
-    fn parenthesised(&mut self) -> Result<Expression, ExpressionError> {
+    fn parenthesised(&mut self) -> Result<Expression> {
         self.open()?;
         let inner = self.or()?;
         self.close(")")?;
@@ -191,14 +187,14 @@ impl<'s> Parser<'s> {
         self.outer(inner.offset, nesting, inner.syntax)
     }
 
-    fn list(&mut self, offset: usize) -> Result<Expression, ExpressionError> {
+    fn list(&mut self, offset: usize) -> Result<Expression> {
         self.open()?;
         let elements = self.elements("]")?;
         self.close("]")?;
         self.outer(offset, deepest(&elements), Syntax::List(elements))
     }
 
-    fn record(&mut self, offset: usize) -> Result<Expression, ExpressionError> {
+    fn record(&mut self, offset: usize) -> Result<Expression> {
         self.open()?;
         let members = self.separated("}", |parser| {
             let name = parser.name()?;
@@ -210,7 +206,7 @@ impl<'s> Parser<'s> {
         self.outer(offset, nesting, Syntax::Struct(members))
     }
 
-    fn named(&mut self, name: &str, offset: usize) -> Result<Expression, ExpressionError> {
+    fn named(&mut self, name: &str, offset: usize) -> Result<Expression> {
         let Some(function) = Function::from_name(name).filter(|_| self.at("(")) else {
             return Ok(Expression { offset, nesting: 0, syntax: Syntax::Name(name.to_owned()) });
         };
@@ -221,7 +217,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Parses expressions separated by commas, up to but not including the closing bracket.
-    fn elements(&mut self, closing: &'static str) -> Result<Vec<Expression>, ExpressionError> {
+    fn elements(&mut self, closing: &'static str) -> Result<Vec<Expression>> {
         self.separated(closing, Self::or)
     }
 
@@ -229,8 +225,8 @@ impl<'s> Parser<'s> {
     fn separated<T>(
         &mut self,
         closing: &'static str,
-        mut element: impl FnMut(&mut Self) -> Result<T, ExpressionError>,
-    ) -> Result<Vec<T>, ExpressionError> {
+        mut element: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<Vec<T>> {
         let mut elements = Vec::new();
         while !self.at(closing) {
             if !elements.is_empty() {
@@ -245,13 +241,13 @@ impl<'s> Parser<'s> {
     }
 
     /// Parses an integer in the domain of `int` or `uint`: from −2^127 to 2^256 − 1.
-    fn integer(&self, digits: &str, offset: usize) -> Result<Integer, ExpressionError> {
+    fn integer(&self, digits: &str, offset: usize) -> Result<Integer> {
         Integer::from_decimal(digits)
             .filter(|number| number.is_int() || number.is_uint())
             .ok_or_else(|| ExpressionError::new(self.source, offset, ErrorReason::IntegerRange))
     }
 
-    fn name(&mut self) -> Result<Name, ExpressionError> {
+    fn name(&mut self) -> Result<Name> {
         match self.next {
             Some(Lexeme { token: Token::Identifier(text), start: offset, .. }) => {
                 self.advance()?;
@@ -262,7 +258,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Creates a part that is one level above the deepest of its children.
-    fn outer(&self, offset: usize, inner: usize, syntax: Syntax) -> Result<Expression, ExpressionError> {
+    fn outer(&self, offset: usize, inner: usize, syntax: Syntax) -> Result<Expression> {
         let nesting = inner.saturating_add(1);
         if nesting > NESTING_LIMIT {
             return Err(ExpressionError::new(self.source, offset, ErrorReason::Nesting(NESTING_LIMIT)));
@@ -271,7 +267,7 @@ impl<'s> Parser<'s> {
     }
 
     /// Consumes an opening bracket or a negation, unless the nesting is too deep.
-    fn open(&mut self) -> Result<(), ExpressionError> {
+    fn open(&mut self) -> Result<()> {
         if self.depth >= NESTING_LIMIT {
             return Err(self.error(ErrorReason::Nesting(NESTING_LIMIT)));
         }
@@ -279,17 +275,17 @@ impl<'s> Parser<'s> {
         self.advance()
     }
 
-    fn close(&mut self, closing: &'static str) -> Result<(), ExpressionError> {
+    fn close(&mut self, closing: &'static str) -> Result<()> {
         self.depth = self.depth.saturating_sub(1);
         self.expect(closing)
     }
 
-    fn expect(&mut self, symbol: &'static str) -> Result<(), ExpressionError> {
+    fn expect(&mut self, symbol: &'static str) -> Result<()> {
         if self.accept(symbol)? { Ok(()) } else { Err(self.unexpected()) }
     }
 
     /// Consumes a symbol if it is the next token, and returns whether it was.
-    fn accept(&mut self, symbol: &'static str) -> Result<bool, ExpressionError> {
+    fn accept(&mut self, symbol: &'static str) -> Result<bool> {
         let matches = self.at(symbol);
         if matches {
             self.advance()?;
@@ -308,7 +304,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn advance(&mut self) -> Result<(), ExpressionError> {
+    fn advance(&mut self) -> Result<()> {
         if let Some(lexeme) = self.next {
             self.last_end = lexeme.end;
         }

@@ -6,7 +6,7 @@ use crate::budget::Budget;
 use crate::check;
 use crate::error::EvaluationError;
 use crate::evaluate::{Evaluation, Roots};
-use crate::expression_error::{ErrorReason, ExpressionError};
+use crate::expression_error::{ErrorReason, ExpressionError, Result};
 use crate::expression_kind::ExpressionKind;
 use crate::parse;
 use crate::plan::{Node, conjuncts};
@@ -33,7 +33,7 @@ impl Program {
     /// # Errors
     /// Returns the first error in the source. Empty source is an error; callers represent an absent
     /// expression as `None`.
-    pub fn parse(kind: ExpressionKind, source: &str) -> Result<Self, ExpressionError> {
+    pub fn parse(kind: ExpressionKind, source: &str) -> Result<Self> {
         if source.len() > EXPRESSION_LIMIT_BYTES {
             return Err(ExpressionError::new(source, 0, ErrorReason::Length(EXPRESSION_LIMIT_BYTES)));
         }

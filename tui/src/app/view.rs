@@ -157,7 +157,7 @@ fn opening(model: &Model, canvas: &mut Canvas<'_>, body: Rect) {
 fn tabs(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     let label = |(index, (tab, screen)): (usize, (&Tab, &dyn Screen))| {
         let count = screen.count(&model.shared).map(|count| format!(" {count}")).unwrap_or_default();
-        let name = format!("{} {}{count}", tab.show.shown, tab.title);
+        let name = format!("{} {}{count}", tab.show.key(), tab.title);
         if index == model.current { format!("[{name}]") } else { format!(" {name} ") }
     };
     let shown: Vec<String> = model.tabs().enumerate().map(label).collect();

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::arguments::ActivityCommand;
 use crate::ballot::Outcome;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::output::Answer;
 use crate::proof::{json, plain_text, status_word};
 use crate::session::Session;
@@ -17,7 +17,7 @@ use crate::text::{clean, date_time};
 /// Interval at which a waiting activity is read again.
 const PAUSE_MILLIS: u64 = 500;
 
-pub(super) async fn run(session: &Session, command: &ActivityCommand) -> Result<Answer, Failure> {
+pub(super) async fn run(session: &Session, command: &ActivityCommand) -> Result<Answer> {
     match command {
         ActivityCommand::Ls { status, types, limit } => list(session, status, types, *limit).await,
         ActivityCommand::Get { reference } => {
@@ -32,12 +32,7 @@ pub(super) async fn run(session: &Session, command: &ActivityCommand) -> Result<
     }
 }
 
-async fn list(
-    session: &Session,
-    statuses: &[String],
-    types: &[String],
-    limit: usize,
-) -> Result<Answer, Failure> {
+async fn list(session: &Session, statuses: &[String], types: &[String], limit: usize) -> Result<Answer> {
     session.check_context().await?;
     let id = session.organization_id().await?;
     let statuses = statuses.iter().map(|name| status(name)).collect::<Result<Vec<_>, _>>()?;
@@ -53,7 +48,7 @@ async fn list(
     Ok(Answer::rows(rows.iter().map(line), "No activities."))
 }
 
-async fn wait(session: &Session, reference: &str, timeout: u64) -> Result<Answer, Failure> {
+async fn wait(session: &Session, reference: &str, timeout: u64) -> Result<Answer> {
     let decided = async {
         loop {
             let review = session.review(reference).await?;
@@ -77,7 +72,7 @@ async fn wait(session: &Session, reference: &str, timeout: u64) -> Result<Answer
     Ok(Answer::one(json(&review), text).exits(exit))
 }
 
-fn status(name: &str) -> Result<Status, Failure> {
+fn status(name: &str) -> Result<Status> {
     let whole = if name.starts_with("ACTIVITY_STATUS_") {
         name.to_owned()
     } else {
@@ -87,7 +82,7 @@ fn status(name: &str) -> Result<Status, Failure> {
         .map_err(|_| Failure::new(Exit::Usage, format!("unknown status {}", clean(name))))
 }
 
-fn activity_type(name: &str) -> Result<String, Failure> {
+fn activity_type(name: &str) -> Result<String> {
     let upper = name.to_ascii_uppercase().replace('-', "_");
     let whole = if upper.starts_with("ACTIVITY_TYPE_") { upper } else { format!("ACTIVITY_TYPE_{upper}") };
     if whole.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_') {

@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use super::arguments::ApprovalsCommand;
 use crate::book::Book;
 use crate::clock::now_millis;
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::kinds::count;
 use crate::output::Answer;
 use crate::proof::{Evidence, Record, Review, Sibling, Siblings};
 use crate::session::{Session, pin_keys};
 use crate::text::{ago, duration};
 
-pub(super) async fn run(session: &Session, command: &ApprovalsCommand) -> Result<Answer, Failure> {
+pub(super) async fn run(session: &Session, command: &ApprovalsCommand) -> Result<Answer> {
     let ApprovalsCommand::Ls { mine, others } = command;
     session.daemon_status().await?;
     let organization = Arc::new(session.organization().await?);

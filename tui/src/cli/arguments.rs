@@ -52,10 +52,8 @@ pub(crate) enum Command {
     /// Show the daemon's version, mode, uptime and state
     Status,
     /// List activities that wait for approval
-    Approvals {
-        #[command(subcommand)]
-        command: ApprovalsCommand,
-    },
+    #[command(subcommand)]
+    Approvals(ApprovalsCommand),
     /// Review an activity: what it does, its flags, proof and votes
     Review {
         /// Activity id or fingerprint (64 hex digits, optionally with sha256:)
@@ -83,46 +81,29 @@ pub(crate) enum Command {
         note: Option<String>,
     },
     /// List, show or wait for activities of any status
-    Activity {
-        #[command(subcommand)]
-        command: ActivityCommand,
-    },
+    #[command(subcommand)]
+    Activity(ActivityCommand),
     /// List or show organizations
-    Org {
-        #[command(subcommand)]
-        command: OrgCommand,
-    },
+    #[command(subcommand)]
+    Org(OrgCommand),
     /// List, check, simulate and propose policies
-    Policy {
-        #[command(subcommand)]
-        command: PolicyCommand,
-    },
+    #[command(subcommand)]
+    Policy(PolicyCommand),
     /// Inspect webhook deliveries
-    Webhooks {
-        #[command(subcommand)]
-        command: WebhooksCommand,
-    },
+    #[command(subcommand)]
+    Webhooks(WebhooksCommand),
     /// Manage your own signing keys
-    Key {
-        #[command(subcommand)]
-        command: KeyCommand,
-    },
+    #[command(subcommand)]
+    Key(KeyCommand),
     /// Manage your address book: names for known addresses in reviews
-    Book {
-        #[command(subcommand)]
-        command: BookCommand,
-    },
+    #[command(subcommand)]
+    Book(BookCommand),
     /// Manage the known keys, names and root quorums (trust on first use)
-    #[command(alias = "roster")]
-    KnownKeys {
-        #[command(subcommand)]
-        command: KnownKeysCommand,
-    },
+    #[command(subcommand, alias = "roster")]
+    KnownKeys(KnownKeysCommand),
     /// Verify the local journal of your decisions
-    Journal {
-        #[command(subcommand)]
-        command: JournalCommand,
-    },
+    #[command(subcommand)]
+    Journal(JournalCommand),
     /// Start a throwaway daemon with a demo organization
     Dev(DevArguments),
     /// Print a completion script for a shell

@@ -8,7 +8,7 @@ use super::arguments::BookCommand;
 use super::input::given;
 use crate::book::{Book, Entry, EntryError, SIZE_LIMIT};
 use crate::clock::now_millis;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::files::Folders;
 use crate::output::Answer;
 use crate::text::{date, pad};
@@ -16,7 +16,7 @@ use crate::text::{date, pad};
 /// Name of the flag for an address that starts and ends like a known one (possible address poisoning).
 const SIMILAR_FLAG: &str = "similar-address";
 
-pub(super) fn run(folders: &Folders, command: &BookCommand) -> Result<Answer, Failure> {
+pub(super) fn run(folders: &Folders, command: &BookCommand) -> Result<Answer> {
     let path = folders.book();
     let mut book = Book::load(&path)?;
     match command {
@@ -44,7 +44,7 @@ pub(super) fn run(folders: &Folders, command: &BookCommand) -> Result<Answer, Fa
     }
 }
 
-fn import(book: &mut Book, path: &Path, file: &Path, allowed: &[String]) -> Result<Answer, Failure> {
+fn import(book: &mut Book, path: &Path, file: &Path, allowed: &[String]) -> Result<Answer> {
     let theirs =
         Book::parse(&given(file, SIZE_LIMIT)?).map_err(|reason| Failure::new(Exit::Failed, reason))?;
     for entry in theirs.entries() {
@@ -61,7 +61,7 @@ fn import(book: &mut Book, path: &Path, file: &Path, allowed: &[String]) -> Resu
 }
 
 /// Fails if the address is similar to a known one and the flag is not accepted by name.
-fn check_similar(book: &Book, entry: &Entry, allowed: &[String]) -> Result<(), Failure> {
+fn check_similar(book: &Book, entry: &Entry, allowed: &[String]) -> Result<()> {
     let Some(similar) = book.similar_entry(entry.chain, &entry.address) else { return Ok(()) };
     if allowed.iter().any(|flag| flag == SIMILAR_FLAG) {
         return Ok(());

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::arguments::ApproveArguments;
 use crate::ballot::{self, Ballot, Choice, Outcome};
 use crate::clock::now_millis;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::journal::{self, Entry};
 use crate::link;
 use crate::output::Answer;
@@ -16,15 +16,12 @@ use crate::session::Session;
 use crate::text::{clean, clock};
 
 /// Approves an activity if it is what the caller expects.
-pub(super) async fn approve(session: &Session, options: &ApproveArguments) -> Result<Answer, Failure> {
+pub(super) async fn approve(session: &Session, options: &ApproveArguments) -> Result<Answer> {
     let review = session.review(&options.reference).await?;
     check_expected(&review, options)?;
     if let Some(vote) = review.own_vote() {
-        let text = format!(
-            "You already approved it at {}. {}\n",
-            clock(vote.cast),
-            outcome_text(&review.activity, &review)
-        );
+        let (at, outcome_text) = (clock(vote.cast), outcome_text(&review.activity, &review));
+        let text = format!("You already approved it at {at}. {outcome_text}\n");
         let outcome = Outcome::of(review.activity.status);
         return Ok(answer(&review, Choice::Approve, outcome, "already voted", text));
     }
@@ -45,7 +42,7 @@ pub(super) async fn reject(
     reference: &str,
     expected: Option<Fingerprint>,
     note: Option<&str>,
-) -> Result<Answer, Failure> {
+) -> Result<Answer> {
     let review = session.review(reference).await?;
     let named = expected.or_else(|| named(reference));
     if review.proposal.is_none() {
@@ -75,7 +72,7 @@ async fn reject_by_fingerprint(
     review: &Review,
     named: Option<Fingerprint>,
     note: Option<&str>,
-) -> Result<Answer, Failure> {
+) -> Result<Answer> {
     if review.viewer.user.is_none() {
         return Err(Failure::new(Exit::Usage, NO_SIGNER));
     }
@@ -91,7 +88,7 @@ async fn reject_by_fingerprint(
     cast(session, review, &ballot, note).await
 }
 
-fn check_expected(review: &Review, options: &ApproveArguments) -> Result<(), Failure> {
+fn check_expected(review: &Review, options: &ApproveArguments) -> Result<()> {
     let differs = |message: String| Failure::new(Exit::Verification, message).with(json(review));
     let Some(proposal) = &review.proposal else {
         let why = review.unprovable().map_or_else(String::new, |why| format!(" ({why})"));
@@ -106,11 +103,8 @@ fn check_expected(review: &Review, options: &ApproveArguments) -> Result<(), Fai
         )));
     }
     if let Some(kind) = options.expect_type.as_ref().filter(|kind| **kind != proposal.activity_type) {
-        return Err(differs(format!(
-            "the type is {}, but {} was expected; nothing was sent",
-            clean(&proposal.activity_type),
-            clean(kind)
-        )));
+        let (signed, expected) = (clean(&proposal.activity_type), clean(kind));
+        return Err(differs(format!("the type is {signed}, but {expected} was expected; nothing was sent")));
     }
     if review.blocked() {
         let failed: Vec<String> = review
@@ -125,7 +119,7 @@ fn check_expected(review: &Review, options: &ApproveArguments) -> Result<(), Fai
 }
 
 /// Fails if a HIGH flag was not accepted by name.
-pub(super) fn check_flags(review: &Review, allowed: &[String]) -> Result<(), Failure> {
+pub(super) fn check_flags(review: &Review, allowed: &[String]) -> Result<()> {
     let flags = review.high_flags().map(|flag| flag.name);
     let unnamed: Vec<&str> = flags.filter(|name| !allowed.iter().any(|allowed| allowed == name)).collect();
     if unnamed.is_empty() {
@@ -157,7 +151,7 @@ pub(super) async fn cast(
     review: &Review,
     ballot: &Ballot,
     note: Option<&str>,
-) -> Result<Answer, Failure> {
+) -> Result<Answer> {
     let user = review.viewer.user.ok_or_else(|| Failure::new(Exit::Usage, "no user is selected"))?;
     let stamper = session.stamper()?;
     let stamp = stamper

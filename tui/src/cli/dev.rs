@@ -9,7 +9,7 @@ use quorate_common::activity::Status;
 use quorate_common::console::PAGE_LIMIT;
 use serde_json::{Value, json};
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::files::{self, Folders};
 use crate::output::Answer;
 use crate::session::{Context, Session};
@@ -50,7 +50,7 @@ pub(crate) struct Daemon {
 
 impl Daemon {
     /// Starts the daemon and waits until it is ready.
-    pub(crate) async fn start(options: &DevArguments, folders: &Folders) -> Result<Self, Failure> {
+    pub(crate) async fn start(options: &DevArguments, folders: &Folders) -> Result<Self> {
         let base = std::env::var_os("XDG_RUNTIME_DIR").map_or_else(std::env::temp_dir, PathBuf::from);
         let folder = base.join(format!("quorate-dev-{}", std::process::id()));
         std::fs::DirBuilder::new().mode(0o700).create(&folder)?;
@@ -89,7 +89,7 @@ impl Daemon {
     }
 
     /// Returns a context for the first root user who can still vote.
-    pub(crate) async fn context(&self) -> Result<Context, Failure> {
+    pub(crate) async fn context(&self) -> Result<Context> {
         let mut context = Context { credentials: Some(self.credentials()), ..Context::default() };
         let session = Session::new(&context, &self.folders)?;
         let bytes = files::read_private(&self.credentials(), CREDENTIALS_LIMIT)?.unwrap_or_default();
@@ -118,7 +118,7 @@ impl Daemon {
         Ok(context)
     }
 
-    async fn wait_until_ready(&mut self) -> Result<(), Failure> {
+    async fn wait_until_ready(&mut self) -> Result<()> {
         let attempts = START_SECONDS.saturating_mul(1000) / PAUSE_MILLIS;
         for _ in 0..attempts {
             if let Some(status) = self.child.try_wait()? {
@@ -176,7 +176,7 @@ impl Drop for Daemon {
 }
 
 /// Runs the daemon until a signal arrives, and prints the commands to connect from another shell.
-pub(super) async fn without_terminal(options: &DevArguments, folders: &Folders) -> Result<Answer, Failure> {
+pub(super) async fn without_terminal(options: &DevArguments, folders: &Folders) -> Result<Answer> {
     let daemon = Daemon::start(options, folders).await?;
     let context = daemon.context().await?;
     let user = context.user.unwrap_or_default();

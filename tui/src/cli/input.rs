@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::files;
 use crate::text::clean;
 
 /// Reads a file, or standard input for `-`.
-pub(super) fn given(file: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
+pub(super) fn given(file: &Path, limit: u64) -> Result<Vec<u8>> {
     if file == Path::new("-") {
         return Ok(files::read_input(limit)?);
     }

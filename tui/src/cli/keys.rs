@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::arguments::{JournalCommand, KeyCommand};
 use super::values::CurveArgument;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::files::Folders;
 use crate::keys::curve_name;
 use crate::keys::file::{self, KeyFile};
@@ -13,14 +13,14 @@ use crate::keys::passphrase::{self, Source};
 use crate::output::Answer;
 use crate::session::Context;
 
-pub(super) fn run(folders: &Folders, context: &Context, command: &KeyCommand) -> Result<Answer, Failure> {
+pub(super) fn run(folders: &Folders, context: &Context, command: &KeyCommand) -> Result<Answer> {
     match command {
         KeyCommand::Add { name, curve } => add(folders, context, name, *curve),
         KeyCommand::Ls => list(folders),
     }
 }
 
-fn add(folders: &Folders, context: &Context, name: &str, curve: CurveArgument) -> Result<Answer, Failure> {
+fn add(folders: &Folders, context: &Context, name: &str, curve: CurveArgument) -> Result<Answer> {
     let curve = match curve {
         CurveArgument::P256 => ApiKeyCurve::P256,
         CurveArgument::Secp256k1 => ApiKeyCurve::Secp256k1,
@@ -39,7 +39,7 @@ fn add(folders: &Folders, context: &Context, name: &str, curve: CurveArgument) -
     Ok(Answer::one(line(name, &key), text))
 }
 
-fn list(folders: &Folders) -> Result<Answer, Failure> {
+fn list(folders: &Folders) -> Result<Answer> {
     let row = |name: String| match KeyFile::load(folders, &name) {
         Ok(key) => {
             let text = format!("{name}  {}  {}\n", curve_name(key.curve()), key.public_key());
@@ -58,7 +58,7 @@ fn line(name: &str, key: &KeyFile) -> serde_json::Value {
     json!({"name": name, "curve": curve_name(key.curve()), "publicKey": key.public_key()})
 }
 
-pub(super) fn journal(folders: &Folders, command: JournalCommand) -> Result<Answer, Failure> {
+pub(super) fn journal(folders: &Folders, command: JournalCommand) -> Result<Answer> {
     let JournalCommand::Verify = command;
     match crate::journal::verify(&folders.journal())? {
         Ok(count) => Ok(Answer::one(

@@ -13,7 +13,7 @@ use super::arguments::KnownKeysCommand;
 use super::input::given;
 use super::values::UserKey;
 use crate::clock::now_millis;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::files::Folders;
 use crate::kinds::count;
 use crate::known_keys::{KnownKey, KnownKeys, KnownQuorum, SIZE_LIMIT};
@@ -27,9 +27,9 @@ const CHANGES_LIMIT: usize = 1000;
 
 pub(super) async fn run(
     folders: &Folders,
-    session: impl FnOnce() -> Result<Session, Failure>,
+    session: impl FnOnce() -> Result<Session>,
     command: &KnownKeysCommand,
-) -> Result<Answer, Failure> {
+) -> Result<Answer> {
     let path = folders.known_keys();
     let mut known_keys = KnownKeys::load(&path)?;
     match command {
@@ -63,7 +63,7 @@ struct AcceptOptions<'a> {
 
 /// Accepts the stated root quorum if executed changes prove it or the caller confirms that it was compared.
 /// Accepts the names and keys that the caller names.
-async fn accept(session: &Session, wanted: &AcceptOptions<'_>) -> Result<Answer, Failure> {
+async fn accept(session: &Session, wanted: &AcceptOptions<'_>) -> Result<Answer> {
     session.daemon_status().await?;
     let organization = session.organization().await?;
     let id = organization.head.organization_id;
@@ -103,18 +103,14 @@ async fn accept_quorum(
     organization: &OrganizationDetail,
     unproven: bool,
     text: &mut String,
-) -> Result<Option<bool>, Failure> {
+) -> Result<Option<bool>> {
     let id = organization.head.organization_id;
     let stated = KnownQuorum::stated(organization);
     let Some(known) = known_keys.quorum(id).filter(|known| known.value != stated) else { return Ok(None) };
     let changes = quorum_changes(session, id).await?;
     let proven = followed(changes.iter().rev(), id, known, known_keys) == stated;
-    let what = format!(
-        "root quorum {} known since {}, the daemon now states {}",
-        members(&known.value),
-        date_time(known.since_millis),
-        members(&stated)
-    );
+    let (old, since, new) = (members(&known.value), date_time(known.since_millis), members(&stated));
+    let what = format!("root quorum {old} known since {since}, the daemon now states {new}");
     if !proven && !unproven {
         let message = format!(
             "{what}: no recorded votes prove this change; nothing was accepted. Compare the quorum with its \
@@ -135,7 +131,7 @@ fn accept_keys(
     organization: &OrganizationDetail,
     wanted: &[UserKey],
     text: &mut String,
-) -> Result<usize, Failure> {
+) -> Result<usize> {
     let id = organization.head.organization_id;
     let unconfirmed = known_keys.unconfirmed(organization);
     let is_unconfirmed = |key: &&UserKey| unconfirmed.iter().any(|seen| key.is(seen));
@@ -167,7 +163,7 @@ fn accept_keys(
 }
 
 /// Returns the executed changes of the root quorum, newest first.
-async fn quorum_changes(session: &Session, id: OrganizationId) -> Result<Vec<Activity>, Failure> {
+async fn quorum_changes(session: &Session, id: OrganizationId) -> Result<Vec<Activity>> {
     let types = ["ACTIVITY_TYPE_UPDATE_ROOT_QUORUM".to_owned()];
     let rows = session.client.newest(id, &[Status::Completed], &types, CHANGES_LIMIT).await?;
     Ok(rows.into_iter().map(|row| row.activity).collect())
@@ -178,7 +174,7 @@ fn members(quorum: &KnownQuorum) -> String {
     format!("{} ({})", quorum.short(), ids.join(", "))
 }
 
-fn read(file: &Path) -> Result<KnownKeys, Failure> {
+fn read(file: &Path) -> Result<KnownKeys> {
     let invalid = || Failure::new(Exit::Failed, "not a file written by `quorate known-keys export`");
     KnownKeys::parse(&given(file, SIZE_LIMIT)?).ok_or_else(invalid)
 }
@@ -233,11 +229,8 @@ fn key_text(known_keys: &KnownKeys, seen: &KnownKey<'_>) -> String {
     let name =
         known_keys.name(*organization, *user).map_or_else(String::new, |name| format!(" {}", quoted(name)));
     let unconfirmed = if *is_confirmed { "" } else { ", not accepted" };
-    format!(
-        "{organization}  user {user}{name}  {}  since {}{unconfirmed}\n",
-        clean(public_key),
-        date_time(*since)
-    )
+    let (key, since) = (clean(public_key), date_time(*since));
+    format!("{organization}  user {user}{name}  {key}  since {since}{unconfirmed}\n")
 }
 
 fn line(known_keys: &KnownKeys, seen: &KnownKey<'_>) -> Value {

@@ -7,7 +7,7 @@ use quorate_common::ids::OrganizationId;
 use quorate_common::wire::Policy;
 
 use crate::clock::now_millis;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::policies::Rules;
 use crate::session::Session;
 use crate::text::clean;
@@ -22,7 +22,7 @@ pub(super) struct LoadedOrganization {
 
 impl LoadedOrganization {
     /// Reads the organization from the daemon.
-    pub(super) async fn read(session: &Session) -> Result<Self, Failure> {
+    pub(super) async fn read(session: &Session) -> Result<Self> {
         let strict = session.daemon_status().await?.strict_deny_errors;
         let organization = Arc::new(session.organization().await?);
         Ok(Self { id: organization.head.organization_id, organization, strict })
@@ -34,14 +34,14 @@ impl LoadedOrganization {
     }
 
     /// Finds a policy by id or name.
-    pub(super) fn policy(&self, wanted: &str) -> Result<&Policy, Failure> {
+    pub(super) fn policy(&self, wanted: &str) -> Result<&Policy> {
         let is = |policy: &&Policy| policy.policy_id.to_string() == wanted || policy.policy_name == wanted;
         let missing = || Failure::new(Exit::NotFound, format!("policy {} not found", clean(wanted)));
         self.organization.policies.iter().find(is).ok_or_else(missing)
     }
 
     /// Finds a user by id or name.
-    pub(super) fn user(&self, wanted: &str) -> Result<String, Failure> {
+    pub(super) fn user(&self, wanted: &str) -> Result<String> {
         let users = &self.organization.users;
         let user = users.iter().find(|user| user.user_id.to_string() == wanted || user.user_name == wanted);
         let missing = || Failure::new(Exit::NotFound, format!("user {} not found", clean(wanted)));

@@ -24,34 +24,30 @@ pub(crate) use dev::{Daemon, DevArguments};
 
 use serde_json::Value;
 
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::files::Folders;
 use crate::output::Answer;
 use crate::session::Session;
 
 /// Runs a command that needs no terminal.
-pub(crate) async fn run(
-    arguments: &Arguments,
-    command: &Command,
-    folders: &Folders,
-) -> Result<Answer, Failure> {
+pub(crate) async fn run(arguments: &Arguments, command: &Command, folders: &Folders) -> Result<Answer> {
     let session = || Session::new(&arguments.context, folders);
     match command {
         Command::Status => status::run(&session()?).await,
-        Command::Approvals { command } => approvals::run(&session()?, command).await,
+        Command::Approvals(command) => approvals::run(&session()?, command).await,
         Command::Review { reference } => review::run(&session()?, reference).await,
         Command::Approve(options) => decide::approve(&session()?, options).await,
         Command::Reject { reference, expect_sha256, note } => {
             decide::reject(&session()?, reference, *expect_sha256, note.as_deref()).await
         }
-        Command::Activity { command } => activity::run(&session()?, command).await,
-        Command::Org { command } => organizations::run(&session()?, command).await,
-        Command::Policy { command } => policies::run(session, command).await,
-        Command::Webhooks { command } => webhooks::run(&session()?, *command).await,
-        Command::Key { command } => keys::run(folders, &arguments.context, command),
-        Command::Book { command } => book::run(folders, command),
-        Command::KnownKeys { command } => known_keys::run(folders, session, command).await,
-        Command::Journal { command } => keys::journal(folders, *command),
+        Command::Activity(command) => activity::run(&session()?, command).await,
+        Command::Org(command) => organizations::run(&session()?, command).await,
+        Command::Policy(command) => policies::run(session, command).await,
+        Command::Webhooks(command) => webhooks::run(&session()?, *command).await,
+        Command::Key(command) => keys::run(folders, &arguments.context, command),
+        Command::Book(command) => book::run(folders, command),
+        Command::KnownKeys(command) => known_keys::run(folders, session, command).await,
+        Command::Journal(command) => keys::journal(folders, *command),
         Command::Dev(options) => dev::without_terminal(options, folders).await,
         Command::Completion { shell } => Ok(Answer::one(Value::Null, arguments::completion(*shell))),
     }

@@ -7,13 +7,13 @@ use quorate_common::ids::OrganizationId;
 use serde_json::json;
 
 use super::arguments::OrgCommand;
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::kinds::LINES;
 use crate::output::Answer;
 use crate::session::{Session, pin_keys};
 use crate::text::clean;
 
-pub(super) async fn run(session: &Session, command: &OrgCommand) -> Result<Answer, Failure> {
+pub(super) async fn run(session: &Session, command: &OrgCommand) -> Result<Answer> {
     session.daemon_status().await?;
     match command {
         OrgCommand::Ls { parent } => {
@@ -34,7 +34,7 @@ pub(super) async fn run(session: &Session, command: &OrgCommand) -> Result<Answe
     }
 }
 
-async fn list(session: &Session, parent: Option<OrganizationId>) -> Result<Answer, Failure> {
+async fn list(session: &Session, parent: Option<OrganizationId>) -> Result<Answer> {
     let mut heads = Vec::new();
     let mut after = None;
     loop {

@@ -15,7 +15,7 @@ use super::loaded::LoadedOrganization;
 use super::policy_arguments::PolicyCommand;
 use super::propose;
 use crate::clock::now_millis;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::kinds::count;
 use crate::link::{look_up, recent};
 use crate::output::Answer;
@@ -28,9 +28,9 @@ use crate::text::{clean, quoted};
 const INPUT_LIMIT: u64 = 256 * 1024 * 1024;
 
 pub(super) async fn run(
-    session: impl FnOnce() -> Result<Session, Failure>,
+    session: impl FnOnce() -> Result<Session>,
     command: &PolicyCommand,
-) -> Result<Answer, Failure> {
+) -> Result<Answer> {
     match command {
         PolicyCommand::Check { condition, consensus, time, file } => {
             let read = match file {
@@ -77,7 +77,7 @@ pub(super) async fn run(
     }
 }
 
-fn input(file: &Path) -> Result<String, Failure> {
+fn input(file: &Path) -> Result<String> {
     let bytes = given(file, INPUT_LIMIT)?;
     String::from_utf8(bytes).map_err(|_| Failure::new(Exit::Usage, "the input is not valid UTF-8"))
 }
@@ -104,12 +104,8 @@ fn check([condition, consensus, time]: &[Option<String>; 3]) -> Answer {
             let position = error.error.position;
             let data = json!({"ok": false, "expression": error.kind.name(), "message": error.to_string(),
                 "line": position.line, "column": position.column, "offset": position.offset});
-            let text = format!(
-                "line {}, column {}: {}\n",
-                position.line,
-                position.column,
-                clean(&error.to_string())
-            );
+            let (line, column, error) = (position.line, position.column, clean(&error.to_string()));
+            let text = format!("line {line}, column {column}: {error}\n");
             Answer::one(data, text).exits(Exit::Failed)
         }
     }
@@ -134,7 +130,7 @@ fn list(loaded: &LoadedOrganization) -> Answer {
     Answer::rows(loaded.organization.policies.iter().map(row), "No policies.")
 }
 
-fn get(loaded: &LoadedOrganization, wanted: &str) -> Result<Answer, Failure> {
+fn get(loaded: &LoadedOrganization, wanted: &str) -> Result<Answer> {
     let (policy, rules) = (loaded.policy(wanted)?, loaded.rules());
     let words = words(policy, &rules);
     let id = policy.policy_id.to_string();
@@ -173,7 +169,7 @@ fn findings_text(findings: &[Finding]) -> String {
     text
 }
 
-fn lint(loaded: &LoadedOrganization, wanted: Option<&str>) -> Result<Answer, Failure> {
+fn lint(loaded: &LoadedOrganization, wanted: Option<&str>) -> Result<Answer> {
     let rules = loaded.rules();
     let only =
         wanted.map(|wanted| loaded.policy(wanted)).transpose()?.map(|policy| policy.policy_id.to_string());
@@ -201,7 +197,7 @@ fn lint(loaded: &LoadedOrganization, wanted: Option<&str>) -> Result<Answer, Fai
     Ok(if warns { answer.exits(Exit::Failed) } else { answer })
 }
 
-async fn simulate(session: &Session, proposer: Option<&str>, text: &str) -> Result<Answer, Failure> {
+async fn simulate(session: &Session, proposer: Option<&str>, text: &str) -> Result<Answer> {
     let loaded = LoadedOrganization::read(session).await?;
     let (rules, now) = (loaded.rules(), now_millis());
     let default = proposer.map(|wanted| loaded.user(wanted)).transpose()?;
@@ -237,7 +233,7 @@ async fn simulate(session: &Session, proposer: Option<&str>, text: &str) -> Resu
     Ok(Answer::rows(rows, ""))
 }
 
-async fn explain(session: &Session, reference: &str, wanted: Option<&str>) -> Result<Answer, Failure> {
+async fn explain(session: &Session, reference: &str, wanted: Option<&str>) -> Result<Answer> {
     let review = session.review(reference).await?;
     let loaded = LoadedOrganization::read(session).await?;
     let (rules, now) = (loaded.rules(), now_millis());
@@ -262,7 +258,7 @@ async fn explain(session: &Session, reference: &str, wanted: Option<&str>) -> Re
     Ok(Answer::one(json!(simulation), text))
 }
 
-async fn diff(session: &Session, reference: &str) -> Result<Answer, Failure> {
+async fn diff(session: &Session, reference: &str) -> Result<Answer> {
     let review = session.review(reference).await?;
     let loaded = LoadedOrganization::read(session).await?;
     let proposal = review.proposal.as_ref();

@@ -7,14 +7,14 @@ use super::loaded::LoadedOrganization;
 use super::policy_arguments::ProposeArguments;
 use crate::ballot::ActivityRequest;
 use crate::clock::now_millis;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::output::Answer;
 use crate::policies::{Draft, DraftError, removal};
 use crate::proof::{DraftContext, Mark, NO_SIGNER, Review, json as review_json, plain_text};
 use crate::session::{Session, pin_keys};
 
 /// Returns a policy, or a template for a new one, as text to edit.
-pub(super) fn draft(loaded: Option<&LoadedOrganization>, policy: Option<&str>) -> Result<Answer, Failure> {
+pub(super) fn draft(loaded: Option<&LoadedOrganization>, policy: Option<&str>) -> Result<Answer> {
     let draft = match (loaded, policy) {
         (Some(loaded), Some(policy)) => Draft::of(loaded.policy(policy)?),
         _ => Draft::blank(),
@@ -24,22 +24,18 @@ pub(super) fn draft(loaded: Option<&LoadedOrganization>, policy: Option<&str>) -
 }
 
 /// Builds the request for a new policy.
-pub(super) fn new(text: &str) -> Result<ActivityRequest, Failure> {
+pub(super) fn new(text: &str) -> Result<ActivityRequest> {
     Ok(Draft::read(text).map_err(|error| draft_failure(&error))?.creation())
 }
 
 /// Builds the request that changes a policy to a draft.
-pub(super) fn change(
-    loaded: &LoadedOrganization,
-    policy: &str,
-    text: &str,
-) -> Result<ActivityRequest, Failure> {
+pub(super) fn change(loaded: &LoadedOrganization, policy: &str, text: &str) -> Result<ActivityRequest> {
     let policy = loaded.policy(policy)?;
     Draft::read(text).and_then(|draft| draft.change(policy)).map_err(|error| draft_failure(&error))
 }
 
 /// Builds the request that removes a policy.
-pub(super) fn remove(loaded: &LoadedOrganization, policy: &str) -> Result<ActivityRequest, Failure> {
+pub(super) fn remove(loaded: &LoadedOrganization, policy: &str) -> Result<ActivityRequest> {
     Ok(removal(loaded.policy(policy)?))
 }
 
@@ -53,7 +49,7 @@ pub(super) async fn propose(
     loaded: &LoadedOrganization,
     request: &ActivityRequest,
     options: &ProposeArguments,
-) -> Result<Answer, Failure> {
+) -> Result<Answer> {
     let viewer = session.identity.viewer_in(&loaded.organization);
     let no_key = || Failure::new(Exit::Usage, NO_SIGNER);
     let known_keys = pin_keys(&session.folders, &loaded.organization)?;

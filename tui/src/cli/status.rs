@@ -4,13 +4,13 @@ use serde_json::json;
 
 use super::webhooks::{counted, parked, total};
 use crate::clock::{CLOCK_DIFFERENCE_MILLIS, now_millis};
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::output::Answer;
 use crate::proof::{mode_word, store_word};
 use crate::session::Session;
 use crate::text::{clean, date_time, duration};
 
-pub(super) async fn run(session: &Session) -> Result<Answer, Failure> {
+pub(super) async fn run(session: &Session) -> Result<Answer> {
     let status = session.daemon_status().await?;
     let difference = status.now_millis.abs_diff(now_millis());
     // The status is also shown if the store cannot be read.

@@ -4,12 +4,12 @@ use quorate_common::console::ParkedDeliveries;
 use serde_json::json;
 
 use super::arguments::WebhooksCommand;
-use crate::failure::Failure;
+use crate::failure::Result;
 use crate::output::Answer;
 use crate::session::Session;
 use crate::text::date_time;
 
-pub(super) async fn run(session: &Session, command: WebhooksCommand) -> Result<Answer, Failure> {
+pub(super) async fn run(session: &Session, command: WebhooksCommand) -> Result<Answer> {
     session.daemon_status().await?;
     match command {
         WebhooksCommand::Parked => {
@@ -21,7 +21,7 @@ pub(super) async fn run(session: &Session, command: WebhooksCommand) -> Result<A
 }
 
 /// Reads all destinations with parked deliveries.
-pub(super) async fn parked(session: &Session) -> Result<Vec<ParkedDeliveries>, Failure> {
+pub(super) async fn parked(session: &Session) -> Result<Vec<ParkedDeliveries>> {
     let mut destinations = Vec::new();
     let mut after: Option<String> = None;
     loop {

@@ -1,5 +1,6 @@
 //! The description of an activity: sentences, comparisons with the current state, facts and flags.
 
+use super::review_context::ReviewContext;
 use crate::text::quoted;
 
 /// The severity of a flag, and the risk of a whole activity.
@@ -92,20 +93,35 @@ impl Description {
         }
     }
 
-    /// Adds a flag.
-    pub(crate) fn flag(&mut self, level: Level, name: &'static str, text: impl Into<String>) {
+    /// Adds a flag of this level.
+    fn flag(&mut self, level: Level, name: &'static str, text: impl Into<String>) {
         self.flags.push(Flag { name, level, text: text.into() });
+    }
+
+    /// Adds a flag of the highest level.
+    pub(crate) fn flag_high(&mut self, name: &'static str, text: impl Into<String>) {
+        self.flag(Level::High, name, text);
+    }
+
+    /// Adds a flag of the medium level.
+    pub(crate) fn flag_medium(&mut self, name: &'static str, text: impl Into<String>) {
+        self.flag(Level::Med, name, text);
+    }
+
+    /// Adds a flag of the lowest level.
+    pub(crate) fn flag_low(&mut self, name: &'static str, text: impl Into<String>) {
+        self.flag(Level::Low, name, text);
     }
 
     /// Adds a flag of the highest level, and the challenge to type this word.
     pub(crate) fn flag_with_word(&mut self, name: &'static str, text: impl Into<String>, word: &str) {
-        self.flag(Level::High, name, text);
+        self.flag_high(name, text);
         self.danger(&format!("the word {word}"), word);
     }
 
     /// Flags an object that the activity names but the organization does not have.
     pub(crate) fn flag_missing(&mut self, name: &'static str, named: &str) {
-        self.flag(Level::Med, name, format!("{named} does not exist in this organization now."));
+        self.flag_medium(name, format!("{named} does not exist in this organization now."));
     }
 
     /// As [`Self::flag_missing`], unless the object exists.
@@ -118,7 +134,16 @@ impl Description {
     /// Flags a name that another object already has. `noun` includes its article.
     pub(crate) fn flag_same_name(&mut self, noun: &str, name: &str) {
         let text = format!("Easy to confuse: {noun} named {} already exists.", quoted(name));
-        self.flag(Level::Med, "same-name", text);
+        self.flag_medium("same-name", text);
+    }
+
+    /// Flags the name of a new user that another user already has.
+    pub(crate) fn flag_same_user(&mut self, name: &str, context: &ReviewContext<'_>) {
+        if let Some(known) = context.organization.users.iter().find(|known| known.user_name == name) {
+            let text =
+                format!("Easy to confuse: a user named {} already exists ({}).", quoted(name), known.user_id);
+            self.flag_medium("same-name", text);
+        }
     }
 
     /// Adds a line to the comparison.

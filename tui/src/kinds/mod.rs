@@ -8,6 +8,10 @@ use std::sync::LazyLock;
 
 use quorate_common::catalog::KindEntry;
 use quorate_common::console::OrganizationDetail;
+use quorate_common::wire::{
+    Invitation, Policy, PrivateKey, SessionProfile, SmartContractInterface, Tag, User, Wallet,
+    WebhookEndpoint,
+};
 use quorate_policy::request::kind_of;
 use serde_json::Value;
 
@@ -41,9 +45,10 @@ mod wallets;
 mod webhook_endpoints;
 
 pub(crate) use description::{Change, Danger, Description, Field, Flag, Level};
-pub(crate) use reader::{Reader, Undecodable};
+pub(crate) use reader::{Reader, Result};
 pub(crate) use review_context::{ReviewContext, count, stated};
 pub(crate) use schema::leaves;
+use section::lines;
 pub(crate) use section::{Item, Row, Section, SectionData};
 
 /// The kinds of all nouns.
@@ -71,31 +76,31 @@ const KINDS: &[&[Kind]] = &[
 
 /// The sections of an organization, in the order of the tabs.
 pub(crate) const SECTIONS: &[Section] = &[
-    users::SECTION,
-    wallets::SECTION,
-    private_keys::SECTION,
+    Section::of::<User>("Users"),
+    Section::of::<Wallet>("Wallets"),
+    Section::of::<PrivateKey>("Keys"),
     organizations::quorum::SECTION,
-    policies::SECTION,
-    tags::SECTION,
-    invitations::SECTION,
-    webhook_endpoints::SECTION,
-    session_profiles::SECTION,
-    smart_contract_interfaces::SECTION,
+    Section::of::<Policy>("Policies"),
+    Section::of::<Tag>("Tags"),
+    Section::of::<Invitation>("Invitations"),
+    Section::of::<WebhookEndpoint>("Webhooks"),
+    Section::of::<SessionProfile>("Profiles"),
+    Section::of::<SmartContractInterface>("Contracts"),
     organizations::settings::SECTION,
 ];
 
 /// The functions that return the lines of `quorate org get`, in their order.
 pub(crate) const LINES: &[fn(&OrganizationDetail) -> Vec<Row>] = &[
-    users::lines,
-    invitations::lines,
-    wallets::lines,
-    private_keys::lines,
+    lines::<User>,
+    lines::<Invitation>,
+    lines::<Wallet>,
+    lines::<PrivateKey>,
     secrets::lines,
-    policies::lines,
-    tags::lines,
-    webhook_endpoints::lines,
-    session_profiles::lines,
-    smart_contract_interfaces::lines,
+    lines::<Policy>,
+    lines::<Tag>,
+    lines::<WebhookEndpoint>,
+    lines::<SessionProfile>,
+    lines::<SmartContractInterface>,
     organizations::settings::lines,
 ];
 
@@ -113,7 +118,7 @@ pub(crate) struct Kind {
     pub(crate) title: &'static str,
     /// Describes what the parameters do to the organization. Fails if a required member is absent or has the
     /// wrong type.
-    describe: fn(&Reader<'_>, &ReviewContext<'_>) -> Result<Description, Undecodable>,
+    describe: fn(&Reader<'_>, &ReviewContext<'_>) -> Result<Description>,
     /// String members that are too long to read or must not be shown, each with its replacement.
     /// `list[].member` is a member of the objects in a list.
     abridged: &'static [(&'static str, Replacement)],
@@ -127,7 +132,7 @@ impl Kind {
     const fn new(
         operation: &'static str,
         title: &'static str,
-        describe: fn(&Reader<'_>, &ReviewContext<'_>) -> Result<Description, Undecodable>,
+        describe: fn(&Reader<'_>, &ReviewContext<'_>) -> Result<Description>,
     ) -> Self {
         Self { operation, title, describe, abridged: &[], hidden: None }
     }

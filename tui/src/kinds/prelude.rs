@@ -1,7 +1,7 @@
 //! Imports that every kind needs.
 
 pub(super) use super::Kind;
-pub(super) use super::description::{Description, Level};
-pub(super) use super::reader::{Reader, Undecodable};
+pub(super) use super::description::Description;
+pub(super) use super::reader::{Reader, Result};
 pub(super) use super::review_context::{ReviewContext, count, listed, stated};
 pub(super) use crate::text::{clean, quoted};

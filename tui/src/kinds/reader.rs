@@ -10,6 +10,9 @@ pub(crate) struct Undecodable {
     problem: &'static str,
 }
 
+/// The result of reading parameters.
+pub(crate) type Result<T, E = Undecodable> = std::result::Result<T, E>;
+
 /// An object within the parameters.
 pub(crate) struct Reader<'a> {
     value: &'a Value,
@@ -23,7 +26,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns a required string.
-    pub(crate) fn text(&self, name: &str) -> Result<&'a str, Undecodable> {
+    pub(crate) fn text(&self, name: &str) -> Result<&'a str> {
         self.value.get(name).and_then(Value::as_str).ok_or_else(|| self.error(name, "is not a string"))
     }
 
@@ -33,7 +36,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns an optional string. An empty string counts as absent.
-    pub(crate) fn maybe_text(&self, name: &str) -> Result<Option<&'a str>, Undecodable> {
+    pub(crate) fn maybe_text(&self, name: &str) -> Result<Option<&'a str>> {
         match self.value.get(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.as_str()).filter(|text| !text.is_empty())),
@@ -42,7 +45,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns a non-negative integer, written as a number or as a decimal string. Absent means zero.
-    pub(crate) fn number(&self, name: &str) -> Result<u64, Undecodable> {
+    pub(crate) fn number(&self, name: &str) -> Result<u64> {
         match self.value.get(name) {
             None => Some(0),
             Some(Value::Number(number)) => number.as_u64(),
@@ -53,7 +56,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns a boolean. Absent means `false`.
-    pub(crate) fn boolean(&self, name: &str) -> Result<bool, Undecodable> {
+    pub(crate) fn boolean(&self, name: &str) -> Result<bool> {
         match self.value.get(name) {
             None => Ok(false),
             Some(Value::Bool(yes)) => Ok(*yes),
@@ -62,7 +65,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns a list of strings. Absent means empty.
-    pub(crate) fn texts(&self, name: &str) -> Result<Vec<&'a str>, Undecodable> {
+    pub(crate) fn texts(&self, name: &str) -> Result<Vec<&'a str>> {
         let items = self.items(name)?;
         items
             .iter()
@@ -71,7 +74,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns a list of objects. Absent means empty.
-    pub(crate) fn list(&self, name: &str) -> Result<Vec<Reader<'a>>, Undecodable> {
+    pub(crate) fn list(&self, name: &str) -> Result<Vec<Reader<'a>>> {
         let items = self.items(name)?;
         let reader = |(index, value): (usize, &'a Value)| {
             let path = format!("{}[{index}]", self.member_path(name));
@@ -85,7 +88,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns an optional object.
-    pub(crate) fn object(&self, name: &str) -> Result<Option<Reader<'a>>, Undecodable> {
+    pub(crate) fn object(&self, name: &str) -> Result<Option<Reader<'a>>> {
         match self.value.get(name) {
             None => Ok(None),
             Some(value) if value.is_object() => Ok(Some(Reader { value, path: self.member_path(name) })),
@@ -98,7 +101,7 @@ impl<'a> Reader<'a> {
         self.error(name, "has a value that this console does not know")
     }
 
-    fn items(&self, name: &str) -> Result<&'a [Value], Undecodable> {
+    fn items(&self, name: &str) -> Result<&'a [Value]> {
         match self.value.get(name) {
             None => Ok(&[]),
             Some(Value::Array(items)) => Ok(items),

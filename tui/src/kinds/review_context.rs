@@ -161,11 +161,8 @@ impl<'a> ReviewContext<'a> {
         let key = clean(public_key);
         match self.key_holder(public_key) {
             Some((user, held)) => {
-                format!(
-                    "the API key {} of {} (public key {key})",
-                    stated(&held.api_key_name),
-                    stated(&user.user_name)
-                )
+                let (held, user) = (stated(&held.api_key_name), stated(&user.user_name));
+                format!("the API key {held} of {user} (public key {key})")
             }
             None => format!("the API key {key} (not known here)"),
         }

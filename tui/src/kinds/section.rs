@@ -13,6 +13,34 @@ pub(crate) struct Section {
     pub(crate) items: fn(&SectionData<'_>) -> Vec<Item>,
 }
 
+impl Section {
+    /// Creates the section of a class of records.
+    pub(super) const fn of<T: Listed>(name: &'static str) -> Self {
+        Self {
+            name,
+            count: |organization| T::all(organization).len(),
+            items: |data| T::all(data.detail).iter().map(|one| one.item(data)).collect(),
+        }
+    }
+}
+
+/// Returns the lines of a class of records.
+pub(super) fn lines<T: Listed>(organization: &OrganizationDetail) -> Vec<Row> {
+    T::all(organization).iter().map(|one| one.line(organization)).collect()
+}
+
+/// Records of an organization that have a section, and lines of `quorate org get`.
+pub(super) trait Listed: Sized {
+    /// Returns all records of the organization.
+    fn all(organization: &OrganizationDetail) -> &[Self];
+
+    /// Returns the row of the section.
+    fn item(&self, data: &SectionData<'_>) -> Item;
+
+    /// Returns the line of `quorate org get`.
+    fn line(&self, organization: &OrganizationDetail) -> Row;
+}
+
 /// A line of `quorate org get`: the kind of a record and its description.
 pub(crate) type Row = (&'static str, String);
 

@@ -55,6 +55,9 @@ pub(crate) enum LinkError {
     Protocol { daemon: u32 },
 }
 
+/// The result of a request to the daemon.
+pub(crate) type Result<T, E = LinkError> = std::result::Result<T, E>;
+
 impl LinkError {
     /// Returns whether the same bytes may be sent again.
     pub(crate) fn is_transport(&self) -> bool {
@@ -88,7 +91,7 @@ impl Client {
     }
 
     /// Queries the daemon's status. Fails if the daemon uses another protocol version.
-    pub(crate) async fn status(&self) -> Result<DaemonStatus, LinkError> {
+    pub(crate) async fn status(&self) -> Result<DaemonStatus> {
         // The version is checked first because another version may differ in everything else.
         let value: serde_json::Value = self.read("/console/v1/status").await?;
         let daemon = value.get("protocol").and_then(serde_json::Value::as_u64).unwrap_or(0);
@@ -103,24 +106,24 @@ impl Client {
         &self,
         parent: Option<OrganizationId>,
         after: Option<OrganizationId>,
-    ) -> Result<OrganizationPage, LinkError> {
+    ) -> Result<OrganizationPage> {
         let parent = parent.map_or_else(String::new, |id| format!("&parent={id}"));
         let after = after.map_or_else(String::new, |id| format!("&after={id}"));
         self.read(&format!("/console/v1/organizations?limit={PAGE_LIMIT}{parent}{after}")).await
     }
 
-    pub(crate) async fn organization(&self, id: OrganizationId) -> Result<OrganizationDetail, LinkError> {
+    pub(crate) async fn organization(&self, id: OrganizationId) -> Result<OrganizationDetail> {
         self.read(&format!("/console/v1/organizations/{id}")).await
     }
 
     /// Queries a page of parked webhook deliveries after a cursor of an earlier page.
-    pub(crate) async fn parked(&self, after: Option<&str>) -> Result<ParkedPage, LinkError> {
+    pub(crate) async fn parked(&self, after: Option<&str>) -> Result<ParkedPage> {
         let after = after.map_or_else(String::new, |cursor| format!("&after={}", escaped(cursor)));
         self.read(&format!("/console/v1/outbox/parked?limit={PAGE_LIMIT}{after}")).await
     }
 
     /// Queries the signer with this name or id.
-    pub(crate) async fn signer(&self, id: OrganizationId, name: &str) -> Result<Signer, LinkError> {
+    pub(crate) async fn signer(&self, id: OrganizationId, name: &str) -> Result<Signer> {
         self.read(&format!("/console/v1/organizations/{id}/signer?name={}", escaped(name))).await
     }
 
@@ -130,7 +133,7 @@ impl Client {
         id: OrganizationId,
         wallet: WalletId,
         after: Option<WalletAccountId>,
-    ) -> Result<AccountPage, LinkError> {
+    ) -> Result<AccountPage> {
         let after = after.map_or_else(String::new, |id| format!("&after={id}"));
         self.read(&format!(
             "/console/v1/organizations/{id}/wallets/{wallet}/accounts?limit={PAGE_LIMIT}{after}"
@@ -146,7 +149,7 @@ impl Client {
         types: &[String],
         after: Option<ActivityId>,
         limit: usize,
-    ) -> Result<ActivityPage, LinkError> {
+    ) -> Result<ActivityPage> {
         let mut path =
             format!("/console/v1/organizations/{id}/activities?limit={}", limit.clamp(1, PAGE_LIMIT));
         let names: Vec<String> = statuses
@@ -171,7 +174,7 @@ impl Client {
         statuses: &[Status],
         types: &[String],
         limit: usize,
-    ) -> Result<Vec<ActivityRow>, LinkError> {
+    ) -> Result<Vec<ActivityRow>> {
         let (mut rows, mut after) = (Vec::new(), None);
         while rows.len() < limit {
             let page = self.activities(id, statuses, types, after, limit.saturating_sub(rows.len())).await?;
@@ -190,7 +193,7 @@ impl Client {
         &self,
         id: OrganizationId,
         after: Option<ActivityId>,
-    ) -> Result<ActivityPage, LinkError> {
+    ) -> Result<ActivityPage> {
         let page = self.activities(id, &[Status::ConsensusNeeded], &[], after, PAGE_LIMIT).await?;
         match (after, page.next) {
             (Some(after), Some(next)) if next >= after => {
@@ -201,11 +204,7 @@ impl Client {
     }
 
     /// Queries these activities, in any order. Activities that do not exist are omitted.
-    pub(crate) async fn named(
-        &self,
-        id: OrganizationId,
-        ids: &[ActivityId],
-    ) -> Result<Vec<ActivityRow>, LinkError> {
+    pub(crate) async fn named(&self, id: OrganizationId, ids: &[ActivityId]) -> Result<Vec<ActivityRow>> {
         let mut rows: Vec<ActivityRow> = Vec::new();
         let mut remaining = ids.to_vec();
         while !remaining.is_empty() {
@@ -231,16 +230,12 @@ impl Client {
     }
 
     /// Queries the full record of one activity, by id or fingerprint.
-    pub(crate) async fn record(
-        &self,
-        id: OrganizationId,
-        reference: &str,
-    ) -> Result<ReviewRecord, LinkError> {
+    pub(crate) async fn record(&self, id: OrganizationId, reference: &str) -> Result<ReviewRecord> {
         self.read(&format!("/console/v1/organizations/{id}/activities/{reference}")).await
     }
 
     /// Sends a stamped body to a public route and returns the response body.
-    pub(crate) async fn post(&self, path: &str, body: &str, stamp: &str) -> Result<Bytes, LinkError> {
+    pub(crate) async fn post(&self, path: &str, body: &str, stamp: &str) -> Result<Bytes> {
         let request = Request::builder()
             .method(Method::POST)
             .uri(path)
@@ -252,7 +247,7 @@ impl Client {
     }
 
     /// Opens a route and returns its body as a stream.
-    pub(super) async fn open(&self, path: &str) -> Result<Incoming, LinkError> {
+    pub(super) async fn open(&self, path: &str) -> Result<Incoming> {
         let (status, body) = self.exchange(get(path)).await?;
         if status == StatusCode::OK {
             return Ok(body);
@@ -260,12 +255,12 @@ impl Client {
         Err(error(status, &collect(body).await?))
     }
 
-    async fn read<T: DeserializeOwned>(&self, path: &str) -> Result<T, LinkError> {
+    async fn read<T: DeserializeOwned>(&self, path: &str) -> Result<T> {
         let bytes = self.call(get(path)).await?;
         serde_json::from_slice(&bytes).map_err(|error| LinkError::Unreadable(error.to_string()))
     }
 
-    async fn call(&self, request: http::Result<Request<Full<Bytes>>>) -> Result<Bytes, LinkError> {
+    async fn call(&self, request: http::Result<Request<Full<Bytes>>>) -> Result<Bytes> {
         let answer = async {
             let (status, body) = self.exchange(request).await?;
             let bytes = collect(body).await?;
@@ -276,10 +271,7 @@ impl Client {
             .unwrap_or_else(|_| Err(LinkError::Lost(format!("no answer within {REQUEST_SECONDS} s"))))
     }
 
-    async fn exchange(
-        &self,
-        request: http::Result<Request<Full<Bytes>>>,
-    ) -> Result<(StatusCode, Incoming), LinkError> {
+    async fn exchange(&self, request: http::Result<Request<Full<Bytes>>>) -> Result<(StatusCode, Incoming)> {
         let request = request.map_err(|error| LinkError::Unreadable(error.to_string()))?;
         let stream = self.dial().await?;
         let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
@@ -293,7 +285,7 @@ impl Client {
         Ok((response.status(), response.into_body()))
     }
 
-    async fn dial(&self) -> Result<Stream, LinkError> {
+    async fn dial(&self) -> Result<Stream> {
         let shown = || clean(&self.socket.display().to_string());
         let name =
             self.socket.as_path().to_fs_name::<GenericFilePath>().map_err(|_| LinkError::Down(shown()))?;
@@ -308,7 +300,7 @@ fn get(path: &str) -> http::Result<Request<Full<Bytes>>> {
     Request::builder().uri(path).header("host", "localhost").body(Full::default())
 }
 
-async fn collect(body: Incoming) -> Result<Bytes, LinkError> {
+async fn collect(body: Incoming) -> Result<Bytes> {
     let whole = Limited::new(body, ANSWER_LIMIT).collect().await;
     whole.map(http_body_util::Collected::to_bytes).map_err(|error| LinkError::Lost(error.to_string()))
 }

@@ -6,7 +6,7 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use quorate_common::console::Event;
 
-use super::client::LinkError;
+use super::client::{LinkError, Result};
 
 /// Maximum length of a line of the feed, in bytes.
 const LINE_LIMIT: usize = 64 * 1024;
@@ -31,7 +31,7 @@ impl Feed {
     }
 
     /// Waits for the next items.
-    pub(super) async fn next(&mut self) -> Result<Vec<Item>, LinkError> {
+    pub(super) async fn next(&mut self) -> Result<Vec<Item>> {
         let frame =
             self.body.frame().await.ok_or_else(|| LinkError::Lost("the event feed ended".to_owned()))?;
         let frame = frame.map_err(|error| LinkError::Lost(error.to_string()))?;
@@ -47,7 +47,7 @@ struct Lines {
 }
 
 impl Lines {
-    fn push(&mut self, bytes: &[u8]) -> Result<Vec<Item>, LinkError> {
+    fn push(&mut self, bytes: &[u8]) -> Result<Vec<Item>> {
         let mut items = vec![Item::Alive];
         self.rest.extend_from_slice(bytes);
         while let Some(end) = self.rest.iter().position(|byte| *byte == b'\n') {
@@ -61,7 +61,7 @@ impl Lines {
         Ok(items)
     }
 
-    fn line(&mut self, line: &str, items: &mut Vec<Item>) -> Result<(), LinkError> {
+    fn line(&mut self, line: &str, items: &mut Vec<Item>) -> Result<()> {
         if let Some(data) = line.strip_prefix("data:") {
             if !self.data.is_empty() {
                 self.data.push('\n');

@@ -10,7 +10,7 @@ use quorate_common::console::{
 use quorate_common::ids::{ActivityId, OrganizationId, WalletAccountId, WalletId};
 use quorate_common::stamp::Stamp;
 
-use super::client::LinkError;
+use super::client::{LinkError, Result};
 use crate::ballot::Ballot;
 use crate::policies::ResolvedNames;
 
@@ -118,7 +118,7 @@ pub(crate) enum Answer {
     /// For [`Order::Record`]; holds the requested reference.
     Record(String, Box<ReviewRecord>),
     /// For [`Order::Preflight`].
-    Preflight(Result<Box<ReviewRecord>, LinkError>),
+    Preflight(Result<Box<ReviewRecord>>),
     /// For [`Order::Activities`]; holds the requested cursor.
     Activities(Option<ActivityId>, ActivityPage),
     /// For [`Order::Organizations`]; holds the requested parent and cursor.
@@ -136,7 +136,7 @@ pub(crate) enum Answer {
     /// For [`Order::PolicyHistory`]: recent activities, the signers that they name, and the policy changes.
     PolicyHistory(Vec<ActivityRow>, ResolvedNames, Vec<ActivityRow>),
     /// For [`Order::Cast`]: the target activity after the vote.
-    Cast(Result<Box<Activity>, LinkError>),
+    Cast(Result<Box<Activity>>),
     /// An order failed.
     Failed(Subject, LinkError),
 }

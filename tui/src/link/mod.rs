@@ -8,7 +8,7 @@ mod recent;
 mod submit;
 mod worker;
 
-pub(crate) use client::{Client, LinkError};
+pub(crate) use client::{Client, LinkError, Result};
 #[cfg(test)]
 pub(crate) use messages::InboxPage;
 pub(crate) use messages::{Answer, Order, Subject};

@@ -3,14 +3,11 @@
 use quorate_common::console::ActivityRow;
 use quorate_common::ids::OrganizationId;
 
-use super::client::{Client, LinkError};
+use super::client::{Client, LinkError, Result};
 use crate::policies::{Body, RECENT, ResolvedNames, changing, signed};
 
 /// Returns the last activities of an organization, newest first, and the signers that they name.
-pub(crate) async fn recent(
-    client: &Client,
-    id: OrganizationId,
-) -> Result<(Vec<ActivityRow>, ResolvedNames), LinkError> {
+pub(crate) async fn recent(client: &Client, id: OrganizationId) -> Result<(Vec<ActivityRow>, ResolvedNames)> {
     let rows = client.newest(id, &[], &[], RECENT).await?;
     let mut resolved = ResolvedNames::new();
     let mut missing = std::collections::BTreeSet::new();
@@ -21,10 +18,7 @@ pub(crate) async fn recent(
 }
 
 /// Returns the last activities that created or changed policies, newest first.
-pub(crate) async fn policy_changes(
-    client: &Client,
-    id: OrganizationId,
-) -> Result<Vec<ActivityRow>, LinkError> {
+pub(crate) async fn policy_changes(client: &Client, id: OrganizationId) -> Result<Vec<ActivityRow>> {
     client.newest(id, &[], &changing(), RECENT).await
 }
 
@@ -35,7 +29,7 @@ pub(crate) async fn look_up(
     body: &Body,
     resolved: &mut ResolvedNames,
     missing: &mut std::collections::BTreeSet<String>,
-) -> Result<(), LinkError> {
+) -> Result<()> {
     for name in body.names() {
         if resolved.contains_key(&name) || missing.contains(&name) {
             continue;

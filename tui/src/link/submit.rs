@@ -8,7 +8,7 @@ use quorate_common::ids::OrganizationId;
 use quorate_common::stamp::Stamp;
 use serde::Deserialize;
 
-use super::client::{Client, LinkError};
+use super::client::{Client, LinkError, Result};
 use crate::ballot::{Ballot, Choice};
 
 /// How often the same bytes are sent before giving up.
@@ -27,7 +27,7 @@ pub(crate) async fn cast(
     id: OrganizationId,
     ballot: &Ballot,
     stamp: &Stamp,
-) -> Result<Activity, LinkError> {
+) -> Result<Activity> {
     let activity = submit(client, ballot, stamp).await?;
     match ballot.choice {
         Choice::Approve | Choice::Propose => Ok(activity),
@@ -36,7 +36,7 @@ pub(crate) async fn cast(
 }
 
 /// Sends the body until an answer arrives, and returns the activity of the answer.
-async fn submit(client: &Client, ballot: &Ballot, stamp: &Stamp) -> Result<Activity, LinkError> {
+async fn submit(client: &Client, ballot: &Ballot, stamp: &Stamp) -> Result<Activity> {
     let header = stamp.header();
     let mut last = LinkError::Lost("not sent".to_owned());
     for attempt in 0..ATTEMPTS {

@@ -8,7 +8,7 @@ use quorate_common::console::PAGE_LIMIT;
 use quorate_common::ids::OrganizationId;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::client::{Client, LinkError, escaped};
+use super::client::{Client, LinkError, Result, escaped};
 use super::events::{Feed, Item};
 use super::messages::{Answer, InboxPage, Order};
 use super::recent::{policy_changes, recent};
@@ -56,7 +56,7 @@ async fn read_inbox(
     answers: &UnboundedSender<Answer>,
     id: OrganizationId,
     reading: u64,
-) -> Result<Answer, LinkError> {
+) -> Result<Answer> {
     let _ = answers.send(Answer::Organization(Arc::new(client.organization(id).await?)));
     let mut after = None;
     loop {
@@ -72,11 +72,7 @@ async fn read_inbox(
     }
 }
 
-async fn execute(
-    client: &Client,
-    answers: &UnboundedSender<Answer>,
-    order: Order,
-) -> Result<Answer, LinkError> {
+async fn execute(client: &Client, answers: &UnboundedSender<Answer>, order: Order) -> Result<Answer> {
     Ok(match order {
         Order::Inbox(id, reading) => read_inbox(client, answers, id, reading).await?,
         Order::Rows(id, ids) => {
@@ -148,7 +144,7 @@ async fn connect(
     client: &Client,
     answers: &UnboundedSender<Answer>,
     token: &mut Option<String>,
-) -> Result<LinkError, LinkError> {
+) -> Result<LinkError> {
     let status = client.status().await?;
     let path = token.as_ref().map_or_else(
         || "/console/v1/events".to_owned(),

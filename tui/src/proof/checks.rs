@@ -59,12 +59,8 @@ fn fingerprint(evidence: &Evidence<'_>, proposal: Option<&Proposal>) -> Finding 
         let named = bare.eq_ignore_ascii_case(&proposal.fingerprint.hex())
             || reference.eq_ignore_ascii_case(&activity.id.to_string());
         if !named {
-            return failed(format!(
-                "requested {}, but the daemon returned {} ({})",
-                clean(reference),
-                activity.id,
-                proposal.fingerprint.hex()
-            ));
+            let (requested, id, fingerprint) = (clean(reference), activity.id, proposal.fingerprint.hex());
+            return failed(format!("requested {requested}, but the daemon returned {id} ({fingerprint})"));
         }
     }
     verified("the SHA-256 of the proposal bytes is the fingerprint")
@@ -82,10 +78,8 @@ fn organization(evidence: &Evidence<'_>, proposal: &Proposal) -> Finding {
         return unproven(text);
     }
     if !is(stated.to_string()) || !is(head.organization_id.to_string()) {
-        return failed(format!(
-            "signed for organization {signed}, but the daemon shows {stated} in {}",
-            head.organization_id
-        ));
+        let id = head.organization_id;
+        return failed(format!("signed for organization {signed}, but the daemon shows {stated} in {id}"));
     }
     match evidence.viewer.organization {
         None => unproven(format!("the organization id {signed} is signed, but no organization is pinned")),
@@ -117,11 +111,8 @@ fn fields(proposal: &Proposal, decoded: &Decoded) -> Finding {
 fn intent(evidence: &Evidence<'_>, proposal: &Proposal, decoded: &Decoded) -> Finding {
     let activity = &evidence.record.row.activity;
     if activity.activity_type != proposal.activity_type {
-        return failed(format!(
-            "the signed type is {}, but the daemon states {}",
-            clean(&proposal.activity_type),
-            clean(&activity.activity_type)
-        ));
+        let (signed, stated) = (clean(&proposal.activity_type), clean(&activity.activity_type));
+        return failed(format!("the signed type is {signed}, but the daemon states {stated}"));
     }
     let members = activity.intent.as_object();
     let only = members.filter(|members| members.len() == 1).and_then(|members| members.iter().next());
@@ -129,11 +120,8 @@ fn intent(evidence: &Evidence<'_>, proposal: &Proposal, decoded: &Decoded) -> Fi
         return failed("the daemon's intent does not have exactly one member");
     };
     if decoded.intent.is_some_and(|expected| expected != name) {
-        return failed(format!(
-            "the daemon's intent is {}, but the type requires {}",
-            clean(name),
-            decoded.intent.unwrap_or_default()
-        ));
+        let (stated, required) = (clean(name), decoded.intent.unwrap_or_default());
+        return failed(format!("the daemon's intent is {stated}, but the type requires {required}"));
     }
     let found = differences(&proposal.parameters, stated, &decoded.unknown_members);
     let Some(first) = found.first() else {
@@ -189,17 +177,12 @@ fn times(evidence: &Evidence<'_>, proposal: &Proposal, tally: &Tally, votes: &[V
         return attention("the signed bytes contain no time");
     };
     if stamped > created.saturating_add(AHEAD_MILLIS) || stamped.saturating_add(BEHIND_MILLIS) < created {
-        return attention(format!(
-            "stamped {}, recorded {}: too far apart",
-            date_time(stamped),
-            date_time(created)
-        ));
+        let (stamped, recorded) = (date_time(stamped), date_time(created));
+        return attention(format!("stamped {stamped}, recorded {recorded}: too far apart"));
     }
     if created > evidence.now.saturating_add(AHEAD_MILLIS) {
-        return attention(format!(
-            "recorded {}: this clock and the daemon's differ",
-            ago(created, evidence.now)
-        ));
+        let age = ago(created, evidence.now);
+        return attention(format!("recorded {age}: this clock and the daemon's differ"));
     }
     if evidence.record.row.activity.status == Status::ConsensusNeeded && tally.counted.is_empty() {
         let all_expired = votes.iter().all(|vote| vote.error.is_none() && vote.expired);

@@ -23,10 +23,8 @@ pub(super) fn signatures(votes: &[VoteProof]) -> Finding {
     }
     let expired = votes.iter().filter(|vote| vote.expired).count();
     if expired > 0 {
-        return attention(format!(
-            "{expired} of {} expired after 24 h and no longer count",
-            count(votes.len(), "vote")
-        ));
+        let votes = count(votes.len(), "vote");
+        return attention(format!("{expired} of {votes} expired after 24 h and no longer count"));
     }
     let counted = format!("{signed} of {} verified, by distinct users", count(votes.len(), "vote signature"));
     match votes.iter().filter(|vote| !vote.key_confirmed).count() {
@@ -64,11 +62,9 @@ pub(super) fn recount(
         return failed(text);
     }
     if by_quorum && stated.needed < tally.needed {
-        let text = format!(
-            "the daemon requires {}, but the stated quorum requires {} [s]",
-            count(usize::try_from(stated.needed).unwrap_or(usize::MAX), "approval"),
-            tally.needed
-        );
+        let required = count(usize::try_from(stated.needed).unwrap_or(usize::MAX), "approval");
+        let needed = tally.needed;
+        let text = format!("the daemon requires {required}, but the stated quorum requires {needed} [s]");
         return failed(text);
     }
     let (has, needed) = (tally.root.len(), tally.needed);

@@ -91,12 +91,8 @@ pub(crate) fn plain_text(review: &Review) -> String {
             .error
             .clone()
             .unwrap_or_else(|| if vote.expired { "expired".to_owned() } else { "signature [v]".to_owned() });
-        line(format!(
-            "vote      {selection} by {} [s] {}{}  {state}",
-            vote.name,
-            clock(vote.cast),
-            vote.key_note()
-        ));
+        let (name, cast, note) = (&vote.name, clock(vote.cast), vote.key_note());
+        line(format!("vote      {selection} by {name} [s] {cast}{note}  {state}"));
     }
     for change in &review.changes {
         line(format!("change    {}: {} [s] -> {}  {}", change.label, change.now, change.after, change.note));

@@ -18,7 +18,7 @@ use crate::theme::Theme;
 
 pub(super) static TAB: Tab = Tab {
     title: "Activities",
-    show: showing(&[Key::Char('3')], "3", "Show all activities").cli("quorate activity ls"),
+    show: showing(&[Key::Char('3')], "Show all activities").cli("quorate activity ls"),
     commands: &COMMANDS,
     reads_activities: true,
     create: || Box::new(State::default()),

@@ -16,8 +16,7 @@ use crate::theme::Theme;
 
 pub(super) static TAB: Tab = Tab {
     title: "Approvals",
-    show: showing(&[Key::Char('1')], "1", "Show activities that wait for approval")
-        .cli("quorate approvals ls"),
+    show: showing(&[Key::Char('1')], "Show activities that wait for approval").cli("quorate approvals ls"),
     commands: &COMMANDS,
     reads_activities: false,
     create: || Box::new(State::default()),
@@ -108,32 +107,16 @@ impl Screen for State {
         let remark = if filter_text.is_empty() { announcement } else { filter_text };
         let layout = layout(self, area, mine.len(), others.len());
         let has_list = !self.in_preview;
-        if layout.mine.height > 0 {
-            let at = Some(selected).filter(|at| *at < mine.len());
-            table(
-                shared,
-                canvas,
-                layout.mine,
-                &title(shared, "you", mine.len()),
-                &remark,
-                &mine,
-                at,
-                has_list,
-            );
-        }
-        if layout.others.height > 0 {
-            let at = selected.checked_sub(mine.len());
-            let (who, remark) = if mine.is_empty() { ("others", remark.as_str()) } else { ("others", "") };
-            table(
-                shared,
-                canvas,
-                layout.others,
-                &title(shared, who, others.len()),
-                remark,
-                &others,
-                at,
-                has_list,
-            );
+        let in_mine = Some(selected).filter(|at| *at < mine.len());
+        let in_others = selected.checked_sub(mine.len());
+        let remark_of_others = if mine.is_empty() { remark.as_str() } else { "" };
+        for (area, who, remark, rows, at) in [
+            (layout.mine, "you", remark.as_str(), &mine, in_mine),
+            (layout.others, "others", remark_of_others, &others, in_others),
+        ] {
+            if area.height > 0 {
+                table(shared, canvas, area, (who, remark), rows, at, has_list);
+            }
         }
         if let Some(row) = all.get(selected).filter(|_| layout.preview.height > 0) {
             let remark = if has_list {
@@ -242,18 +225,16 @@ fn nothing(shared: &Shared) -> String {
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "a table with its title, its rows and what is marked in it")]
 fn table(
     shared: &Shared,
     canvas: &mut Canvas<'_>,
     area: Rect,
-    title: &str,
-    remark: &str,
+    (who, remark): (&str, &str),
     rows: &[&Row],
     selected: Option<usize>,
     has_keys: bool,
 ) {
-    let mut inner = canvas.framed(area, title, remark);
+    let mut inner = canvas.framed(area, &title(shared, who, rows.len()), remark);
     let columns = usize::from(inner.width);
     let is_wide = rows_each(area) == 1;
     if is_wide {

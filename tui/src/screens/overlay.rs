@@ -71,11 +71,8 @@ impl Overlay {
         let mut paragraphs = Vec::new();
         match &review.proposal {
             Some(proposal) => {
-                paragraphs.push(format!(
-                    "{} bytes, sha256 {}",
-                    proposal.message.len(),
-                    grouped(&proposal.fingerprint.hex())
-                ));
+                let (length, digest) = (proposal.message.len(), grouped(&proposal.fingerprint.hex()));
+                paragraphs.push(format!("{length} bytes, sha256 {digest}"));
                 paragraphs.push(clean(&proposal.message));
             }
             None => paragraphs
@@ -265,7 +262,7 @@ fn wrapped(paragraphs: &[String], columns: usize) -> Vec<String> {
 fn key_lines(commands: &[Command], words: &str, columns: usize) -> Vec<Line> {
     matching(commands, words)
         .iter()
-        .flat_map(|command| wrap(&format!("{:<8} {}{}", command.shown, command.help, cli(command)), columns))
+        .flat_map(|command| wrap(&format!("{:<8} {}{}", command.key(), command.help, cli(command)), columns))
         .chain(wrap("Ctrl-C   Quit at once; a signed vote that was not sent yet is discarded", columns))
         .map(Line::plain)
         .collect()
@@ -277,7 +274,7 @@ fn palette(commands: &[Command], search: &Input, selected: usize, canvas: &mut C
     let line = |(index, command): (usize, &&Command)| {
         let at = index == selected;
         let text =
-            format!("{} {:<8} {}{}", if at { ">" } else { " " }, command.shown, command.help, cli(command));
+            format!("{} {:<8} {}{}", if at { ">" } else { " " }, command.key(), command.help, cli(command));
         Line::styled(text, if at { Theme::selected() } else { Theme::plain() })
     };
     let lines: Vec<Line> = matches.iter().enumerate().map(line).collect();
@@ -310,7 +307,7 @@ fn matching<'a>(commands: &'a [Command], words: &str) -> Vec<&'a Command> {
     let rank = |command: &Command| {
         // Every command line starts with the program name, so it is not searched.
         let cli = command.cli.trim_start_matches("quorate ");
-        let (key, label) = (command.shown.to_lowercase(), command.label.to_lowercase());
+        let (key, label) = (command.key().to_lowercase(), command.label.to_lowercase());
         let label = label.trim_end_matches('.');
         let text = format!("{key} {label} {} {cli}", command.help).to_lowercase();
         let rank = if words.is_empty() || key == words || label == words {

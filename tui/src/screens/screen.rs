@@ -23,8 +23,8 @@ pub(crate) struct Tab {
 }
 
 /// Creates the command that shows a screen. Its position in the table of screens becomes part of the action.
-pub(super) const fn showing(keys: &'static [Key], shown: &'static str, help: &'static str) -> Command {
-    command(Action::Show(0), keys, shown, "", help)
+pub(super) const fn showing(keys: &'static [Key], help: &'static str) -> Command {
+    command(Action::Show(0), keys, "", help)
 }
 
 pub(crate) trait Screen {

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use super::identity::Identity;
 use crate::config::Config;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::files::{self, FileError, Folders};
 use crate::keys::file::KeyFile;
 use crate::keys::passphrase;
@@ -116,7 +116,7 @@ pub(crate) struct Session {
 
 impl Session {
     /// Resolves the context without connecting to the daemon.
-    pub(crate) fn new(context: &Context, folders: &Folders) -> Result<Self, Failure> {
+    pub(crate) fn new(context: &Context, folders: &Folders) -> Result<Self> {
         let (socket, viewer, user_name, key) = match &context.credentials {
             Some(path) => from_credentials(context, path)?,
             None => from_configuration(context, folders)?,
@@ -136,7 +136,7 @@ impl Session {
     }
 
     /// Queries the daemon's status. Fails for a credentials file if the daemon is not a DEV daemon.
-    pub(crate) async fn daemon_status(&self) -> Result<DaemonStatus, Failure> {
+    pub(crate) async fn daemon_status(&self) -> Result<DaemonStatus> {
         let status = self.client.status().await?;
         match self.identity.daemon_error(&status) {
             Some(error) => Err(Failure::new(Exit::Denied, error)),
@@ -145,7 +145,7 @@ impl Session {
     }
 
     /// Queries the daemon's status and checks that user and key, if given, match the organization.
-    pub(crate) async fn check_context(&self) -> Result<DaemonStatus, Failure> {
+    pub(crate) async fn check_context(&self) -> Result<DaemonStatus> {
         let status = self.daemon_status().await?;
         if self.identity.is_selected() {
             self.organization().await?;
@@ -154,7 +154,7 @@ impl Session {
     }
 
     /// Queries the organization and checks that user and key match it.
-    pub(crate) async fn organization(&self) -> Result<OrganizationDetail, Failure> {
+    pub(crate) async fn organization(&self) -> Result<OrganizationDetail> {
         let organization = self.client.organization(self.organization_id().await?).await?;
         match self.identity.mismatch(&organization) {
             Some(mismatch) => Err(mismatch),
@@ -163,7 +163,7 @@ impl Session {
     }
 
     /// Returns the pinned organization, or the only one that the daemon has.
-    pub(crate) async fn organization_id(&self) -> Result<OrganizationId, Failure> {
+    pub(crate) async fn organization_id(&self) -> Result<OrganizationId> {
         if let Some(id) = self.identity.viewer.organization {
             return Ok(id);
         }
@@ -179,14 +179,14 @@ impl Session {
     }
 
     /// Unlocks the key. Prompts for the passphrase if one is needed.
-    pub(crate) fn stamper(&self) -> Result<Stamper, Failure> {
+    pub(crate) fn stamper(&self) -> Result<Stamper> {
         let KeySource::File { name, .. } = &self.key else { return self.unlock("") };
         let passphrase = passphrase::read(self.passphrase, &format!("Passphrase for key {name}: "))?;
         self.unlock(&passphrase)
     }
 
     /// Unlocks the key with this passphrase.
-    pub(crate) fn unlock(&self, passphrase: &str) -> Result<Stamper, Failure> {
+    pub(crate) fn unlock(&self, passphrase: &str) -> Result<Stamper> {
         match &self.key {
             KeySource::None => Err(Failure::new(
                 Exit::Usage,
@@ -199,7 +199,7 @@ impl Session {
     }
 }
 
-fn from_configuration(context: &Context, folders: &Folders) -> Result<Selected, Failure> {
+fn from_configuration(context: &Context, folders: &Folders) -> Result<Selected> {
     let config = Config::load(folders)?;
     let key = match context.key.clone().or(config.key) {
         Some(name) => KeySource::File { file: KeyFile::load(folders, &name)?, name },
@@ -214,7 +214,7 @@ fn from_configuration(context: &Context, folders: &Folders) -> Result<Selected, 
     Ok((socket, viewer, context.user.clone().filter(|_| named.is_none()), key))
 }
 
-fn from_credentials(context: &Context, path: &Path) -> Result<Selected, Failure> {
+fn from_credentials(context: &Context, path: &Path) -> Result<Selected> {
     let missing = || Failure::new(Exit::NotFound, format!("credentials file {} not found", path.display()));
     let invalid = || FileError::Content(path.to_owned());
     let bytes = Zeroizing::new(files::read_private(path, CREDENTIALS_LIMIT)?.ok_or_else(missing)?);

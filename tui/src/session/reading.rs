@@ -7,14 +7,14 @@ use quorate_common::ids::{ActivityId, OrganizationId};
 use super::context::Session;
 use crate::book::Book;
 use crate::clock::now_millis;
-use crate::failure::{Exit, Failure};
+use crate::failure::{Exit, Failure, Result};
 use crate::files::Folders;
 use crate::known_keys::KnownKeys;
 use crate::proof::{BURST, BURST_MILLIS, Evidence, Record, Review, Sibling, Siblings, overriding_type};
 
 impl Session {
     /// Fetches and examines one activity.
-    pub(crate) async fn review(&self, reference: &str) -> Result<Review, Failure> {
+    pub(crate) async fn review(&self, reference: &str) -> Result<Review> {
         let reference = checked_reference(reference)?;
         self.daemon_status().await?;
         let id = self.organization_id().await?;
@@ -38,7 +38,7 @@ impl Session {
     }
 
     /// Returns all waiting activities of the organization.
-    pub(crate) async fn waiting(&self, id: OrganizationId) -> Result<Vec<ActivityRow>, Failure> {
+    pub(crate) async fn waiting(&self, id: OrganizationId) -> Result<Vec<ActivityRow>> {
         let mut rows = Vec::new();
         let mut after = None;
         loop {
@@ -53,7 +53,7 @@ impl Session {
 
     /// Returns the other waiting activities that affect the flags of this one. They are few among all that
     /// wait.
-    async fn siblings(&self, id: OrganizationId, activity: &Activity) -> Result<Siblings, Failure> {
+    async fn siblings(&self, id: OrganizationId, activity: &Activity) -> Result<Siblings> {
         let mut by_type = Vec::new();
         if let Some(overriding_type) = overriding_type(&activity.activity_type) {
             let types = [overriding_type.to_owned()];
@@ -86,7 +86,7 @@ impl Session {
 }
 
 /// Pins new keys, names and the quorum of the organization, and returns the known keys.
-pub(crate) fn pin_keys(folders: &Folders, organization: &OrganizationDetail) -> Result<KnownKeys, Failure> {
+pub(crate) fn pin_keys(folders: &Folders, organization: &OrganizationDetail) -> Result<KnownKeys> {
     let path = folders.known_keys();
     let mut known_keys = KnownKeys::load(&path)?;
     if known_keys.pin_new(organization, now_millis()) {
@@ -97,7 +97,7 @@ pub(crate) fn pin_keys(folders: &Folders, organization: &OrganizationDetail) -> 
 
 /// Validates an activity reference. Accepts only an activity id or a fingerprint, so that it cannot change
 /// the request path.
-fn checked_reference(reference: &str) -> Result<String, Failure> {
+fn checked_reference(reference: &str) -> Result<String> {
     let bare = reference.strip_prefix("sha256:").unwrap_or(reference);
     let is_hash = bare.len() == 64 && bare.bytes().all(|byte| byte.is_ascii_hexdigit());
     if is_hash {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Checked, Checker};
 use crate::cron::{self, CronSpan};
-use crate::expression_error::{ErrorReason, ExpressionError};
+use crate::expression_error::{ErrorReason, ExpressionError, Result};
 use crate::expression_kind::ExpressionKind;
 use crate::number::Integer;
 use crate::plan::{Node, Step};
@@ -19,7 +19,7 @@ impl Checker<'_> {
         offset: usize,
         function: Function,
         arguments: &[Expression],
-    ) -> Result<Checked, ExpressionError> {
+    ) -> Result<Checked> {
         match (function, arguments) {
             (Function::Timestamp, [text]) => self.timestamp(offset, text),
             (Function::CaseInsensitiveString, [text]) => self.lower(offset, text),
@@ -38,13 +38,13 @@ impl Checker<'_> {
         self.error(offset, ErrorReason::ArgumentCount { function, expected })
     }
 
-    fn timestamp(&mut self, offset: usize, text: &Expression) -> Result<Checked, ExpressionError> {
+    fn timestamp(&mut self, offset: usize, text: &Expression) -> Result<Checked> {
         let literal = self.literal(Function::Timestamp, text)?;
         let instant = Timestamp::parse(literal).map_err(|error| self.error(text.offset, error.into()))?;
         Ok(self.constant(offset, Value::Timestamp(instant), Type::Timestamp))
     }
 
-    fn lower(&mut self, offset: usize, text: &Expression) -> Result<Checked, ExpressionError> {
+    fn lower(&mut self, offset: usize, text: &Expression) -> Result<Checked> {
         let text = self.expression(text)?;
         if !text.type_.is_text() {
             return Err(self.type_error(text.node.offset.get(), "string", &text.type_));
@@ -67,7 +67,7 @@ impl Checker<'_> {
         schedule: &Expression,
         duration: &Expression,
         zone: &Expression,
-    ) -> Result<Checked, ExpressionError> {
+    ) -> Result<Checked> {
         if self.kind != ExpressionKind::Time {
             return Err(self.error(offset, ErrorReason::CronSpanKind));
         }
@@ -83,11 +83,7 @@ impl Checker<'_> {
         Ok(Checked::new(offset, Step::CronSpan(Box::new(span)), Type::Bool))
     }
 
-    fn literal<'e>(
-        &self,
-        function: Function,
-        expression: &'e Expression,
-    ) -> Result<&'e str, ExpressionError> {
+    fn literal<'e>(&self, function: Function, expression: &'e Expression) -> Result<&'e str> {
         match &expression.syntax {
             Syntax::Text(text) => Ok(text),
             _ => Err(self.error(expression.offset, ErrorReason::LiteralRequired(function.name()))),

@@ -1,7 +1,7 @@
 //! Checks members, methods, positions and slices.
 
 use super::{Checked, Checker};
-use crate::expression_error::{ErrorReason, ExpressionError, echo};
+use crate::expression_error::{ErrorReason, ExpressionError, Result, echo};
 use crate::literal_index::LiteralIndex;
 use crate::plan::{Contains, Field, Member, Node, Offset, Path, Slice, Step};
 use crate::syntax::{Expression, Name};
@@ -36,7 +36,7 @@ pub(super) fn contained(list: Node, item: Node) -> Step {
 }
 
 impl Checker<'_> {
-    pub(super) fn field(&mut self, of: &Expression, name: &Name) -> Result<Checked, ExpressionError> {
+    pub(super) fn field(&mut self, of: &Expression, name: &Name) -> Result<Checked> {
         let Checked { node, type_ } = self.expression(of)?;
         let of = Box::new(node);
         let counts = name.text == COUNT;
@@ -57,7 +57,7 @@ impl Checker<'_> {
         of: &Expression,
         name: &Name,
         arguments: &[Expression],
-    ) -> Result<Checked, ExpressionError> {
+    ) -> Result<Checked> {
         let list = self.expression(of)?;
         let element = list.type_.element();
         match (name.text.as_str(), element, arguments) {
@@ -77,7 +77,7 @@ impl Checker<'_> {
         list: Checked,
         element: &Type,
         item: &Expression,
-    ) -> Result<Checked, ExpressionError> {
+    ) -> Result<Checked> {
         let item = self.expression(item)?;
         if self.meet(element, &item.type_, offset)?.is_none_or(|type_| !type_.is_comparable()) {
             let reason = ErrorReason::Comparison {
@@ -90,12 +90,7 @@ impl Checker<'_> {
         Ok(Checked::new(offset, contained(list.node, item.node), Type::Bool))
     }
 
-    pub(super) fn index(
-        &mut self,
-        offset: usize,
-        of: &Expression,
-        key: &Expression,
-    ) -> Result<Checked, ExpressionError> {
+    pub(super) fn index(&mut self, offset: usize, of: &Expression, key: &Expression) -> Result<Checked> {
         let of = self.expression(of)?;
         let key = self.expression(key)?;
         let (expected, is_legal, type_) = match &of.type_ {
@@ -118,7 +113,7 @@ impl Checker<'_> {
         of: &Expression,
         from: &Expression,
         to: &Expression,
-    ) -> Result<Checked, ExpressionError> {
+    ) -> Result<Checked> {
         let of = self.expression(of)?;
         if !matches!(of.type_, Type::List(_) | Type::Text | Type::Dynamic) {
             return Err(self.type_error(offset, "list or string", &of.type_));
@@ -129,7 +124,7 @@ impl Checker<'_> {
         Ok(Checked::new(offset, step, of.type_))
     }
 
-    fn bound(&mut self, bound: &Expression) -> Result<Checked, ExpressionError> {
+    fn bound(&mut self, bound: &Expression) -> Result<Checked> {
         let bound = self.expression(bound)?;
         if bound.type_.is_integer() {
             Ok(bound)

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::expression_error::{ErrorReason, ExpressionError, echo};
+use crate::expression_error::{ErrorReason, ExpressionError, Result, echo};
 use crate::expression_kind::ExpressionKind;
 use crate::number::Integer;
 use crate::plan::{Each, Node, Offset, Step};
@@ -18,22 +18,14 @@ use crate::types::{Schema, Type};
 use crate::value::Value;
 
 /// Checks a complete expression, which must be boolean.
-pub(crate) fn check(
-    kind: ExpressionKind,
-    source: &str,
-    expression: &Expression,
-) -> Result<Node, ExpressionError> {
+pub(crate) fn check(kind: ExpressionKind, source: &str, expression: &Expression) -> Result<Node> {
     let mut checker = Checker::new(kind, source);
     let whole = checker.expression(expression)?;
     checker.truth(whole)
 }
 
 /// Checks an expression of any type and returns its type.
-pub(crate) fn infer(
-    kind: ExpressionKind,
-    source: &str,
-    expression: &Expression,
-) -> Result<Type, ExpressionError> {
+pub(crate) fn infer(kind: ExpressionKind, source: &str, expression: &Expression) -> Result<Type> {
     let whole = Checker::new(kind, source).expression(expression)?;
     Ok(whole.type_)
 }
@@ -108,7 +100,7 @@ impl<'s> Checker<'s> {
         Checked::new(offset, Step::Constant(value), type_)
     }
 
-    fn expression(&mut self, expression: &Expression) -> Result<Checked, ExpressionError> {
+    fn expression(&mut self, expression: &Expression) -> Result<Checked> {
         let offset = expression.offset;
         match &expression.syntax {
             Syntax::Bool(value) => Ok(self.constant(offset, Value::Bool(*value), Type::Bool)),
@@ -136,7 +128,7 @@ impl<'s> Checker<'s> {
     }
 
     /// Resolves a name to a variable in scope, or else to a root of this kind of expression.
-    fn name(&self, offset: usize, name: &str) -> Result<Checked, ExpressionError> {
+    fn name(&self, offset: usize, name: &str) -> Result<Checked> {
         let variable = self.scope.iter().position(|(known, _)| known == name);
         if let Some((index, (_, type_))) = variable.and_then(|index| Some((index, self.scope.get(index)?))) {
             return Ok(Checked::new(offset, Step::Variable(index), type_.clone()));
@@ -147,7 +139,7 @@ impl<'s> Checker<'s> {
         }
     }
 
-    fn list(&mut self, offset: usize, elements: &[Expression]) -> Result<Checked, ExpressionError> {
+    fn list(&mut self, offset: usize, elements: &[Expression]) -> Result<Checked> {
         let mut common: Option<Type> = None;
         let mut nodes = Vec::with_capacity(elements.len());
         for element in elements {
@@ -176,7 +168,7 @@ impl<'s> Checker<'s> {
         Ok(Checked::new(offset, step, type_))
     }
 
-    fn record(&mut self, offset: usize, members: &[(Name, Expression)]) -> Result<Checked, ExpressionError> {
+    fn record(&mut self, offset: usize, members: &[(Name, Expression)]) -> Result<Checked> {
         let mut nodes: Vec<(String, Node)> = Vec::with_capacity(members.len());
         let mut schema = BTreeMap::new();
         for (name, member) in members {
@@ -202,7 +194,7 @@ impl<'s> Checker<'s> {
         comparison: Comparison,
         left: &Expression,
         right: &Expression,
-    ) -> Result<Checked, ExpressionError> {
+    ) -> Result<Checked> {
         let mut left = self.expression(left)?;
         let mut right = self.expression(right)?;
         literal::read_decimal_text(comparison, &mut left, &mut right);
@@ -239,7 +231,7 @@ impl<'s> Checker<'s> {
         quantifier: Quantifier,
         variable: &Name,
         predicate: &Expression,
-    ) -> Result<Checked, ExpressionError> {
+    ) -> Result<Checked> {
         let list = self.expression(of)?;
         let Some(element) = list.type_.element() else {
             return Err(self.type_error(of.offset, "list", &list.type_));
@@ -263,7 +255,7 @@ impl<'s> Checker<'s> {
     }
 
     /// Returns the common type of two types, if there is one.
-    fn meet(&mut self, one: &Type, other: &Type, offset: usize) -> Result<Option<Type>, ExpressionError> {
+    fn meet(&mut self, one: &Type, other: &Type, offset: usize) -> Result<Option<Type>> {
         let common = one.meet(other, &mut self.steps_left);
         if self.steps_left == 0 {
             Err(self.error(offset, ErrorReason::Types(TYPE_LIMIT)))
@@ -272,16 +264,16 @@ impl<'s> Checker<'s> {
         }
     }
 
-    fn truths_of(&mut self, parts: &[Expression]) -> Result<Box<[Node]>, ExpressionError> {
+    fn truths_of(&mut self, parts: &[Expression]) -> Result<Box<[Node]>> {
         parts.iter().map(|part| self.truth_of(part)).collect()
     }
 
-    fn truth_of(&mut self, expression: &Expression) -> Result<Node, ExpressionError> {
+    fn truth_of(&mut self, expression: &Expression) -> Result<Node> {
         let checked = self.expression(expression)?;
         self.truth(checked)
     }
 
-    fn truth(&self, checked: Checked) -> Result<Node, ExpressionError> {
+    fn truth(&self, checked: Checked) -> Result<Node> {
         if checked.type_.is_bool() {
             Ok(checked.node)
         } else {

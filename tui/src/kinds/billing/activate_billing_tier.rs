@@ -4,7 +4,7 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("ACTIVATE_BILLING_TIER", "Activate billing tier", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let product = parameters.text("productId")?;
     let plan = parameters.maybe_text("orbPlanId")?;
     let plan = plan.map_or_else(String::new, |plan| format!(" The plan {} is not stored.", quoted(plan)));

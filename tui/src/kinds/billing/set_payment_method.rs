@@ -8,7 +8,7 @@ pub(super) const KIND: Kind = Kind {
     ..Kind::new("SET_PAYMENT_METHOD", "Set payment method", describe)
 };
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let method = match parameters.maybe_text("number")? {
         Some(number) => card(number),
         None => quoted(parameters.text("paymentMethodId")?),

@@ -5,7 +5,7 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("CREATE_OAUTH_PROVIDERS", "Add OAuth providers", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let mut description =
         describe_added(parameters, "oauthProviders", "providerName", "OAuth provider", context)?;
     for provider in parameters.list("oauthProviders")? {

@@ -11,29 +11,24 @@ pub(super) fn describe_added(
     member: &str,
     noun: &str,
     context: &ReviewContext<'_>,
-) -> Result<Description, Undecodable> {
+) -> Result<Description> {
     let id = parameters.text("userId")?;
     let user = context.user_named(id);
     let new = parameters.list(list)?;
     let names = new.iter().map(|one| one.text(member).map(quoted)).collect::<Result<Vec<_>, _>>()?;
+    let (number, listed) = (count(new.len(), &format!("more {noun}")), listed(names));
     let mut description = Description::new(
         format!("{} for {}", count(new.len(), noun), context.user_short(id)),
-        format!(
-            "Add {} for {user}: {}. This does not start a session.",
-            count(new.len(), &format!("more {noun}")),
-            listed(names)
-        ),
+        format!("Add {number} for {user}: {listed}. This does not start a session."),
     );
     if context.is_root(id) {
-        description.flag(
-            Level::High,
+        description.flag_high(
             "credential-for-root-user",
             format!("Adds a credential for a member of the root quorum: {user}."),
         );
     }
     if context.is_proposed_by_other(id) {
-        description.flag(
-            Level::High,
+        description.flag_high(
             "credential-by-other",
             format!("Somebody else may gain access as {user}, who did not propose this."),
         );
@@ -59,7 +54,7 @@ pub(super) fn describe_deleted(
     noun: &str,
     credentials: fn(&User) -> UserCredentials<'_>,
     context: &ReviewContext<'_>,
-) -> Result<Description, Undecodable> {
+) -> Result<Description> {
     let id = parameters.text("userId")?;
     let ids = parameters.texts(list)?;
     let user = context.user(id);
@@ -73,13 +68,10 @@ pub(super) fn describe_deleted(
         format!("{} of {}", count(ids.len(), noun), context.user_short(id)),
         format!("Delete {} of {}: {deleted}.", count(ids.len(), noun), context.user_named(id)),
     );
-    description.flag(
-        Level::Med,
-        "access-removed",
-        "People and programs that use the deleted credentials lose access.",
-    );
+    description
+        .flag_medium("access-removed", "People and programs that use the deleted credentials lose access.");
     if user.is_some() && !credentials.has_others && credentials.names.len() <= ids.len() {
-        description.flag(Level::Med, "last-credential", "Locks the user out: no credential is left.");
+        description.flag_medium("last-credential", "Locks the user out: no credential is left.");
     }
     description.flag_if_missing("unknown-user", user.is_some(), &context.user_named(id));
     Ok(description)

@@ -4,7 +4,7 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("ACCEPT_INVITATION", "Accept invitation", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let id = parameters.text("invitationId")?;
     let user = parameters.text("userId")?;
     let passkey = parameters.object("authenticator")?.ok_or_else(|| parameters.unknown("authenticator"))?;
@@ -25,16 +25,16 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
     );
     let Some(invitation) = invitation else {
         let text = format!("The invitation {} does not exist in this organization now.", clean(id));
-        description.flag(Level::Med, "unknown-invitation", text);
+        description.flag_medium("unknown-invitation", text);
         return Ok(description);
     };
     if !invitation.receiver_user_tags.is_empty() {
         let tags = invitation.receiver_user_tags.iter().map(|tag| context.tag_named(&tag.to_string()));
         let text = format!("The new user gets every right that policies give to {} at once.", listed(tags));
-        description.flag(Level::Med, "joins-tag", text);
+        description.flag_medium("joins-tag", text);
     }
     if invitation.status == "INVITATION_STATUS_REVOKED" {
-        description.flag(Level::Med, "invitation-revoked", "Uses an invitation that has been revoked.");
+        description.flag_medium("invitation-revoked", "Uses an invitation that has been revoked.");
     }
     Ok(description)
 }

@@ -11,7 +11,7 @@ const OPEN: &str = "INVITATION_STATUS_CREATED";
 
 pub(super) const KIND: Kind = Kind::new("CREATE_INVITATIONS", "Invite users", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let invited = parameters.list("invitations")?;
     let mut names = Vec::new();
     let mut sentence = format!(
@@ -29,14 +29,14 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
     let before = context.organization.invitations.iter().filter(is_open).count();
     description.change_added("open invitations", before, invited.len());
     let text = "Anyone who reads such a mail first can become the user instead of the intended person.";
-    description.flag(Level::Med, "secret-by-mail", text);
+    description.flag_medium("secret-by-mail", text);
     description.brief = listed(names);
     description.sentence = sentence;
     Ok(description)
 }
 
 /// Returns the sentences that describe an invitation.
-fn invitation(one: &Reader<'_>, context: &ReviewContext<'_>) -> Result<String, Undecodable> {
+fn invitation(one: &Reader<'_>, context: &ReviewContext<'_>) -> Result<String> {
     let access = one.text("accessType")?;
     let mut text = format!(
         "The invitation of {} goes to {} in the name of {}. The access type {} has no effect.",
@@ -53,11 +53,7 @@ fn invitation(one: &Reader<'_>, context: &ReviewContext<'_>) -> Result<String, U
     Ok(text)
 }
 
-fn add_flags(
-    one: &Reader<'_>,
-    context: &ReviewContext<'_>,
-    description: &mut Description,
-) -> Result<(), Undecodable> {
+fn add_flags(one: &Reader<'_>, context: &ReviewContext<'_>, description: &mut Description) -> Result<()> {
     let name = one.text("receiverUserName")?;
     let address = one.text("receiverUserEmail")?;
     let sender = one.text("senderUserId")?;
@@ -65,35 +61,24 @@ fn add_flags(
     if !tags.is_empty() {
         let tags = listed(tags.iter().map(|tag| context.tag_named(tag)));
         let text = format!("{} gets every right that policies give to {tags} at once.", quoted(name));
-        description.flag(Level::Med, "joins-tag", text);
+        description.flag_medium("joins-tag", text);
     }
-    if let Some(known) = context.organization.users.iter().find(|known| known.user_name == name) {
-        description.flag(
-            Level::Med,
-            "same-name",
-            format!("Easy to confuse: a user named {} already exists ({}).", quoted(name), known.user_id),
-        );
-    }
+    description.flag_same_user(name, context);
     let same =
         |known: &&Invitation| known.receiver_email.eq_ignore_ascii_case(address) && known.status == OPEN;
     let again = context.organization.invitations.iter().filter(same).count();
     if again > 0 {
-        let text = format!(
-            "The address is already invited: {} to {} {} open.",
-            count(again, "invitation"),
-            quoted(address),
-            if again == 1 { "is" } else { "are" }
-        );
-        description.flag(Level::Med, "invited-already", text);
+        let (invitations, address) = (count(again, "invitation"), quoted(address));
+        let are = if again == 1 { "is" } else { "are" };
+        let text = format!("The address is already invited: {invitations} to {address} {are} open.");
+        description.flag_medium("invited-already", text);
     }
     if context.user(sender).is_none() {
         description.flag_missing("unknown-user", &context.user_named(sender));
     } else if context.is_proposed_by_other(sender) {
-        let text = format!(
-            "The mail misleads its reader: it names {}, who did not propose this.",
-            context.user_named(sender)
-        );
-        description.flag(Level::Med, "invites-for-other", text);
+        let named = context.user_named(sender);
+        let text = format!("The mail misleads its reader: it names {named}, who did not propose this.");
+        description.flag_medium("invites-for-other", text);
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("DELETE_INVITATION", "Revoke invitation", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let id = parameters.text("invitationId")?;
     let named = context.invitation_named(id);
     let known = context.invitation(id);
@@ -23,8 +23,7 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
     let status = known.status.strip_prefix("INVITATION_STATUS_").unwrap_or(&known.status);
     description.change("invitation", clean(status), "REVOKED");
     if status == "ACCEPTED" {
-        description.flag(
-            Level::Med,
+        description.flag_medium(
             "invitation-accepted",
             "Removes no access: the invitation has been accepted, and its user stays.",
         );

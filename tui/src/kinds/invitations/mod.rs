@@ -7,7 +7,5 @@ mod create_invitations;
 mod delete_invitation;
 mod section;
 
-pub(super) use section::{SECTION, lines};
-
 pub(super) const KINDS: &[Kind] =
     &[accept_invitation::KIND, create_invitations::KIND, delete_invitation::KIND];

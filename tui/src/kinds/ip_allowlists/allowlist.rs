@@ -12,7 +12,7 @@ pub(super) struct Target<'a> {
 
 impl<'a> Target<'a> {
     /// Reads the target from the parameters.
-    pub(super) fn of(parameters: &Reader<'a>) -> Result<Self, Undecodable> {
+    pub(super) fn of(parameters: &Reader<'a>) -> Result<Self> {
         Ok(Self { key: parameters.maybe_text("publicKey")? })
     }
 
@@ -110,10 +110,10 @@ impl Effect<'_> {
                     Some(_) => "Requests with this API key from all other addresses are refused.",
                     None => "Requests from all other addresses are refused, including those to undo this.",
                 };
-                description.flag(Level::Med, "restricts-addresses", text);
+                description.flag_medium("restricts-addresses", text);
             }
             (true, true) => self.flag_replaced(description),
-            (true, false) => description.flag(Level::Med, "allowlist-off", self.target.removal_effect()),
+            (true, false) => description.flag_medium("allowlist-off", self.target.removal_effect()),
             (false, false) => {}
         }
     }
@@ -121,11 +121,11 @@ impl Effect<'_> {
     fn flag_replaced(&self, description: &mut Description) {
         if !self.removed.is_empty() {
             let text = format!("Requests from {} are then refused.", self.removed.join(", "));
-            description.flag(Level::Med, "blocks-removed", text);
+            description.flag_medium("blocks-removed", text);
         }
         if !self.added.is_empty() {
             let text = format!("Requests from {} are then accepted.", self.added.join(", "));
-            description.flag(Level::Med, "blocks-added", text);
+            description.flag_medium("blocks-added", text);
         }
     }
 }

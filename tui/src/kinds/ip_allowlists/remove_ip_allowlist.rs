@@ -6,15 +6,13 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("REMOVE_IP_ALLOWLIST", "Remove IP allowlist", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let target = Target::of(parameters)?;
     let target_text = target.named(context);
+    let effect = target.removal_effect();
     let mut description = Description::new(
         target.brief(context),
-        format!(
-            "Remove the list of addresses that requests of {target_text} may come from. {}",
-            target.removal_effect()
-        ),
+        format!("Remove the list of addresses that requests of {target_text} may come from. {effect}"),
     );
     let now = target.now(context);
     let before = now.map_or_else(|| "none".to_owned(), |list| state(list.enabled, list.rules.len()));
@@ -28,9 +26,9 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
         Some(_) => "The API key then works from every address that the list of the organization admits.",
         None => "Every credential can then be used from anywhere.",
     };
-    description.flag(Level::Med, "allowlist-off", text);
+    description.flag_medium("allowlist-off", text);
     if now.is_none() {
-        description.flag(Level::Med, "unknown-allowlist", "There is no such list now.");
+        description.flag_medium("unknown-allowlist", "There is no such list now.");
     }
     target.flag_unknown_key(context, &mut description);
     Ok(description)

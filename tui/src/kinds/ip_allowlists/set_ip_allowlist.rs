@@ -14,7 +14,7 @@ struct RequestedList<'a> {
     accepts_unknown: bool,
 }
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let requested = RequestedList::of(parameters)?;
     let blocks = listed(requested.rules.iter().map(Rule::describe));
     let brief = match (requested.enabled || requested.target.key.is_some(), requested.rules.is_empty()) {
@@ -30,7 +30,7 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
 }
 
 impl<'a> RequestedList<'a> {
-    fn of(parameters: &Reader<'a>) -> Result<Self, Undecodable> {
+    fn of(parameters: &Reader<'a>) -> Result<Self> {
         let mut rules: Vec<Rule<'a>> = Vec::new();
         for rule in parameters.list("rules")? {
             let rule = Rule::new(rule.text("cidr")?, rule.maybe_text("label")?);
@@ -85,10 +85,8 @@ impl<'a> RequestedList<'a> {
                 own_lists(context)
             ),
         };
-        format!(
-            "{effect} A request whose address is not known is {}.",
-            unknown_address_outcome(self.accepts_unknown)
-        )
+        let outcome = unknown_address_outcome(self.accepts_unknown);
+        format!("{effect} A request whose address is not known is {outcome}.")
     }
 
     fn compare(&self, context: &ReviewContext<'_>, description: &mut Description) {
@@ -150,15 +148,15 @@ impl<'a> RequestedList<'a> {
         if self.target.key.is_some() && parameters.has("enabled") && !self.enabled {
             let text = "The list takes effect although it is marked as not enabled: that setting is ignored \
                 for an API key.";
-            description.flag(Level::Med, "key-list-counts", text);
+            description.flag_medium("key-list-counts", text);
         }
         if self.accepts_unknown {
             let text = "A request whose address is not known is accepted as if it came from a listed one.";
-            description.flag(Level::Med, "unknown-address-taken", text);
+            description.flag_medium("unknown-address-taken", text);
         }
         for rule in self.rules.iter().filter(|rule| !rule.is_valid()) {
             let text = format!("Not a valid CIDR block: {}.", rule.describe());
-            description.flag(Level::Med, "unreadable-block", text);
+            description.flag_medium("unreadable-block", text);
         }
     }
 }

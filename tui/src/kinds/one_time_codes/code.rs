@@ -7,7 +7,7 @@ use crate::text::duration;
 const LIFETIME_SECONDS: u64 = 300;
 
 /// Returns how a code is sent, as in `by mail to "a@b.example"`.
-pub(super) fn sent(parameters: &Reader<'_>) -> Result<String, Undecodable> {
+pub(super) fn sent(parameters: &Reader<'_>) -> Result<String> {
     let way = match parameters.text("otpType")? {
         "OTP_TYPE_EMAIL" => "by mail".to_owned(),
         "OTP_TYPE_SMS" => "by SMS".to_owned(),
@@ -17,7 +17,7 @@ pub(super) fn sent(parameters: &Reader<'_>) -> Result<String, Undecodable> {
 }
 
 /// Returns the sentences that say how long a code is valid, and how its message is customized.
-pub(super) fn details(parameters: &Reader<'_>) -> Result<String, Undecodable> {
+pub(super) fn details(parameters: &Reader<'_>) -> Result<String> {
     let stated = parameters.has("expirationSeconds");
     let seconds = if stated { parameters.number("expirationSeconds")? } else { LIFETIME_SECONDS };
     let lifetime = duration(seconds.saturating_mul(1000));
@@ -30,11 +30,11 @@ pub(super) fn details(parameters: &Reader<'_>) -> Result<String, Undecodable> {
 }
 
 /// Flags a link in the message, which contains the code.
-pub(super) fn flag_link(parameters: &Reader<'_>, description: &mut Description) -> Result<(), Undecodable> {
+pub(super) fn flag_link(parameters: &Reader<'_>, description: &mut Description) -> Result<()> {
     let Some(customization) = parameters.object("emailCustomization")? else { return Ok(()) };
     if let Some(link) = customization.maybe_text("magicLinkTemplate")? {
         let text = format!("The mail contains a link that sends the secret to {}.", quoted(link));
-        description.flag(Level::Med, "link", text);
+        description.flag_medium("link", text);
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("INIT_OTP_AUTH", "Send one-time code to user", describe);
 
-fn describe(parameters: &Reader<'_>, _: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, _: &ReviewContext<'_>) -> Result<Description> {
     let sent = sent(parameters)?;
     let mut description = Description::new(
         sent.clone(),

@@ -10,7 +10,7 @@ pub(super) const KIND: Kind = Kind {
     ..Kind::new("OTP_AUTH", "Open session by code", describe)
 };
 
-fn describe(parameters: &Reader<'_>, _: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, _: &ReviewContext<'_>) -> Result<Description> {
     let code = clean(parameters.text("otpId")?);
     let mut description = Description::new(
         format!("code {code}"),
@@ -22,10 +22,10 @@ fn describe(parameters: &Reader<'_>, _: &ReviewContext<'_>) -> Result<Descriptio
     );
     description.fact("target key, in full", grouped(&clean(parameters.text("targetPublicKey")?)));
     if replaces(parameters)? {
-        description.flag(Level::Low, "ends-sessions", "Ends the other such sessions of this user.");
+        description.flag_low("ends-sessions", "Ends the other such sessions of this user.");
     }
     let text = "The console does not know whose session it is: only the daemon knows who received the code.";
-    description.flag(Level::High, "session-by-code", text);
+    description.flag_high("session-by-code", text);
     Ok(description)
 }
 

@@ -18,7 +18,7 @@ pub(super) const KIND: Kind = Kind {
 /// Lifetime of a token unless its request states one, in seconds.
 const LIFETIME_SECONDS: u64 = 3600;
 
-fn describe(parameters: &Reader<'_>, _: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, _: &ReviewContext<'_>) -> Result<Description> {
     let code = clean(parameters.text("otpId")?);
     let stated = parameters.has("expirationSeconds");
     let seconds = if stated { parameters.number("expirationSeconds")? } else { LIFETIME_SECONDS };

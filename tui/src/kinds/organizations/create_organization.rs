@@ -4,7 +4,7 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("CREATE_ORGANIZATION", "Create organization", describe);
 
-fn describe(parameters: &Reader<'_>, _: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, _: &ReviewContext<'_>) -> Result<Description> {
     let name = quoted(parameters.text("organizationName")?);
     let passkey = parameters.object("rootAuthenticator")?;
     let passkey = passkey.ok_or_else(|| parameters.unknown("rootAuthenticator"))?;
@@ -19,6 +19,6 @@ fn describe(parameters: &Reader<'_>, _: &ReviewContext<'_>) -> Result<Descriptio
             id.unwrap_or_default()
         ),
     );
-    description.flag(Level::Med, "one-can-act", "Its only root user can do anything in it alone.");
+    description.flag_medium("one-can-act", "Its only root user can do anything in it alone.");
     Ok(description)
 }

@@ -8,7 +8,7 @@ use crate::kinds::shared::new_user::credentials;
 
 pub(super) const KIND: Kind = Kind::new("CREATE_SUB_ORGANIZATION", "Create sub-organization", describe);
 
-fn describe(parameters: &Reader<'_>, _: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, _: &ReviewContext<'_>) -> Result<Description> {
     let Some(name) = parameters.maybe_text("subOrganizationName")? else {
         return first_version(parameters);
     };
@@ -35,8 +35,7 @@ fn describe(parameters: &Reader<'_>, _: &ReviewContext<'_>) -> Result<Descriptio
     let mut description =
         Description::new(format!("{}, root {threshold} of {}", quoted(name), users.len()), sentence);
     if threshold == 1 && users.len() > 1 {
-        description.flag(
-            Level::Med,
+        description.flag_medium(
             "one-can-act",
             format!("Any ONE of its {number} can do anything in it alone: the threshold is 1."),
         );
@@ -45,7 +44,7 @@ fn describe(parameters: &Reader<'_>, _: &ReviewContext<'_>) -> Result<Descriptio
     Ok(description)
 }
 
-fn first_version(parameters: &Reader<'_>) -> Result<Description, Undecodable> {
+fn first_version(parameters: &Reader<'_>) -> Result<Description> {
     let name = quoted(parameters.text("name")?);
     let passkey = match parameters.object("rootAuthenticator")? {
         Some(passkey) => quoted(passkey.text("authenticatorName")?),
@@ -61,7 +60,7 @@ fn first_version(parameters: &Reader<'_>) -> Result<Description, Undecodable> {
 
 /// Flags the ways to sign in that are enabled. All are enabled in a new sub-organization unless they are
 /// disabled.
-fn sign_in(parameters: &Reader<'_>, description: &mut Description) -> Result<(), Undecodable> {
+fn sign_in(parameters: &Reader<'_>, description: &mut Description) -> Result<()> {
     let ways = [
         ("disableEmailRecovery", "e-mail recovery"),
         ("disableEmailAuth", "e-mail sign-in"),
@@ -75,8 +74,7 @@ fn sign_in(parameters: &Reader<'_>, description: &mut Description) -> Result<(),
         }
     }
     if !on.is_empty() {
-        description.flag(
-            Level::Low,
+        description.flag_low(
             "sign-in-open",
             format!("Ways to sign in or recover access that are enabled from the start: {}.", listed(on)),
         );

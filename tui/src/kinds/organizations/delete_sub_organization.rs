@@ -5,12 +5,12 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("DELETE_SUB_ORGANIZATION", "Delete sub-organization", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let without_export = parameters.boolean("deleteWithoutExport")?;
     let mut description = deletion::describe("sub-organization", !without_export, context);
     if without_export {
         let text = "Also deletes keys that were never exported and may have no copy.";
-        description.flag(Level::Med, "without-export", text);
+        description.flag_medium("without-export", text);
     }
     Ok(description)
 }

@@ -30,7 +30,7 @@ pub(super) fn describe(noun: &str, requires_export: bool, context: &ReviewContex
     }
     let text = "Everybody in it loses access. Everything that its keys control, funds included, is lost \
         unless copies exist.";
-    description.flag(Level::High, "organization-deleted", text);
+    description.flag_high("organization-deleted", text);
     flag_missing_copies(requires_export, context, &mut description);
     description.danger(&format!("the NAME of the {noun} that is deleted"), &clean(name));
     description
@@ -52,10 +52,9 @@ fn flag_missing_copies(requires_export: bool, context: &ReviewContext<'_>, descr
     let list = format!("{}{more}", listed(names.into_iter().take(MAX_NAMES)));
     if requires_export {
         let text = format!("The daemon refuses this while there are keys that were never exported: {list}.");
-        description.flag(Level::Med, "not-exported", text);
+        description.flag_medium("not-exported", text);
     } else {
-        description.flag(
-            Level::High,
+        description.flag_high(
             "no-copy",
             format!("Keys may be lost for good, because they were never exported: {list}."),
         );

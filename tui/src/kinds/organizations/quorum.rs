@@ -11,12 +11,8 @@ pub(in crate::kinds) const SECTION: Section =
 fn quorum(data: &SectionData<'_>) -> Vec<Item> {
     let detail = data.detail;
     let quorum = &detail.head.root_quorum;
-    let rule = format!(
-        "{} of {} must approve, organization version {}",
-        quorum.threshold,
-        quorum.user_ids.len(),
-        detail.head.version
-    );
+    let (threshold, members, version) = (quorum.threshold, quorum.user_ids.len(), detail.head.version);
+    let rule = format!("{threshold} of {members} must approve, organization version {version}");
     let warning =
         if usize::try_from(quorum.threshold).is_ok_and(|threshold| threshold >= quorum.user_ids.len()) {
             "[!] all must approve: one lost credential locks the organization"

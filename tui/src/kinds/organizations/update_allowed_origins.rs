@@ -4,7 +4,7 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("UPDATE_ALLOWED_ORIGINS", "Change allowed origins", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let origins = parameters.texts("allowedOrigins")?;
     let listed_origins = listed(origins.iter().map(|origin| quoted(origin)));
     let mut features = context.organization.features.iter();
@@ -14,20 +14,17 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
     let mut description = if origins.is_empty() {
         let mut description = Description::new("any origin", "Accept passkeys from any web origin.");
         description.change("origins", now, "any");
-        let text = "Any web site can then ask people to sign with their passkey.";
-        description.flag(Level::High, "any-origin", text);
+        description.flag_high("any-origin", "Any web site can then ask people to sign with their passkey.");
         description
     } else {
         let sentence = format!("Accept passkeys only from these web origins: {listed_origins}.");
         let mut description = Description::new(listed_origins.clone(), sentence);
         description.change("origins", now, listed_origins);
-        let text = "Passkeys stop working on web sites that are not listed.";
-        description.flag(Level::Med, "origins-changed", text);
+        description.flag_medium("origins-changed", "Passkeys stop working on web sites that are not listed.");
         description
     };
     if origins.iter().any(|origin| origin.starts_with("http://")) {
-        description.flag(
-            Level::Med,
+        description.flag_medium(
             "origin-without-tls",
             "An attacker on the network can impersonate a web origin without TLS.",
         );

@@ -16,7 +16,7 @@ struct RequestedQuorum<'a> {
     leaving: Vec<&'a str>,
 }
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let threshold = parameters.number("threshold")?;
     let members = parameters.texts("userIds")?;
     let now = &context.organization.head.root_quorum;
@@ -126,33 +126,30 @@ impl RequestedQuorum<'_> {
             let text = format!(
                 "Lowers the root quorum threshold from {before} [s] to {threshold}: {who} can then do anything."
             );
-            description.flag(Level::High, "quorum-lowered", text);
+            description.flag_high("quorum-lowered", text);
         }
         if threshold == 1 && before <= 1 {
             let roots = count(self.members.len(), "root user");
             let text = format!("Any ONE of {roots} can do anything alone: the threshold is 1.");
-            description.flag(Level::High, "one-alone", text);
+            description.flag_high("one-alone", text);
         }
         let text = "Replaces the whole root quorum. The current members shown here are reported by the daemon \
             and not verified [s].";
-        description.flag(Level::High, "sets-quorum", text);
+        description.flag_high("sets-quorum", text);
         if !self.keeps_members() {
-            let text = format!(
-                "Changes who has root authority: adds {}, removes {} [s].",
-                count(self.joining.len(), "user"),
-                count(self.leaving.len(), "user")
-            );
-            description.flag(Level::High, "quorum-members-changed", text);
+            let (joining, leaving) = (count(self.joining.len(), "user"), count(self.leaving.len(), "user"));
+            let text = format!("Changes who has root authority: adds {joining}, removes {leaving} [s].");
+            description.flag_high("quorum-members-changed", text);
         }
         if threshold > before {
             let text = format!(
                 "Raises the root quorum threshold from {before} [s] to {threshold}: more people must agree."
             );
-            description.flag(Level::Med, "quorum-raised", text);
+            description.flag_medium("quorum-raised", text);
         }
         if self.needs_all() {
             let text = "One lost credential can lock the organization out: every root user must agree.";
-            description.flag(Level::High, "lock-out", text);
+            description.flag_high("lock-out", text);
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("CREATE_POLICIES", "Create policies", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let policies = parameters.list("policies")?;
     let mut sentences = vec![format!("Add {}.", count_policies(policies.len()))];
     let mut description = Description::new(count_policies(policies.len()), String::new());

@@ -10,8 +10,6 @@ mod rule;
 mod section;
 mod update_policy;
 
-pub(super) use section::{SECTION, lines};
-
 pub(super) const KINDS: &[Kind] = &[
     create_policies::KIND,
     create_policy::KIND,

@@ -44,7 +44,7 @@ impl<'a> Rule<'a> {
     }
 
     /// Reads the rule from the parameters of a new policy.
-    pub(super) fn of(parameters: &Reader<'a>) -> Result<Self, Undecodable> {
+    pub(super) fn of(parameters: &Reader<'a>) -> Result<Self> {
         Ok(Self {
             effect: parameters.text("effect")?,
             condition: expression(parameters.maybe_text("condition")?),
@@ -115,7 +115,7 @@ impl<'a> Rule<'a> {
     }
 
     /// Returns the sentence that describes the creation of the policy.
-    pub(super) fn added(&self, parameters: &Reader<'_>) -> Result<String, Undecodable> {
+    pub(super) fn added(&self, parameters: &Reader<'_>) -> Result<String> {
         let colon = if matches!(self.effect, "EFFECT_ALLOW" | "EFFECT_DENY") { ":" } else { "" };
         Ok(format!("Add the policy {}{colon} {}.", quoted(parameters.text("policyName")?), self.words()))
     }
@@ -132,37 +132,28 @@ impl<'a> Rule<'a> {
                 let program = self.program();
                 let is = |what: fn(&PolicyProgram) -> bool| program.as_ref().is_some_and(what);
                 if self.condition.is_none() || is(policies::matches_any_activity) {
-                    description.flag(
-                        Level::High,
+                    description.flag_high(
                         "allow-without-condition",
                         "Allows ANY activity that policies decide on: no condition limits it.",
                     );
                 }
                 if self.consensus.is_none() || is(policies::is_met_by_anybody) {
-                    description.flag(
-                        Level::High,
+                    description.flag_high(
                         "allow-without-consensus",
                         "Lets ANYBODY in the organization act alone: no further approval is required.",
                     );
                 }
                 description.danger("the word any", "any");
-                description.flag(
-                    Level::Med,
-                    "grants",
-                    "Grants people or programs a right that they may not have today.",
-                );
+                description
+                    .flag_medium("grants", "Grants people or programs a right that they may not have today.");
             }
-            "EFFECT_DENY" => description.flag(Level::Med, "denies", "May block work that is possible today."),
-            _ => description.flag(
-                Level::High,
-                "unknown-effect",
-                "Its outcome is unknown: the effect is neither allow nor deny.",
-            ),
+            "EFFECT_DENY" => description.flag_medium("denies", "May block work that is possible today."),
+            _ => description
+                .flag_high("unknown-effect", "Its outcome is unknown: the effect is neither allow nor deny."),
         }
         // Whether the expressions can be parsed does not depend on the effect.
         if let Err(error) = PolicyProgram::parse(Effect::Deny, self.condition, self.consensus, self.time) {
-            description.flag(
-                Level::Med,
+            description.flag_medium(
                 "unreadable-expression",
                 format!("This console cannot evaluate it: {}.", clean(&error.to_string())),
             );
@@ -177,27 +168,22 @@ pub(super) fn describe_deletion(ids: &[&str], context: &ReviewContext<'_>) -> De
         Description::new(named.clone(), format!("Delete {}: {named}.", count_policies(ids.len())));
     description.change_removed("policies", context.organization.policies.len(), ids.len());
     for id in ids {
+        let named = context.policy_named(id);
         if let Some(policy) = context.policy(id) {
             Rule::known(policy).add_description("in words", &mut description, context);
         }
         match context.policy(id).map(|policy| policy.effect.as_str()) {
-            Some("EFFECT_DENY") => description.flag(
-                Level::High,
+            Some("EFFECT_DENY") => description.flag_high(
                 "deny-removed",
                 format!(
-                    "Removes a prohibition: {} denies activities today that other policies may allow.",
-                    context.policy_named(id)
+                    "Removes a prohibition: {named} denies activities today that other policies may allow."
                 ),
             ),
-            Some(_) => description.flag(
-                Level::Med,
+            Some(_) => description.flag_medium(
                 "allow-removed",
-                format!(
-                    "Withdraws a right: what only {} allows then needs the root quorum.",
-                    context.policy_named(id)
-                ),
+                format!("Withdraws a right: what only {named} allows then needs the root quorum."),
             ),
-            None => description.flag_missing("unknown-policy", &context.policy_named(id)),
+            None => description.flag_missing("unknown-policy", &named),
         }
     }
     description
@@ -214,7 +200,7 @@ pub(super) fn count_policies(number: usize) -> String {
 /// # Errors
 ///
 /// Fails if a selector is malformed or unknown.
-pub(super) fn translate_selectors(parameters: &Reader<'_>) -> Result<Option<Translation>, Undecodable> {
+pub(super) fn translate_selectors(parameters: &Reader<'_>) -> Result<Option<Translation>> {
     if !parameters.has("selectors") {
         return Ok(None);
     }

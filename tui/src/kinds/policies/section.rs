@@ -3,32 +3,29 @@
 use quorate_common::console::OrganizationDetail;
 use quorate_common::wire::Policy;
 
-use crate::kinds::section::{Item, Row, Section, SectionData, cells};
+use crate::kinds::section::{Item, Listed, Row, SectionData, cells};
 use crate::text::{clean, date_time, quoted};
 
-pub(in crate::kinds) const SECTION: Section =
-    Section { name: "Policies", count: |detail| detail.policies.len(), items: policies };
+impl Listed for Policy {
+    fn all(organization: &OrganizationDetail) -> &[Self] {
+        &organization.policies
+    }
 
-fn policies(data: &SectionData<'_>) -> Vec<Item> {
-    let or_none = |text: &str, none: &str| if text.trim().is_empty() { none.to_owned() } else { clean(text) };
-    let item = |policy: &Policy| {
-        let effect = clean(policy.effect.trim_start_matches("EFFECT_"));
+    fn item(&self, _: &SectionData<'_>) -> Item {
+        let or_none =
+            |text: &str, none: &str| if text.trim().is_empty() { none.to_owned() } else { clean(text) };
+        let effect = clean(self.effect.trim_start_matches("EFFECT_"));
         let lines = vec![
-            format!("policy    {}  changed {}", policy.policy_id, date_time(policy.updated_at.millis())),
-            format!("condition {}", or_none(&policy.condition, "none: any activity")),
-            format!("consensus {}", or_none(&policy.consensus, "none: the proposer alone")),
-            format!("notes     {}", or_none(&policy.notes, "none")),
+            format!("policy    {}  changed {}", self.policy_id, date_time(self.updated_at.millis())),
+            format!("condition {}", or_none(&self.condition, "none: any activity")),
+            format!("consensus {}", or_none(&self.consensus, "none: the proposer alone")),
+            format!("notes     {}", or_none(&self.notes, "none")),
         ];
-        Item::new(&policy.policy_name, cells([(&effect, 6)], &policy.policy_name), lines)
-    };
-    data.detail.policies.iter().map(item).collect()
-}
+        Item::new(&self.policy_name, cells([(&effect, 6)], &self.policy_name), lines)
+    }
 
-/// Returns the lines of `quorate org get`.
-pub(in crate::kinds) fn lines(organization: &OrganizationDetail) -> Vec<Row> {
-    let line = |policy: &Policy| {
-        let effect = clean(policy.effect.trim_start_matches("EFFECT_"));
-        ("policy", format!("{} {effect} {}", policy.policy_id, quoted(&policy.policy_name)))
-    };
-    organization.policies.iter().map(line).collect()
+    fn line(&self, _: &OrganizationDetail) -> Row {
+        let effect = clean(self.effect.trim_start_matches("EFFECT_"));
+        ("policy", format!("{} {effect} {}", self.policy_id, quoted(&self.policy_name)))
+    }
 }

@@ -8,12 +8,12 @@ use crate::policies;
 
 pub(super) const KIND: Kind = Kind::new("UPDATE_POLICY", "Change policy", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let id = parameters.text("policyId")?;
     let named = context.policy_named(id);
     let known = context.policy(id);
     // An empty member removes the expression; an absent one keeps it.
-    let kept = |member: &str, now: Option<&'_ str>| -> Result<Option<String>, Undecodable> {
+    let kept = |member: &str, now: Option<&'_ str>| -> Result<Option<String>> {
         let text = if parameters.has(member) { parameters.maybe_text(member)? } else { now };
         Ok(expression(text).map(str::to_owned))
     };
@@ -58,18 +58,18 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
 fn add_flags(known: Option<&Policy>, is_limited: bool, named: &str, description: &mut Description) {
     if known.is_some_and(|policy| policy.time.is_some()) && !is_limited {
         let text = "Makes the policy active at all times: its time limit is removed.";
-        description.flag(Level::High, "time-removed", text);
+        description.flag_high("time-removed", text);
     }
     match known {
         None => {
             let text = format!(
                 "The resulting policy is unknown: {named} and its unchanged parts are not known here."
             );
-            description.flag(Level::High, "unknown-policy", text);
+            description.flag_high("unknown-policy", text);
         }
         Some(policy) if policy.effect == "EFFECT_DENY" => {
             let text = format!("May remove a prohibition: {named} denies activities today.");
-            description.flag(Level::High, "deny-changed", text);
+            description.flag_high("deny-changed", text);
         }
         Some(_) => {}
     }
@@ -91,7 +91,7 @@ fn flag_fewer_approvals(
              policy allows.",
             if after == 1 { "one user alone".to_owned() } else { format!("{after} users") }
         );
-        description.flag(Level::High, "fewer-approvals", text);
+        description.flag_high("fewer-approvals", text);
     }
 }
 
@@ -101,7 +101,7 @@ fn changes(
     known: Option<&Policy>,
     is_limited: bool,
     description: &mut Description,
-) -> Result<Vec<String>, Undecodable> {
+) -> Result<Vec<String>> {
     let mut sentences = Vec::new();
     let shown = |text: &str, none: &str| expression(Some(text)).map_or_else(|| none.to_owned(), clean);
     for (label, member, none, now) in [

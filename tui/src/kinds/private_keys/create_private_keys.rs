@@ -5,7 +5,7 @@ use crate::kinds::shared::new_key::private_key;
 
 pub(super) const KIND: Kind = Kind::new("CREATE_PRIVATE_KEYS", "Create private keys", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let keys = parameters.list("privateKeys")?;
     let named = keys.iter().map(private_key).collect::<Result<Vec<_>, _>>()?;
     let called =
@@ -18,11 +18,8 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
         let tags = key.texts("privateKeyTags")?;
         if !tags.is_empty() {
             let tag_names = listed(tags.iter().map(|tag| context.tag_named(tag)));
-            description.flag(
-                Level::Med,
-                "joins-tag",
-                format!("Policies for {tag_names} apply to the new key at once."),
-            );
+            description
+                .flag_medium("joins-tag", format!("Policies for {tag_names} apply to the new key at once."));
         }
     }
     description.change_added("private keys", context.organization.private_keys.len(), keys.len());

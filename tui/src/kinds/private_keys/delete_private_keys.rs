@@ -5,7 +5,7 @@ use crate::kinds::shared::key_deletion::KeyDeletion;
 
 pub(super) const KIND: Kind = Kind::new("DELETE_PRIVATE_KEYS", "Delete private keys", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     KeyDeletion {
         noun: "private key",
         with: "",

@@ -5,7 +5,7 @@ use crate::kinds::shared::key_export::KeyExport;
 
 pub(super) const KIND: Kind = Kind::new("EXPORT_PRIVATE_KEY", "Export private key", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let id = parameters.text("privateKeyId")?;
     let key = context.private_key(id);
     let mut description = KeyExport {

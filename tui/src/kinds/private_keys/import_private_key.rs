@@ -8,7 +8,7 @@ pub(super) const KIND: Kind = Kind {
     ..Kind::new("IMPORT_PRIVATE_KEY", "Import private key", describe)
 };
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let name = parameters.text("privateKeyName")?;
     parameters.text("encryptedBundle")?;
     let curve = clean(parameters.text("curve")?.trim_start_matches("CURVE_"));

@@ -10,8 +10,6 @@ mod import_private_key;
 mod init_import_private_key;
 mod section;
 
-pub(super) use section::{SECTION, lines};
-
 pub(super) const KINDS: &[Kind] = &[
     create_private_keys::KIND,
     delete_private_keys::KIND,

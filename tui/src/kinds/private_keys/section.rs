@@ -3,37 +3,33 @@
 use quorate_common::console::OrganizationDetail;
 use quorate_common::wire::PrivateKey;
 
-use crate::kinds::section::{Item, Row, Section, SectionData, cells};
+use crate::kinds::section::{Item, Listed, Row, SectionData, cells};
 use crate::text::{clean, date_time, quoted};
 
-pub(in crate::kinds) const SECTION: Section =
-    Section { name: "Keys", count: |detail| detail.private_keys.len(), items: private_keys };
+impl Listed for PrivateKey {
+    fn all(organization: &OrganizationDetail) -> &[Self] {
+        &organization.private_keys
+    }
 
-fn private_keys(data: &SectionData<'_>) -> Vec<Item> {
-    let item = |key: &PrivateKey| {
+    fn item(&self, _: &SectionData<'_>) -> Item {
         let mut lines = vec![
-            format!("key       {}  created {}", key.private_key_id, date_time(key.created_at.millis())),
-            format!("public    {}", clean(&key.public_key)),
-            format!("exported  {}   imported {}", key.exported, key.imported),
+            format!("key       {}  created {}", self.private_key_id, date_time(self.created_at.millis())),
+            format!("public    {}", clean(&self.public_key)),
+            format!("exported  {}   imported {}", self.exported, self.imported),
         ];
         lines.extend(
-            key.addresses
+            self.addresses
                 .iter()
                 .map(|address| format!("address   {} {}", clean(&address.address), clean(&address.format))),
         );
-        let exported = if key.exported { "exported [!]" } else { "never exported" };
-        let curve = key.curve.trim_start_matches("CURVE_");
-        let row = cells([(&key.private_key_name, 24), (curve, 10)], exported);
-        Item::new(&key.private_key_name, row, lines)
-    };
-    data.detail.private_keys.iter().map(item).collect()
-}
+        let exported = if self.exported { "exported [!]" } else { "never exported" };
+        let curve = self.curve.trim_start_matches("CURVE_");
+        let row = cells([(&self.private_key_name, 24), (curve, 10)], exported);
+        Item::new(&self.private_key_name, row, lines)
+    }
 
-/// Returns the lines of `quorate org get`.
-pub(in crate::kinds) fn lines(organization: &OrganizationDetail) -> Vec<Row> {
-    let line = |key: &PrivateKey| {
-        let name = quoted(&key.private_key_name);
-        ("key", format!("{} {name} {}", key.private_key_id, clean(&key.curve)))
-    };
-    organization.private_keys.iter().map(line).collect()
+    fn line(&self, _: &OrganizationDetail) -> Row {
+        let name = quoted(&self.private_key_name);
+        ("key", format!("{} {name} {}", self.private_key_id, clean(&self.curve)))
+    }
 }

@@ -8,7 +8,7 @@ const UNKNOWN: &str = "No single user with this email is known here.";
 
 pub(super) const KIND: Kind = Kind::new("INIT_USER_EMAIL_RECOVERY", "Start recovery by mail", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let email = parameters.text("email")?;
     let mut description = Description::new(
         quoted(email),
@@ -24,10 +24,10 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
     match context.only_user_with_email(email) {
         Some(id) if context.is_root(&id) => {
             let text = format!("Recovers {}, who can vote in the root quorum.", context.user_named(&id));
-            description.flag(Level::High, "recovers-root-user", text);
+            description.flag_high("recovers-root-user", text);
         }
         Some(_) => {}
-        None => description.flag(Level::High, "unknown-user", UNKNOWN),
+        None => description.flag_high("unknown-user", UNKNOWN),
     }
     flag_mailed_key(&mut description, "recovery key");
     Ok(description)

@@ -4,7 +4,7 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("RECOVER_USER", "Recover user", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let id = parameters.text("userId")?;
     let new = parameters.object("authenticator")?.ok_or_else(|| parameters.unknown("authenticator"))?;
     let name = quoted(new.text("authenticatorName")?);
@@ -15,7 +15,7 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
     );
     if context.is_root(id) {
         let text = format!("Adds a credential for a member of the root quorum: {user}.");
-        description.flag(Level::High, "credential-for-root-user", text);
+        description.flag_high("credential-for-root-user", text);
     }
     description.danger("the NAME of the user who gets the credential", &context.user_name(id));
     description.flag_if_missing("unknown-user", context.user(id).is_some(), &user);

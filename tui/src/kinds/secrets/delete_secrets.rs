@@ -4,15 +4,14 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("DELETE_SECRETS", "Delete secrets", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let ids = parameters.texts("secretIds")?;
     let those = count(ids.len(), "secret");
     let named = listed(ids.iter().map(|id| context.secret_named(id)));
     let mut description =
         Description::new(those.clone(), format!("Destroy {those}: {named}. This cannot be undone."));
     description.change_removed("secrets", context.organization.secrets.len(), ids.len());
-    description.flag(
-        Level::High,
+    description.flag_high(
         "no-copy",
         "The content is lost unless somebody has a copy, which this console cannot check.",
     );

@@ -7,7 +7,7 @@ use crate::text::grouped;
 
 pub(super) const KIND: Kind = Kind::new("EXPORT_SECRETS", "Export secrets", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let secrets = parameters.list("secrets")?;
     let named = secrets.iter().map(|one| secret_text(one, context)).collect::<Result<Vec<_>, _>>()?;
     let those = count(secrets.len(), "secret");
@@ -19,11 +19,7 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
             listed(named)
         ),
     );
-    description.flag(
-        Level::High,
-        "secret-exported",
-        "The holder of the copy can read it without this service.",
-    );
+    description.flag_high("secret-exported", "The holder of the copy can read it without this service.");
     let mut targets: Vec<&str> = Vec::new();
     for one in &secrets {
         let (id, target) = (one.text("secretId")?, one.text("targetPublicKey")?);
@@ -44,7 +40,7 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
 }
 
 /// Returns the name of a secret to export, with the context that the proposer gives.
-fn secret_text(one: &Reader<'_>, context: &ReviewContext<'_>) -> Result<String, Undecodable> {
+fn secret_text(one: &Reader<'_>, context: &ReviewContext<'_>) -> Result<String> {
     secret::check_encryption(one)?;
     let named = context.secret_named(one.text("secretId")?);
     Ok(match secret::pairs(one, "requestContext")? {

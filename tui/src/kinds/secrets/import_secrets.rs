@@ -9,7 +9,7 @@ pub(super) const KIND: Kind = Kind {
     ..Kind::new("IMPORT_SECRETS", "Import secrets", describe)
 };
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let secrets = parameters.list("secrets")?;
     let named = secrets.iter().map(secret_text).collect::<Result<Vec<_>, _>>()?;
     let those = count(secrets.len(), "secret");
@@ -22,11 +22,8 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
             listed(named)
         ),
     );
-    description.flag(
-        Level::Med,
-        "copy-elsewhere",
-        "The person who encrypted a secret knows it and may keep a copy.",
-    );
+    description
+        .flag_medium("copy-elsewhere", "The person who encrypted a secret knows it and may keep a copy.");
     for secret in &secrets {
         let Some(name) = secret.maybe_text("name")? else { continue };
         if context.organization.secrets.iter().any(|known| known.name.as_deref() == Some(name)) {
@@ -38,7 +35,7 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
 }
 
 /// Returns name and properties of a secret to import.
-fn secret_text(one: &Reader<'_>) -> Result<String, Undecodable> {
+fn secret_text(one: &Reader<'_>) -> Result<String> {
     secret::check_encryption(one)?;
     // Only the daemon can decrypt the payload.
     one.text("secretPayload")?;

@@ -5,7 +5,7 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("INIT_IMPORT_SECRETS", "Prepare import of secrets", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     secret::check_encryption(parameters)?;
     let number = usize::try_from(parameters.number("numSecrets")?).unwrap_or(usize::MAX);
     let sentence = format!(

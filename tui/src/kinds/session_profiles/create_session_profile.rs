@@ -7,7 +7,7 @@ use crate::text::duration;
 
 pub(super) const KIND: Kind = Kind::new("CREATE_SESSION_PROFILE", "Create session profile", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let name = parameters.text("sessionProfileName")?;
     let scope = parameters.text("scope")?;
     let life = if parameters.has("expirationSeconds") {
@@ -30,11 +30,10 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
     description.change_added("profiles", profiles.len(), 1);
     if scope.trim() == "true" {
         let text = "Does not limit sessions: the scope is true for ANY activity.";
-        description.flag(Level::Med, "scope-without-limit", text);
+        description.flag_medium("scope-without-limit", text);
     }
     if let Err(error) = Program::parse(ExpressionKind::Condition, scope) {
-        description.flag(
-            Level::Med,
+        description.flag_medium(
             "unreadable-expression",
             format!("This console cannot evaluate it: {}.", clean(&error.to_string())),
         );

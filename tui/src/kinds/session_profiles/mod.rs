@@ -5,6 +5,4 @@ use super::Kind;
 mod create_session_profile;
 mod section;
 
-pub(super) use section::{SECTION, lines};
-
 pub(super) const KINDS: &[Kind] = &[create_session_profile::KIND];

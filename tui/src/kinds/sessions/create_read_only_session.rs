@@ -5,7 +5,7 @@ use crate::kinds::prelude::*;
 pub(super) const KIND: Kind = Kind::new("CREATE_READ_ONLY_SESSION", "Open read-only session", describe);
 
 #[expect(clippy::unnecessary_wraps, reason = "every kind has this signature")]
-fn describe(_: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(_: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let proposer = context.proposer.map(|id| id.to_string()).unwrap_or_default();
     Ok(Description::new(
         context.user_short(&proposer),

@@ -6,7 +6,7 @@ use crate::text::grouped;
 
 pub(super) const KIND: Kind = Kind::new("CREATE_READ_WRITE_SESSION", "Open session", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let target = parameters.text("targetPublicKey")?;
     let id = user(parameters, context)?;
     let named = match &id {
@@ -24,18 +24,16 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
     );
     description.fact("target key, in full", grouped(&clean(target)));
     if replaces(parameters)? {
-        description.flag(Level::Low, "ends-sessions", "Ends the other read-write sessions of this user.");
+        description.flag_low("ends-sessions", "Ends the other read-write sessions of this user.");
     }
     if let Some(id) = id {
         flag_holder(&mut description, &id, context);
         description.danger("the NAME of the user whose session it is", &context.user_name(&id));
     } else {
         let text = format!("The holder of the session can act as {named}, who is not known here.");
-        description.flag(Level::High, "session-by-other", text);
+        description.flag_high("session-by-other", text);
     }
-    description.flag(
-        Level::High,
-        "target-unknown",
+    description.flag_high("target-unknown",
         "An attacker may receive the session: the owner of the target key is unknown here. Compare the key with \
          the one that the receiver sees.",
     );
@@ -44,7 +42,7 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
 
 /// Returns the id of the user: the one named by id or email, or the proposer. The daemon rejects an email that
 /// several users have.
-fn user(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Option<String>, Undecodable> {
+fn user(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Option<String>> {
     if let Some(email) = parameters.maybe_text("email")? {
         return Ok(context.only_user_with_email(email));
     }

@@ -6,7 +6,7 @@ use crate::text::grouped;
 
 pub(super) const KIND: Kind = Kind::new("EMAIL_AUTH", "Open session by mail", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let email = parameters.text("email")?;
     let holder = context.only_user_with_email(email);
     let mut description = Description::new(
@@ -20,13 +20,13 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
     );
     description.fact("target key, in full", grouped(&clean(parameters.text("targetPublicKey")?)));
     if replaces(parameters)? {
-        description.flag(Level::Low, "ends-sessions", "Ends the other such sessions of this user.");
+        description.flag_low("ends-sessions", "Ends the other such sessions of this user.");
     }
     if let Some(id) = holder {
         flag_holder(&mut description, &id, context);
     } else {
         let text = "No single user with this email is known here.";
-        description.flag(Level::High, "unknown-user", text);
+        description.flag_high("unknown-user", text);
     }
     flag_mailed_key(&mut description, "session");
     Ok(description)

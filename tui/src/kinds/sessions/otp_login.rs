@@ -12,7 +12,7 @@ pub(super) const KIND: Kind = Kind {
     ..Kind::new("OTP_LOGIN", "Log in by code", describe)
 };
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let limits = Limits::read(parameters, context)?;
     let key = clean(parameters.text("publicKey")?);
     let mut description = Description::new(
@@ -24,12 +24,12 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
         ),
     );
     if replaces(parameters)? {
-        description.flag(Level::Low, "ends-sessions", "Ends the other logins of this user.");
+        description.flag_low("ends-sessions", "Ends the other logins of this user.");
     }
     limits.flag(&mut description);
     let text =
         "The console does not know whose session it is: only the daemon reads the contact in the token.";
-    description.flag(Level::High, "session-by-code", text);
+    description.flag_high("session-by-code", text);
     Ok(description)
 }
 

@@ -12,7 +12,7 @@ const LIFETIME_SECONDS: u64 = 900;
 pub(in crate::kinds) fn lifetime(
     parameters: &Reader<'_>,
     profile: Option<&SessionProfile>,
-) -> Result<String, Undecodable> {
+) -> Result<String> {
     let is_requested = parameters.has("expirationSeconds");
     let requested = is_requested.then(|| parameters.number("expirationSeconds")).transpose()?;
     let of_profile = profile.and_then(|one| one.expiration_seconds.as_deref()?.parse().ok());
@@ -21,7 +21,7 @@ pub(in crate::kinds) fn lifetime(
 }
 
 /// Returns whether a session replaces the other sessions of its user.
-pub(in crate::kinds) fn replaces(parameters: &Reader<'_>) -> Result<bool, Undecodable> {
+pub(in crate::kinds) fn replaces(parameters: &Reader<'_>) -> Result<bool> {
     Ok(parameters.has("invalidateExisting") && parameters.boolean("invalidateExisting")?)
 }
 
@@ -30,7 +30,7 @@ pub(in crate::kinds) fn flag_mailed_key(description: &mut Description, what: &st
     let text = format!(
         "An attacker who reads the mail and has the target key receives the {what}. Compare the target key with the one that the receiver sees."
     );
-    description.flag(Level::High, "target-unknown", text);
+    description.flag_high("target-unknown", text);
 }
 
 /// How long a login lasts, and what its session profile permits.
@@ -44,10 +44,7 @@ pub(in crate::kinds) struct Limits {
 
 impl Limits {
     /// Reads the lifetime and the session profile of a login.
-    pub(in crate::kinds) fn read(
-        parameters: &Reader<'_>,
-        context: &ReviewContext<'_>,
-    ) -> Result<Self, Undecodable> {
+    pub(in crate::kinds) fn read(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Self> {
         let profiles = &context.organization.session_profiles;
         let named = parameters.maybe_text("sessionProfileId")?;
         let known = named.and_then(|id| profiles.iter().find(|one| one.session_profile_id.to_string() == id));
@@ -71,7 +68,7 @@ impl Limits {
         if self.is_unknown {
             let text =
                 "The limits and the lifetime of the session are unknown: its profile is not known here.";
-            description.flag(Level::High, "unknown-profile", text);
+            description.flag_high("unknown-profile", text);
         }
     }
 }
@@ -80,15 +77,13 @@ impl Limits {
 pub(in crate::kinds) fn flag_holder(description: &mut Description, id: &str, context: &ReviewContext<'_>) {
     let user = context.user_named(id);
     if context.is_root(id) {
-        description.flag(
-            Level::High,
+        description.flag_high(
             "session-of-root-user",
             format!("The holder of the session can vote in the root quorum as {user}."),
         );
     }
     if context.is_proposed_by_other(id) {
-        description.flag(
-            Level::High,
+        description.flag_high(
             "session-by-other",
             format!("The holder of the session can act as {user}, who did not propose this."),
         );

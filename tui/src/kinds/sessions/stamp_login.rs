@@ -5,7 +5,7 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("STAMP_LOGIN", "Log in", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let proposer = context.proposer.map(|id| id.to_string()).unwrap_or_default();
     let user = context.proposer_named();
     let limits = Limits::read(parameters, context)?;
@@ -19,7 +19,7 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
         ),
     );
     if replaces(parameters)? {
-        description.flag(Level::Low, "ends-sessions", "Ends the other logins of this user.");
+        description.flag_low("ends-sessions", "Ends the other logins of this user.");
     }
     limits.flag(&mut description);
     flag_holder(&mut description, &proposer, context);

@@ -29,11 +29,10 @@ pub(in crate::kinds) fn flag_url(url: &str, description: &mut Description) {
             "Events may go to another host than it seems: programs may disagree on the host of {}.",
             quoted(url)
         );
-        description.flag(Level::Med, "unclear-host", text);
+        description.flag_medium("unclear-host", text);
     }
     if !url.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("https://")) {
-        description.flag(
-            Level::Med,
+        description.flag_medium(
             "without-tls",
             "Others on the network can read what is posted: the URL does not use TLS.",
         );
@@ -41,7 +40,7 @@ pub(in crate::kinds) fn flag_url(url: &str, description: &mut Description) {
 }
 
 /// Returns whether the requested subscriptions include activity updates.
-pub(in crate::kinds) fn receives_activities(parameters: &Reader<'_>) -> Result<bool, Undecodable> {
+pub(in crate::kinds) fn receives_activities(parameters: &Reader<'_>) -> Result<bool> {
     let mut receives_activities = false;
     for subscription in parameters.list("subscriptions")? {
         let active = !subscription.has("isActive") || subscription.boolean("isActive")?;
@@ -51,14 +50,11 @@ pub(in crate::kinds) fn receives_activities(parameters: &Reader<'_>) -> Result<b
 }
 
 /// Flags filters, because the daemon does not apply them.
-pub(in crate::kinds) fn flag_filters(
-    parameters: &Reader<'_>,
-    description: &mut Description,
-) -> Result<(), Undecodable> {
+pub(in crate::kinds) fn flag_filters(parameters: &Reader<'_>, description: &mut Description) -> Result<()> {
     for subscription in parameters.list("subscriptions")? {
         if subscription.maybe_text("filtersJson")?.is_some() {
             let text = "Every activity is sent in spite of the filters: they are stored as a note only.";
-            description.flag(Level::Med, "filters-nothing", text);
+            description.flag_medium("filters-nothing", text);
             return Ok(());
         }
     }

@@ -18,11 +18,7 @@ pub(in crate::kinds) struct KeyDeletion<'a> {
 
 impl KeyDeletion<'_> {
     /// Describes the deletion of the objects that a member of the parameters names.
-    pub(in crate::kinds) fn describe(
-        &self,
-        parameters: &Reader<'_>,
-        member: &str,
-    ) -> Result<Description, Undecodable> {
+    pub(in crate::kinds) fn describe(&self, parameters: &Reader<'_>, member: &str) -> Result<Description> {
         let ids = parameters.texts(member)?;
         let those = count(ids.len(), self.noun);
         let named = listed(ids.iter().map(|id| (self.named)(id)));
@@ -36,20 +32,18 @@ impl KeyDeletion<'_> {
             "Everything that a deleted {0} controls, funds included, is lost unless a copy of the {0} exists.",
             self.noun
         );
-        description.flag(Level::High, "key-destroyed", text);
+        description.flag_high("key-destroyed", text);
         if parameters.boolean("deleteWithoutExport")? {
             let text = "Also deletes keys that were never exported and may have no copy.";
-            description.flag(Level::Med, "without-export", text);
+            description.flag_medium("without-export", text);
         }
         let without_copy =
             ids.iter().filter(|id| !(self.known)(id).is_some_and(|(_, exported)| exported)).count();
         if without_copy > 0 {
             let were = if without_copy == 1 { "was" } else { "were" };
-            let text = format!(
-                "Keys may be lost for good: {} {were} never exported.",
-                count(without_copy, self.noun)
-            );
-            description.flag(Level::High, "no-copy", text);
+            let number = count(without_copy, self.noun);
+            let text = format!("Keys may be lost for good: {number} {were} never exported.");
+            description.flag_high("no-copy", text);
         }
         if let Some((name, _)) = ids.first().and_then(|id| (self.known)(id)) {
             description

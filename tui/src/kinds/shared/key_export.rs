@@ -29,8 +29,7 @@ impl KeyExport<'_> {
             ),
         );
         description.fact("target key, in full", grouped(&clean(self.target)));
-        description.flag(
-            Level::High,
+        description.flag_high(
             "key-exported",
             "Gives away control for good: the holder of the copy can sign without this service.",
         );
@@ -54,10 +53,9 @@ pub(in crate::kinds) fn flag_target(
                 "The holder of {} can read the export: the target key also stamps requests.",
                 context.key_named(target)
             );
-            description.flag(Level::High, "target-stamps", text);
+            description.flag_high("target-stamps", text);
         }
-        None => description.flag(
-            Level::High,
+        None => description.flag_high(
             "target-unknown",
             "An attacker may receive the copy: the owner of the target key is unknown here. Compare the key \
              with the one that the receiver sees.",

@@ -7,7 +7,7 @@ pub(in crate::kinds) fn describe_preparation(
     what: &str,
     parameters: &Reader<'_>,
     context: &ReviewContext<'_>,
-) -> Result<Description, Undecodable> {
+) -> Result<Description> {
     let id = parameters.text("userId")?;
     let who = context.user_named(id);
     let sentence =
@@ -17,8 +17,7 @@ pub(in crate::kinds) fn describe_preparation(
 
 /// Flags that a copy of an imported key may exist elsewhere.
 pub(in crate::kinds) fn flag_external_copy(description: &mut Description) {
-    description.flag(
-        Level::Med,
+    description.flag_medium(
         "copy-elsewhere",
         "The person who created the key may keep a copy and sign without this service.",
     );

@@ -3,7 +3,7 @@
 use crate::kinds::prelude::*;
 
 /// Returns a wallet to create as the end of a sentence.
-pub(in crate::kinds) fn wallet(parameters: &Reader<'_>) -> Result<String, Undecodable> {
+pub(in crate::kinds) fn wallet(parameters: &Reader<'_>) -> Result<String> {
     let accounts = parameters.list("accounts")?;
     let named = accounts.iter().map(account).collect::<Result<Vec<_>, _>>()?;
     let words = match parameters.number("mnemonicLength")? {
@@ -11,15 +11,12 @@ pub(in crate::kinds) fn wallet(parameters: &Reader<'_>) -> Result<String, Undeco
         words => words,
     };
     let name = quoted(parameters.text("walletName")?);
-    Ok(format!(
-        "a wallet {name} with a seed of {words} words and {}: {}.",
-        count(accounts.len(), "account"),
-        listed(named)
-    ))
+    let (number, named) = (count(accounts.len(), "account"), listed(named));
+    Ok(format!("a wallet {name} with a seed of {words} words and {number}: {named}."))
 }
 
 /// Returns an account to derive as text.
-pub(in crate::kinds) fn account(account: &Reader<'_>) -> Result<String, Undecodable> {
+pub(in crate::kinds) fn account(account: &Reader<'_>) -> Result<String> {
     let path = clean(account.text("path")?);
     let curve = clean(account.text("curve")?.trim_start_matches("CURVE_"));
     let format = clean(account.text("addressFormat")?.trim_start_matches("ADDRESS_FORMAT_"));
@@ -28,7 +25,7 @@ pub(in crate::kinds) fn account(account: &Reader<'_>) -> Result<String, Undecoda
 }
 
 /// Returns a private key to create as text.
-pub(in crate::kinds) fn private_key(key: &Reader<'_>) -> Result<String, Undecodable> {
+pub(in crate::kinds) fn private_key(key: &Reader<'_>) -> Result<String> {
     let name = quoted(key.text("privateKeyName")?);
     let curve = clean(key.text("curve")?.trim_start_matches("CURVE_"));
     let formats = key.texts("addressFormats")?;

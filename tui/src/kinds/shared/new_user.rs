@@ -8,26 +8,19 @@ use crate::kinds::prelude::*;
 pub(in crate::kinds) fn describe_added(
     users: &[Reader<'_>],
     context: &ReviewContext<'_>,
-) -> Result<Description, Undecodable> {
+) -> Result<Description> {
     let names = users.iter().map(|user| user.text("userName").map(quoted)).collect::<Result<Vec<_>, _>>()?;
     let mut sentence = format!("Add {}: {}.", count(users.len(), "user"), listed(names.iter().cloned()));
     let mut description = Description::new(listed(names), String::new());
     for user in users {
         let name = user.text("userName")?;
         let _ = write!(sentence, " {} gets {}.", quoted(name), credentials(user)?);
-        if let Some(known) = context.organization.users.iter().find(|known| known.user_name == name) {
-            description.flag(
-                Level::Med,
-                "same-name",
-                format!("Easy to confuse: a user named {} already exists ({}).", quoted(name), known.user_id),
-            );
-        }
+        description.flag_same_user(name, context);
         let tags = user.texts("userTags")?;
         if !tags.is_empty() {
             let tag_names = listed(tags.iter().map(|tag| context.tag_named(tag)));
             let _ = write!(sentence, " {} is tagged {tag_names}.", quoted(name));
-            description.flag(
-                Level::Med,
+            description.flag_medium(
                 "joins-tag",
                 format!("{} gets every right that policies give to {tag_names} at once.", quoted(name)),
             );
@@ -40,7 +33,7 @@ pub(in crate::kinds) fn describe_added(
 }
 
 /// Returns the credentials of a new user as text.
-pub(in crate::kinds) fn credentials(user: &Reader<'_>) -> Result<String, Undecodable> {
+pub(in crate::kinds) fn credentials(user: &Reader<'_>) -> Result<String> {
     let mut parts = Vec::new();
     for key in user.list("apiKeys")? {
         parts.push(api_key(&key)?);
@@ -61,7 +54,7 @@ pub(in crate::kinds) fn credentials(user: &Reader<'_>) -> Result<String, Undecod
 }
 
 /// Returns an API key as text, with its full public key.
-pub(in crate::kinds) fn api_key(key: &Reader<'_>) -> Result<String, Undecodable> {
+pub(in crate::kinds) fn api_key(key: &Reader<'_>) -> Result<String> {
     let name = quoted(key.text("apiKeyName")?);
     let public = clean(key.text("publicKey")?);
     let curve = key
@@ -79,25 +72,13 @@ pub(in crate::kinds) fn registered_keys(
     user: &Reader<'_>,
     context: &ReviewContext<'_>,
     description: &mut Description,
-) -> Result<(), Undecodable> {
+) -> Result<()> {
     for key in user.list("apiKeys")? {
         let public = key.text("publicKey")?;
-        let holder = context.organization.users.iter().find(|known| {
-            known
-                .api_keys
-                .iter()
-                .any(|registered| registered.credential.public_key.eq_ignore_ascii_case(public))
-        });
-        if let Some(holder) = holder {
-            description.flag(
-                Level::Med,
-                "key-in-use",
-                format!(
-                    "The key is not new: {} already belongs to {}.",
-                    clean(public),
-                    stated(&holder.user_name)
-                ),
-            );
+        if let Some((holder, _)) = context.key_holder(public) {
+            let (public, holder) = (clean(public), stated(&holder.user_name));
+            let text = format!("The key is not new: {public} already belongs to {holder}.");
+            description.flag_medium("key-in-use", text);
         }
     }
     Ok(())

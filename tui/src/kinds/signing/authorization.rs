@@ -47,7 +47,7 @@ pub(in crate::kinds) fn add_details(
     }
     if authorization.is_revocation() {
         let text = format!("{label}Removes the code of the account, whatever it was used for.");
-        description.flag(Level::Med, "revokes-delegation", text);
+        description.flag_medium("revokes-delegation", text);
     } else {
         let text = format!(
             "{label}Gives away the account: the code of {to} can then move everything that it holds."

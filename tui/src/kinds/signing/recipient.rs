@@ -143,7 +143,7 @@ impl<'a> Recipients<'a> {
                 let _ = write!(text, "; {} more addresses like this", rest.len());
             }
             text.push('.');
-            description.flag(Level::High, "similar-address", text);
+            description.flag_high("similar-address", text);
         }
         let (stated, unknown): (Vec<&String>, Vec<&String>) =
             self.unknown.iter().partition(|address| self.stated.contains(address));
@@ -151,21 +151,21 @@ impl<'a> Recipients<'a> {
             [] => {}
             [only] => {
                 let text = format!("Unknown recipient: {only} is not in your address book.");
-                description.flag(Level::Med, "new-recipient", text);
+                description.flag_medium("new-recipient", text);
             }
             [first, rest @ ..] => {
                 let text = format!(
                     "Unknown recipients: {first} and {} more are not in your address book.",
                     rest.len()
                 );
-                description.flag(Level::Med, "new-recipient", text);
+                description.flag_medium("new-recipient", text);
             }
         }
         if let [first, rest @ ..] = stated.as_slice() {
             let more = if rest.is_empty() { String::new() } else { format!(" and of {} more", rest.len()) };
             let text =
                 format!("Only the daemon states [s] that the organization holds the key of {first}{more}.");
-            description.flag(Level::Low, "stated-recipient", text);
+            description.flag_low("stated-recipient", text);
         }
     }
 }

@@ -9,18 +9,14 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("SIGN_TRANSACTION", "Sign transaction", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
-    let with = match parameters.maybe_text("signWith")? {
-        Some(with) => with,
-        None => parameters.text("privateKeyId")?,
-    };
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
+    let key = Key::read(parameters, context)?;
     let (kind, text) = (parameters.text("type")?, parameters.text("unsignedTransaction")?);
-    let signer = context.signer_named(with);
-    let key = Key::of(with, context);
     let chain: Option<TransactionType> = from_value(Value::String(kind.to_owned())).ok();
     match chain.map(|chain| Unsigned::read(chain, text)) {
-        Some(Ok(read)) => Ok(transaction::describe(&read, &signer, &key, context)),
+        Some(Ok(read)) => Ok(transaction::describe(&read, &key, context)),
         other => {
+            let signer = &key.signer;
             let why = other.and_then(Result::err).map_or_else(String::new, |error| format!(": {error}"));
             let kind = clean(kind);
             let sentence = format!(

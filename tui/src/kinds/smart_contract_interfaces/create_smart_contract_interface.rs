@@ -15,7 +15,7 @@ pub(super) const KIND: Kind = Kind {
     ..Kind::new("CREATE_SMART_CONTRACT_INTERFACE", "Create contract interface", describe)
 };
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let address = parameters.text("smartContractAddress")?;
     let text = parameters.text(TEXT)?;
     let label = parameters.text("label")?;
@@ -36,8 +36,7 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
         .fact("SHA-256 of the interface, computed here", grouped(&const_hex::encode(Sha256::digest(text))));
     let interfaces = &context.organization.smart_contract_interfaces;
     description.change_added("interfaces", interfaces.len(), 1);
-    description.flag(
-        Level::Med,
+    description.flag_medium(
         "interface-of-proposer",
         "A wrong interface describes later calls wrongly. Compare the SHA-256 with that of the \
          contract's authors.",
@@ -46,8 +45,7 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
         .iter()
         .any(|one| one.interface_type == kind && one.smart_contract_address.eq_ignore_ascii_case(address))
     {
-        description.flag(
-            Level::Med,
+        description.flag_medium(
             "same-address",
             "Calls may be decoded differently than today: this contract already has an interface.",
         );
@@ -55,8 +53,7 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
     // Line breaks and tabs are normal in such a text and are not drawn.
     let hidden = text.split(['\n', '\r', '\t']).any(has_hidden);
     if hidden && text.len() > SHOWN_BYTES {
-        description.flag(
-            Level::Med,
+        description.flag_medium(
             "hidden-characters",
             "The interface may differ from what you see: it contains invisible characters.",
         );

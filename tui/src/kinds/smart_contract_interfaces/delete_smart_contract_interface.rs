@@ -5,7 +5,7 @@ use crate::kinds::prelude::*;
 pub(super) const KIND: Kind =
     Kind::new("DELETE_SMART_CONTRACT_INTERFACE", "Delete contract interface", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let id = parameters.text("smartContractInterfaceId")?;
     let named = context.interface_named(id);
     let known = context.interface(id);

@@ -6,7 +6,5 @@ mod create_smart_contract_interface;
 mod delete_smart_contract_interface;
 mod section;
 
-pub(super) use section::{SECTION, lines};
-
 pub(super) const KINDS: &[Kind] =
     &[create_smart_contract_interface::KIND, delete_smart_contract_interface::KIND];

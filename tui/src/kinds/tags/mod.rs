@@ -11,8 +11,6 @@ mod tag;
 mod update_private_key_tag;
 mod update_user_tag;
 
-pub(super) use section::{SECTION, lines};
-
 pub(super) const KINDS: &[Kind] = &[
     create_private_key_tag::KIND,
     create_user_tag::KIND,

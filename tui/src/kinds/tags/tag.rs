@@ -28,7 +28,7 @@ impl TagTarget {
         name: &str,
         ids: &str,
         context: &ReviewContext<'_>,
-    ) -> Result<Description, Undecodable> {
+    ) -> Result<Description> {
         let (ids, name) = (parameters.texts(ids)?, parameters.text(name)?);
         let noun = self.noun;
         let who = if ids.is_empty() { format!("no {noun}s yet") } else { count(ids.len(), noun) };
@@ -79,8 +79,7 @@ impl TagTarget {
             }
         }
         if !add.is_empty() || !remove.is_empty() {
-            description.flag(
-                Level::Med,
+            description.flag_medium(
                 "changes-tag",
                 format!(
                     "Policies that use the tag, including those that deny, then apply to other {}s than \
@@ -99,7 +98,7 @@ impl TagTarget {
         parameters: &Reader<'_>,
         member: &str,
         context: &ReviewContext<'_>,
-    ) -> Result<Description, Undecodable> {
+    ) -> Result<Description> {
         let tags = parameters.texts(member)?;
         let named = listed(tags.iter().map(|tag| context.tag_named(tag)));
         let noun = format!("{} tag", self.noun);
@@ -109,8 +108,7 @@ impl TagTarget {
             format!("Delete {}: {named}. {them} from every {}.", count(tags.len(), &noun), self.noun),
         );
         description.change_removed("tags", context.organization.tags.len(), tags.len());
-        description.flag(
-            Level::Med,
+        description.flag_medium(
             "changes-tag",
             "Policies that use the deleted tags, including those that deny, no longer match anything through \
              them.",
@@ -133,12 +131,9 @@ impl TagTarget {
     fn flag_unknown(&self, tags: &[&str], context: &ReviewContext<'_>, description: &mut Description) {
         for tag in tags {
             if context.tag(tag).is_none_or(|tag| tag.tag_type != self.tag_type) {
-                let text = format!(
-                    "{} is not a {} tag of this organization now.",
-                    context.tag_named(tag),
-                    self.noun
-                );
-                description.flag(Level::Med, "unknown-tag", text);
+                let (named, noun) = (context.tag_named(tag), self.noun);
+                let text = format!("{named} is not a {noun} tag of this organization now.");
+                description.flag_medium("unknown-tag", text);
             }
         }
     }

@@ -26,7 +26,7 @@ impl Contact {
         &self,
         parameters: &Reader<'_>,
         context: &ReviewContext<'_>,
-    ) -> Result<Description, Undecodable> {
+    ) -> Result<Description> {
         let id = parameters.text("userId")?;
         let value = parameters.maybe_text(self.member)?;
         let (label, named) = (self.label, context.user_named(id));
@@ -47,7 +47,7 @@ impl Contact {
         parameters: &Reader<'_>,
         user: Option<&User>,
         description: &mut Description,
-    ) -> Result<Option<String>, Undecodable> {
+    ) -> Result<Option<String>> {
         let value = parameters.maybe_text(self.member)?;
         if value.is_some() {
             self.compare(user, value, description);
@@ -60,8 +60,7 @@ impl Contact {
         let shown = |value: Option<&str>| value.map_or_else(|| "none".to_owned(), clean);
         description.change(self.label, shown(now), shown(after));
         if after.is_some() && after != now {
-            description.flag(
-                Level::Med,
+            description.flag_medium(
                 "contact-changed",
                 "Anyone who reads messages there can act as this user if sign-in by code is enabled.",
             );
@@ -74,6 +73,6 @@ pub(super) fn flag_user(description: &mut Description, id: &str, context: &Revie
     description.flag_if_missing("unknown-user", context.user(id).is_some(), &context.user_named(id));
     if context.user(id).is_some() && context.is_root(id) {
         let text = format!("Changes a member of the root quorum: {}.", context.user_named(id));
-        description.flag(Level::Med, "root-user-changed", text);
+        description.flag_medium("root-user-changed", text);
     }
 }

@@ -12,8 +12,6 @@ mod update_user_email;
 mod update_user_name;
 mod update_user_phone_number;
 
-pub(super) use section::{SECTION, lines};
-
 pub(super) const KINDS: &[Kind] = &[
     create_api_only_users::KIND,
     create_users::KIND,

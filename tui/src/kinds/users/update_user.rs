@@ -5,7 +5,7 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("UPDATE_USER", "Change user", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let id = parameters.text("userId")?;
     let named = context.user_named(id);
     let user = context.user(id);
@@ -29,11 +29,8 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
         let now =
             user.map(|user| listed(user.user_tags.iter().map(|tag| context.tag_named(&tag.to_string()))));
         description.change("tags", now.unwrap_or_else(|| "?".to_owned()), tag_names);
-        description.flag(
-            Level::Med,
-            "changes-tag",
-            "Policies that use the tags then apply differently to this user.",
-        );
+        description
+            .flag_medium("changes-tag", "Policies that use the tags then apply differently to this user.");
     }
     if parts.is_empty() {
         parts.push("Nothing changes.".to_owned());

@@ -5,7 +5,7 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("UPDATE_USER_NAME", "Rename user", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let (id, name) = (parameters.text("userId")?, parameters.text("userName")?);
     let mut description = Description::new(
         format!("{} becomes {}", context.user_short(id), quoted(name)),

@@ -5,7 +5,7 @@ use crate::kinds::shared::new_key::wallet;
 
 pub(super) const KIND: Kind = Kind::new("CREATE_WALLET", "Create wallet", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let name = parameters.text("walletName")?;
     let mut description = Description::new(quoted(name), format!("Create {}", wallet(parameters)?));
     if context.organization.wallets.iter().any(|known| known.wallet_name == name) {

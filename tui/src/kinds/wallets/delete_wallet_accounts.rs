@@ -4,7 +4,7 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("DELETE_WALLET_ACCOUNTS", "Delete wallet accounts", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let ids = parameters.texts("walletAccountIds")?;
     let named = listed(ids.iter().map(|id| clean(id)));
     let mut description = Description::new(
@@ -16,17 +16,11 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
             stated(&context.organization.head.organization_name)
         ),
     );
-    description.flag(
-        Level::High,
-        "accounts-removed",
-        "Stops everything that needs a signature by a deleted account.",
-    );
+    description
+        .flag_high("accounts-removed", "Stops everything that needs a signature by a deleted account.");
     if parameters.boolean("deleteWithoutExport")? {
-        description.flag(
-            Level::Med,
-            "without-export",
-            "Also deletes accounts of wallets that were never exported.",
-        );
+        description
+            .flag_medium("without-export", "Also deletes accounts of wallets that were never exported.");
     }
     Ok(description)
 }

@@ -5,7 +5,7 @@ use crate::kinds::shared::key_export::KeyExport;
 
 pub(super) const KIND: Kind = Kind::new("EXPORT_WALLET", "Export wallet", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let id = parameters.text("walletId")?;
     let wallet = context.wallet(id);
     let mut description = KeyExport {
@@ -19,11 +19,10 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
     if let Some(language) = parameters.maybe_text("language")?
         && language != "MNEMONIC_LANGUAGE_ENGLISH"
     {
-        let text = format!(
-            "Other software derives other keys from this mnemonic: its language is {}.",
-            clean(language)
-        );
-        description.flag(Level::Med, "other-language", text);
+        let language = clean(language);
+        let text =
+            format!("Other software derives other keys from this mnemonic: its language is {language}.");
+        description.flag_medium("other-language", text);
     }
     let exported = wallet.is_some_and(|wallet| wallet.exported);
     description.change("exported", if exported { "yes" } else { "no" }, "yes");

@@ -5,7 +5,7 @@ use crate::kinds::shared::key_export::KeyExport;
 
 pub(super) const KIND: Kind = Kind::new("EXPORT_WALLET_ACCOUNT", "Export wallet account", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let address = parameters.text("address")?;
     let key_export = KeyExport {
         what: "the secret key of the wallet account",

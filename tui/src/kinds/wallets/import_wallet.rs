@@ -9,7 +9,7 @@ pub(super) const KIND: Kind = Kind {
     ..Kind::new("IMPORT_WALLET", "Import wallet", describe)
 };
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let name = parameters.text("walletName")?;
     let accounts = parameters.list("accounts")?;
     let named = accounts.iter().map(account).collect::<Result<Vec<_>, _>>()?;

@@ -14,8 +14,6 @@ mod section;
 mod update_wallet;
 mod update_wallet_account_name;
 
-pub(super) use section::{SECTION, lines};
-
 pub(super) const KINDS: &[Kind] = &[
     create_wallet::KIND,
     create_wallet_accounts::KIND,

@@ -4,21 +4,19 @@ use quorate_common::console::OrganizationDetail;
 use quorate_common::wire::Wallet;
 
 use crate::kinds::count;
-use crate::kinds::section::{Item, Row, Section, SectionData};
+use crate::kinds::section::{Item, Listed, Row, SectionData};
 use crate::text::{clean, date_time, pad, quoted};
 
-pub(in crate::kinds) const SECTION: Section =
-    Section { name: "Wallets", count: |detail| detail.wallets.len(), items: wallets };
+impl Listed for Wallet {
+    fn all(organization: &OrganizationDetail) -> &[Self] {
+        &organization.wallets
+    }
 
-fn wallets(data: &SectionData<'_>) -> Vec<Item> {
-    let item = |wallet: &Wallet| {
-        let mut lines = vec![format!(
-            "wallet    {}  created {}",
-            wallet.wallet_id,
-            date_time(wallet.created_at.millis())
-        )];
-        lines.push(format!("exported  {}   imported {}", wallet.exported, wallet.imported));
-        if data.of == Some(wallet.wallet_id) {
+    fn item(&self, data: &SectionData<'_>) -> Item {
+        let mut lines =
+            vec![format!("wallet    {}  created {}", self.wallet_id, date_time(self.created_at.millis()))];
+        lines.push(format!("exported  {}   imported {}", self.exported, self.imported));
+        if data.of == Some(self.wallet_id) {
             for account in data.accounts {
                 let name =
                     account.name.as_deref().map_or_else(String::new, |name| format!(" {}", quoted(name)));
@@ -37,15 +35,12 @@ fn wallets(data: &SectionData<'_>) -> Vec<Item> {
         } else {
             lines.push("          Enter loads its accounts".to_owned());
         }
-        let exported = if wallet.exported { "exported [!]" } else { "never exported" };
-        let row = format!("{} {} {exported}", pad(&clean(&wallet.wallet_name), 24), wallet.wallet_id);
-        Item { wallet: Some(wallet.wallet_id), ..Item::new(&wallet.wallet_name, row, lines) }
-    };
-    data.detail.wallets.iter().map(item).collect()
-}
+        let exported = if self.exported { "exported [!]" } else { "never exported" };
+        let row = format!("{} {} {exported}", pad(&clean(&self.wallet_name), 24), self.wallet_id);
+        Item { wallet: Some(self.wallet_id), ..Item::new(&self.wallet_name, row, lines) }
+    }
 
-/// Returns the lines of `quorate org get`.
-pub(in crate::kinds) fn lines(organization: &OrganizationDetail) -> Vec<Row> {
-    let line = |wallet: &Wallet| ("wallet", format!("{} {}", wallet.wallet_id, quoted(&wallet.wallet_name)));
-    organization.wallets.iter().map(line).collect()
+    fn line(&self, _: &OrganizationDetail) -> Row {
+        ("wallet", format!("{} {}", self.wallet_id, quoted(&self.wallet_name)))
+    }
 }

@@ -4,7 +4,7 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("UPDATE_WALLET", "Rename wallet", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let id = parameters.text("walletId")?;
     let wallet = context.wallet_named(id);
     let Some(name) = parameters.maybe_text("walletName")? else {

@@ -4,14 +4,13 @@ use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("UPDATE_WALLET_ACCOUNT_NAME", "Rename wallet account", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let (id, name) = (clean(parameters.text("walletAccountId")?), parameters.text("name")?);
+    let (organization, name) = (quoted(&context.organization.head.organization_name), quoted(name));
     Ok(Description::new(
-        format!("{id} becomes {}", quoted(name)),
+        format!("{id} becomes {name}"),
         format!(
-            "Rename the wallet account {id} of {} to {}. Its key and address do not change.",
-            quoted(&context.organization.head.organization_name),
-            quoted(name)
+            "Rename the wallet account {id} of {organization} to {name}. Its key and address do not change."
         ),
     ))
 }

@@ -5,7 +5,7 @@ use crate::kinds::shared::endpoint;
 
 pub(super) const KIND: Kind = Kind::new("CREATE_WEBHOOK_ENDPOINT", "Create webhook endpoint", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let url = parameters.text("url")?;
     let name = parameters.text("name")?;
     let receives_activities = endpoint::receives_activities(parameters)?;
@@ -21,7 +21,7 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
     description.change_added("endpoints", context.organization.webhook_endpoints.len(), 1);
     if receives_activities {
         let text = format!("The operator of {} sees every activity.", endpoint::display_host(url));
-        description.flag(Level::Med, "webhook-url", text);
+        description.flag_medium("webhook-url", text);
         endpoint::flag_filters(parameters, &mut description)?;
     }
     endpoint::flag_url(url, &mut description);

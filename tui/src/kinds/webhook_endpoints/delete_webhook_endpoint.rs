@@ -5,7 +5,7 @@ use crate::kinds::shared::endpoint;
 
 pub(super) const KIND: Kind = Kind::new("DELETE_WEBHOOK_ENDPOINT", "Delete webhook endpoint", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let id = parameters.text("endpointId")?;
     let named = context.endpoint_named(id);
     let known = context.endpoint(id);
@@ -19,7 +19,7 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
         format!("Delete the endpoint {named}{address}. Pending deliveries are still made."),
     );
     description.change_removed("endpoints", context.organization.webhook_endpoints.len(), 1);
-    description.flag(Level::Med, "webhook-removed", "This endpoint receives no further events.");
+    description.flag_medium("webhook-removed", "This endpoint receives no further events.");
     description.flag_if_missing("unknown-endpoint", known.is_some(), &named);
     Ok(description)
 }

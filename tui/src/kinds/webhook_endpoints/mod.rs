@@ -7,7 +7,5 @@ mod delete_webhook_endpoint;
 mod section;
 mod update_webhook_endpoint;
 
-pub(super) use section::{SECTION, lines};
-
 pub(super) const KINDS: &[Kind] =
     &[create_webhook_endpoint::KIND, delete_webhook_endpoint::KIND, update_webhook_endpoint::KIND];

@@ -5,7 +5,7 @@ use crate::kinds::shared::endpoint;
 
 pub(super) const KIND: Kind = Kind::new("UPDATE_WEBHOOK_ENDPOINT", "Change webhook endpoint", describe);
 
-fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description, Undecodable> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let id = parameters.text("endpointId")?;
     let named = context.endpoint_named(id);
     let now = context.endpoint(id);
@@ -46,11 +46,10 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
 /// Returns what follows from the state of an endpoint that is set, and flags it.
 fn activity_sentence(active: bool, description: &mut Description) -> String {
     if active {
-        let text = "The operator of the endpoint may see every activity.";
-        description.flag(Level::Med, "webhook-url", text);
+        description.flag_medium("webhook-url", "The operator of the endpoint may see every activity.");
         format!("It receives what it subscribes to, which may be {}.", endpoint::ACTIVITY_EVENTS)
     } else {
-        description.flag(Level::Med, "webhook-removed", "This endpoint receives no further events.");
+        description.flag_medium("webhook-removed", "This endpoint receives no further events.");
         "Nothing more is posted to it.".to_owned()
     }
 }
@@ -63,7 +62,7 @@ fn flag_new_url(before: Option<&str>, url: &str, description: &mut Description) 
         let instead =
             before.map_or_else(String::new, |url| format!(" instead of {}", endpoint::display_host(url)));
         let text = format!("Activities are reported to {}{instead}.", endpoint::display_host(url));
-        description.flag(Level::Med, "webhook-host", text);
+        description.flag_medium("webhook-host", text);
     }
     endpoint::flag_url(url, description);
 }

@@ -22,7 +22,7 @@ use crate::theme::Theme;
 
 pub(in crate::screens) static TAB: Tab = Tab {
     title: "Organizations",
-    show: showing(&[Key::Char('2')], "2", "Show organizations").cli("quorate org ls"),
+    show: showing(&[Key::Char('2')], "Show organizations").cli("quorate org ls"),
     commands: &COMMANDS,
     reads_activities: false,
     create: || Box::new(State::default()),
@@ -30,14 +30,9 @@ pub(in crate::screens) static TAB: Tab = Tab {
 
 static COMMANDS: [Command; 6] = [OPEN, BACK, FILTER, NEXT_PANE, LEFT, RIGHT];
 
-const OPEN: Command = command(
-    Action::Open,
-    &[Key::Enter],
-    "Enter",
-    "Open",
-    "Show the organization, or the accounts of the wallet",
-)
-.cli("quorate org get ID");
+const OPEN: Command =
+    command(Action::Open, &[Key::Enter], "Open", "Show the organization, or the accounts of the wallet")
+        .cli("quorate org get ID");
 
 /// The pane with the keyboard focus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -144,11 +144,8 @@ impl State {
             paragraphs.push(String::new());
         }
         let matched = history.matched(&program);
-        paragraphs.push(format!(
-            "matches {} of the last {} activities [s]:",
-            matched.len(),
-            history.examined
-        ));
+        let (number, examined) = (matched.len(), history.examined);
+        paragraphs.push(format!("matches {number} of the last {examined} activities [s]:"));
         paragraphs.extend(matched.into_iter().map(|past| {
             let when = date_time(past.proposed_millis);
             let kind = clean(past.activity_type.trim_start_matches("ACTIVITY_TYPE_"));

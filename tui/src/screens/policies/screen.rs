@@ -21,7 +21,7 @@ use crate::theme::Theme;
 
 pub(in crate::screens) static TAB: Tab = Tab {
     title: "Policies",
-    show: showing(&[Key::Char('4')], "4", "Show policies").cli("quorate policy ls"),
+    show: showing(&[Key::Char('4')], "Show policies").cli("quorate policy ls"),
     commands: &COMMANDS,
     reads_activities: true,
     create: || Box::new(State::default()),
@@ -34,35 +34,22 @@ const CHANGE: Action = Action::OfScreen("change");
 const REMOVE: Action = Action::OfScreen("remove");
 
 static COMMANDS: [Command; 13] = [
-    command(
-        Action::Open,
-        &[Key::Enter],
-        "Enter",
-        "Activities",
-        "List the recent activities that match the policy",
-    )
-    .cli("quorate policy get POLICY"),
-    command(TRY, &[Key::Char('t')], "t", "Try", "Try a request and see what would happen")
+    command(Action::Open, &[Key::Enter], "Activities", "List the recent activities that match the policy")
+        .cli("quorate policy get POLICY"),
+    command(TRY, &[Key::Char('t')], "Try", "Try a request and see what would happen")
         .cli("quorate policy simulate FILE"),
-    command(EXPLAIN, &[Key::Char('x')], "x", "Explain", "Explain how each policy evaluates the request")
+    command(EXPLAIN, &[Key::Char('x')], "Explain", "Explain how each policy evaluates the request")
         .cli("quorate policy explain REF"),
-    command(
-        NEW,
-        &[Key::Char('n')],
-        "n",
-        "New...",
-        "Write a new policy in your editor, review it and propose it",
-    )
-    .cli("quorate policy new FILE"),
+    command(NEW, &[Key::Char('n')], "New...", "Write a new policy in your editor, review it and propose it")
+        .cli("quorate policy new FILE"),
     command(
         CHANGE,
         &[Key::Char('E')],
-        "E",
         "Change...",
         "Change the policy in your editor, review the change and propose it",
     )
     .cli("quorate policy change POLICY FILE"),
-    command(REMOVE, &[Key::Char('D')], "D", "Remove...", "Review and propose the removal of the policy")
+    command(REMOVE, &[Key::Char('D')], "Remove...", "Review and propose the removal of the policy")
         .cli("quorate policy remove POLICY"),
     COPY,
     EXPORT,

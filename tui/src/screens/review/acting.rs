@@ -9,7 +9,7 @@ use super::sections::rows;
 use super::state::{State, difference};
 use crate::ballot::Choice;
 use crate::keymap::{Action, BACK, COPY, Command, EXPORT, Key, command, moved};
-use crate::link::{LinkError, Order};
+use crate::link::{Order, Result};
 use crate::policies::{self, ResolvedNames, changed};
 use crate::proof::{Record, Review, json, replay_lines, status_word};
 use crate::screens::decide::{Decide, Pressed};
@@ -30,35 +30,21 @@ const RAW: Action = Action::OfScreen("raw");
 const PROOF: Action = Action::OfScreen("proof");
 const COMPARE: Action = Action::OfScreen("compare");
 
-const NEXT: Command = command(Action::PageDown, &[Key::Char(' ')], "Space", "Next", "Scroll down one screen");
-const SHOW_RAW: Command =
-    command(RAW, &[Key::Char('d')], "d", "Raw bytes", "Show the bytes that the proposer signed")
-        .cli("quorate review REF --json");
-const SHOW_DRAFT_BYTES: Command =
-    command(RAW, &[Key::Char('d')], "d", "Raw bytes", "Show the bytes that you would sign");
-const SHOW_DRAFT_CHECKS: Command =
-    command(PROOF, &[Key::Char('v')], "v", "Proof", "Show every check; a draft has no votes yet");
-const SHOW_PROOF: Command =
-    command(PROOF, &[Key::Char('v')], "v", "Proof", "Show every check and every signed vote")
-        .cli("quorate review REF");
+const NEXT: Command = command(Action::PageDown, &[Key::Char(' ')], "Next", "Scroll down one screen");
 
 /// The commands in the review of an activity.
 pub(crate) static COMMANDS: [Command; 9] = [
-    command(APPROVE, &[Key::Char('a')], "a", "Approve...", "Approve the activity; a challenge follows")
+    command(APPROVE, &[Key::Char('a')], "Approve...", "Approve the activity; a challenge follows")
         .cli("quorate approve REF --expect-sha256 HASH"),
-    command(REJECT, &[Key::Char('x')], "x", "Reject...", "Reject the activity; a single rejection is final")
+    command(REJECT, &[Key::Char('x')], "Reject...", "Reject the activity; a single rejection is final")
         .cli("quorate reject REF"),
     NEXT,
-    SHOW_RAW,
-    SHOW_PROOF,
-    command(
-        COMPARE,
-        &[Key::Char('c')],
-        "c",
-        "Compare",
-        "Compare the fingerprint with one from another source",
-    )
-    .cli("quorate review REF"),
+    command(RAW, &[Key::Char('d')], "Raw bytes", "Show the bytes that the proposer signed")
+        .cli("quorate review REF --json"),
+    command(PROOF, &[Key::Char('v')], "Proof", "Show every check and every signed vote")
+        .cli("quorate review REF"),
+    command(COMPARE, &[Key::Char('c')], "Compare", "Compare the fingerprint with one from another source")
+        .cli("quorate review REF"),
     COPY,
     EXPORT,
     BACK,
@@ -66,11 +52,11 @@ pub(crate) static COMMANDS: [Command; 9] = [
 
 /// The commands in the review of a draft.
 static DRAFT_COMMANDS: [Command; 7] = [
-    command(APPROVE, &[Key::Char('a')], "a", "Propose...", "Propose the change; a challenge follows")
+    command(APPROVE, &[Key::Char('a')], "Propose...", "Propose the change; a challenge follows")
         .cli("quorate policy new FILE"),
     NEXT,
-    SHOW_DRAFT_BYTES,
-    SHOW_DRAFT_CHECKS,
+    command(RAW, &[Key::Char('d')], "Raw bytes", "Show the bytes that you would sign"),
+    command(PROOF, &[Key::Char('v')], "Proof", "Show every check; a draft has no votes yet"),
     COPY,
     EXPORT,
     BACK,
@@ -196,11 +182,7 @@ impl State {
     }
 
     /// Compares the record directly before sending. The vote is sent only if the record is what was shown.
-    pub(crate) fn preflight(
-        &mut self,
-        shared: &Shared,
-        result: Result<Box<ReviewRecord>, LinkError>,
-    ) -> Option<Order> {
+    pub(crate) fn preflight(&mut self, shared: &Shared, result: Result<Box<ReviewRecord>>) -> Option<Order> {
         let id = self.review.activity.id.to_string();
         let difference = match result {
             Ok(record) => difference(&self.review, &shared.examine(&Record::from(*record), Some(&id)))
@@ -211,11 +193,7 @@ impl State {
     }
 
     /// Applies the daemon's answer to the vote or proposal.
-    pub(crate) fn answered(
-        &mut self,
-        shared: &Shared,
-        result: &Result<Box<Activity>, LinkError>,
-    ) -> Vec<Request> {
+    pub(crate) fn answered(&mut self, shared: &Shared, result: &Result<Box<Activity>>) -> Vec<Request> {
         let user = shared.viewer.user.or(self.review.viewer.user);
         let decide = self.decide.as_mut();
         let entry = decide.and_then(|decide| decide.answered(&self.review, result, user, shared.now));

@@ -81,11 +81,8 @@ impl Panel<'_> {
             }
             Step::Key { passphrase, error } => {
                 let name = shared.identity.key_name.as_deref().map_or_else(String::new, clean);
-                push(&format!(
-                    "Passphrase for key {name}, fingerprint {}: {}",
-                    ends(decide),
-                    "*".repeat(passphrase.chars().count().min(8))
-                ));
+                let (ends, hidden) = (ends(decide), "*".repeat(passphrase.chars().count().min(8)));
+                push(&format!("Passphrase for key {name}, fingerprint {ends}: {hidden}"));
                 if let Some(error) = error {
                     push(&format!("[!] {error}"));
                 }

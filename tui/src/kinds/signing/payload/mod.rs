@@ -35,7 +35,7 @@ pub(super) struct ParsedPayload<'a> {
 
 impl<'a> Coding<'a> {
     /// Reads the coding from the parameters of a kind that signs payloads.
-    pub(super) fn of(parameters: &Reader<'a>) -> Result<Self, Undecodable> {
+    pub(super) fn of(parameters: &Reader<'a>) -> Result<Self> {
         let encoding = parameters.text("encoding")?;
         let hash = parameters.text("hashFunction")?;
         Ok(Self {
@@ -111,7 +111,6 @@ impl ParsedPayload<'_> {
     /// Adds the facts that this console computes about the payload, and its flags.
     pub(super) fn add_details(
         &self,
-        signer: &str,
         key: &Key<'_>,
         context: &ReviewContext<'_>,
         description: &mut Description,
@@ -127,20 +126,14 @@ impl ParsedPayload<'_> {
             }
             Ok(Content::Bytes) | Err(_) => {
                 if let Some(transaction) = self.transaction() {
-                    let described = transaction::describe(&transaction, signer, key, context);
-                    description.sentence = format!(
-                        "{} {label}The bytes ARE a transaction: {}.",
-                        description.sentence, described.brief
-                    );
-                    description.brief = format!("[!] {label}a transaction: {}", described.brief);
+                    let described = transaction::describe(&transaction, key, context);
+                    let (sentence, brief) = (&description.sentence, &described.brief);
+                    description.sentence = format!("{sentence} {label}The bytes ARE a transaction: {brief}.");
+                    description.brief = format!("[!] {label}a transaction: {brief}");
                     description.fact(&format!("{label}is a transaction"), described.sentence.clone());
-                    description.flag(
-                        Level::High,
+                    description.flag_high(
                         "raw-transaction",
-                        format!(
-                            "{label}The signature is for a transaction, not for plain data: {}.",
-                            described.brief
-                        ),
+                        format!("{label}The signature is for a transaction, not for plain data: {brief}."),
                     );
                     description.take(&format!("{label}transaction: "), described);
                     description.danger("the word TRANSACTION", "TRANSACTION");
@@ -206,14 +199,14 @@ pub(super) fn flags(coding: &Coding<'_>, payloads: &[ParsedPayload<'_>], descrip
     if coding.hash == "NO_OP" && coding.is_plain_bytes() {
         let text = "May move funds or prove consent: a bare digest can be the hash of a transaction or of \
             anything else.";
-        description.flag(Level::High, "raw-no-hash", text);
+        description.flag_high("raw-no-hash", text);
         let last = payloads.last().map_or("", |payload| tail(payload.text));
         description.danger("the LAST FOUR characters of the payload", last);
     }
     for payload in payloads {
         if let Some(what) = payload.possible_content() {
             let text = format!("{}May move funds: the bytes may be {what}.", payload.label);
-            description.flag(Level::High, "raw-hashes", text);
+            description.flag_high("raw-hashes", text);
             description.danger("the LAST FOUR characters of the payload", tail(payload.text));
         }
     }
@@ -230,7 +223,7 @@ pub(super) fn flags(coding: &Coding<'_>, payloads: &[ParsedPayload<'_>], descrip
     } else {
         "The signature acts for the holder of the address, as far as a contract accepts it."
     };
-    description.flag(Level::Med, "signs", text);
+    description.flag_medium("signs", text);
 }
 
 fn tail(text: &str) -> &str {

@@ -159,22 +159,13 @@ fn flag_calls(leaves: &Leaves<'_>, label: &str, description: &mut Description) {
 /// Flags a domain that does not limit the signature to one chain and one contract.
 fn flag_domain(data: &TypedData, label: &str, description: &mut Description) {
     if member(data.domain(), "chainId").is_none() {
-        description.flag(
-            Level::Med,
-            "any-chain",
-            format!("{label}May be valid on every chain: it names none."),
-        );
+        description.flag_medium("any-chain", format!("{label}May be valid on every chain: it names none."));
     }
     if member(data.domain(), "verifyingContract").is_none() {
-        description.flag(
-            Level::Med,
-            "any-contract",
-            format!("{label}Any contract may accept it: it names none."),
-        );
+        description.flag_medium("any-contract", format!("{label}Any contract may accept it: it names none."));
     }
     if data.message().is_none() {
-        description.flag(
-            Level::High,
+        description.flag_high(
             "domain-only",
             format!("{label}Its purpose is unknown: it signs a domain without a message."),
         );
@@ -190,7 +181,7 @@ fn flag_unsigned_members(data: &TypedData, label: &str, description: &mut Descri
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let text =
             format!("{label}Do not rely on these members, which are NOT signed: {}{more}.", shown.join(", "));
-        description.flag(Level::High, "unsigned-members", text);
+        description.flag_high("unsigned-members", text);
     }
 }
 

@@ -18,12 +18,7 @@ const USUAL_FEE: u64 = BITCOIN / 1_000;
 /// Sequence numbers of inputs without a relative lock time: final, with a lock time, replaceable.
 const PLAIN_SEQUENCES: core::ops::RangeInclusive<u32> = 0xffff_fffd..=0xffff_ffff;
 
-pub(super) fn describe(
-    transaction: &Bitcoin,
-    signer: &str,
-    key: &Key<'_>,
-    context: &ReviewContext<'_>,
-) -> Description {
+pub(super) fn describe(transaction: &Bitcoin, key: &Key<'_>, context: &ReviewContext<'_>) -> Description {
     let recipients = Recipients::new(Chain::Bitcoin, key, context);
     let holder = Holder::read(key.text);
     let (inputs, outputs) = (transaction.inputs(holder.as_ref()), transaction.outputs(holder.as_ref()));
@@ -46,7 +41,7 @@ pub(super) fn describe(
     };
     let mut description = Description::new(
         brief,
-        format!("Sign a Bitcoin transaction with {signer} that would {}.", listed(what)),
+        format!("Sign a Bitcoin transaction with {} that would {}.", key.signer, listed(what)),
     );
     add_outputs(&outputs, recipients, &mut description);
     add_inputs(transaction, &inputs, holder.as_ref(), &mut description);
@@ -55,12 +50,11 @@ pub(super) fn describe(
     let network = holder.as_ref().map_or("mainnet", Holder::network);
     description.fact("network", network);
     description.fact("id without signatures, computed here", grouped(&transaction.tx_id()));
-    if !signer.contains(key.text) {
+    if !key.signer.contains(key.text) {
         description.fact("public key, as the daemon states it", grouped(&clean(key.text)));
     }
     if holder.is_none() {
-        description.flag(
-            Level::Med,
+        description.flag_medium(
             "unknown-key",
             "Change cannot be recognized: the name of the key does not show which outputs return to it.",
         );
@@ -68,9 +62,9 @@ pub(super) fn describe(
     if key.is_stated && !back.is_empty() {
         let text =
             "What seems to return to the key may go elsewhere: only the daemon states its public key [s].";
-        description.flag(Level::Med, "stated-key", text);
+        description.flag_medium("stated-key", text);
     }
-    description.flag(Level::Med, "moves-funds", "Moves funds that the key controls.");
+    description.flag_medium("moves-funds", "Moves funds that the key controls.");
     description
 }
 
@@ -152,13 +146,13 @@ fn add_inputs(
     if others > 0 {
         let text =
             format!("Spends funds that belong to others: {others} of {}.", count(inputs.len(), "input"));
-        description.flag(Level::Med, "inputs-of-others", text);
+        description.flag_medium("inputs-of-others", text);
     }
     let signing_error = holder.and_then(|holder| transaction.signing_error(holder));
     if let Some(error) = signing_error {
-        description.flag(Level::Med, "not-signed", format!("Will not be signed: {error}."));
+        description.flag_medium("not-signed", format!("Will not be signed: {error}."));
     } else if holder.is_some() && signs == 0 && may == 0 {
-        description.flag(Level::Med, "not-signed", "Will not be signed: no input belongs to the key.");
+        description.flag_medium("not-signed", "Will not be signed: no input belongs to the key.");
     }
 }
 
@@ -182,7 +176,7 @@ fn add_fee(transaction: &Bitcoin, away: &[&Output], holder: Option<&Holder>, des
             "The fee may be higher: {} may hold more than the proposer states, and the rest becomes fee.",
             count(unproven, "input")
         );
-        description.flag(Level::Med, "unproven-amounts", text);
+        description.flag_medium("unproven-amounts", text);
     }
 }
 

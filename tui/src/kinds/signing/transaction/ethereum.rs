@@ -47,12 +47,7 @@ impl InterfaceCall {
     }
 }
 
-pub(super) fn describe(
-    transaction: &Ethereum,
-    signer: &str,
-    key: &Key<'_>,
-    context: &ReviewContext<'_>,
-) -> Description {
+pub(super) fn describe(transaction: &Ethereum, key: &Key<'_>, context: &ReviewContext<'_>) -> Description {
     let mut recipients = Recipients::new(Chain::Ethereum, key, context);
     let (to, data) = (transaction.to().map(|to| of_account(&to)), transaction.data());
     let known = InterfaceCall::of(transaction, context);
@@ -69,7 +64,7 @@ pub(super) fn describe(
     }
     what.push_str(&delegation_clause(&transaction.authorizations()));
     let mut description =
-        Description::new(brief, format!("Sign a transaction with {signer} that would {what}."));
+        Description::new(brief, format!("Sign a transaction with {} that would {what}.", key.signer));
     if let Some(to) = &to {
         // A token contract receives nothing itself, unless the call sends something along.
         if token.is_some() && !is_paid(transaction) {
@@ -164,8 +159,7 @@ fn add_cost(transaction: &Ethereum, is_to_itself: bool, description: &mut Descri
     };
     fee::flag_high_fee(cost, USUAL_FEE, sent, format_amount, description);
     if tip.is_some_and(|tip| tip > most) {
-        description.flag(
-            Level::Med,
+        description.flag_medium(
             "tip-above-fee",
             "No block will include this: the tip is higher than the whole gas price.",
         );
@@ -214,7 +208,7 @@ fn add_other_facts(transaction: &Ethereum, description: &mut Description) {
     if transaction.data().is_empty() && transaction.gas() > TRANSFER_GAS {
         description.fact("gas", format!("more than the {TRANSFER_GAS} of a plain transfer"));
     }
-    description.flag(Level::Med, "moves-funds", "Moves funds, or acts for the holder of the address.");
+    description.flag_medium("moves-funds", "Moves funds, or acts for the holder of the address.");
 }
 
 /// Returns the arguments of a call in brackets, if they are few.

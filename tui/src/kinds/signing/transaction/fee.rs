@@ -18,11 +18,8 @@ pub(super) fn flag_high_fee(
 ) {
     let is_small = fee.saturating_mul(HIGH_PART) <= sent && fee < usual.saturating_mul(HIGH_TIMES);
     if fee > usual && !is_small {
-        let text = format!(
-            "Costs an unusually high fee: up to {} for {} sent.",
-            format_amount(fee),
-            format_amount(sent)
-        );
+        let (fee, sent) = (format_amount(fee), format_amount(sent));
+        let text = format!("Costs an unusually high fee: up to {fee} for {sent} sent.");
         description.flag_with_word("high-fee", text, "FEE");
     }
 }

@@ -12,17 +12,12 @@ mod solana;
 mod token;
 mod tron;
 
-/// Describes the effect of the transaction if it is signed with this key. The name `signer` must be cleaned.
-pub(super) fn describe(
-    transaction: &Unsigned,
-    signer: &str,
-    key: &Key<'_>,
-    context: &ReviewContext<'_>,
-) -> Description {
+/// Describes the effect of the transaction if it is signed with this key.
+pub(super) fn describe(transaction: &Unsigned, key: &Key<'_>, context: &ReviewContext<'_>) -> Description {
     match transaction {
-        Unsigned::Bitcoin(transaction) => bitcoin::describe(transaction, signer, key, context),
-        Unsigned::Ethereum(transaction) => ethereum::describe(transaction, signer, key, context),
-        Unsigned::Solana(transaction) => solana::describe(transaction, signer, key, context),
-        Unsigned::Tron(transaction) => tron::describe(transaction, signer, key, context),
+        Unsigned::Bitcoin(transaction) => bitcoin::describe(transaction, key, context),
+        Unsigned::Ethereum(transaction) => ethereum::describe(transaction, key, context),
+        Unsigned::Solana(transaction) => solana::describe(transaction, key, context),
+        Unsigned::Tron(transaction) => tron::describe(transaction, key, context),
     }
 }

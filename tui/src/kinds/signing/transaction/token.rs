@@ -145,7 +145,7 @@ impl<'a> TokenCall<'a> {
                     format!("the right of {} to move all tokens", recipients.named(&operator)),
                 );
                 let text = format!("Revokes the right of others to move tokens: it calls {}.", self.name);
-                description.flag(Level::Low, "token-approval", text);
+                description.flag_low("token-approval", text);
                 return;
             }
             TokenOperation::Truncated => {}

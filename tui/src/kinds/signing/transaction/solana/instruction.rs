@@ -81,11 +81,8 @@ fn describe_undecoded<'a>(instruction: &Instruction<'a>) -> InstructionDescripti
     if looked_up > 0 {
         let _ = write!(account_list, ", and {looked_up} from lookup tables");
     }
-    let what = format!(
-        "call {program}, NOT DECODED here, with {} and {} of data",
-        count(accounts, "account"),
-        count(data.len(), "byte")
-    );
+    let (accounts, bytes) = (count(accounts, "account"), count(data.len(), "byte"));
+    let what = format!("call {program}, NOT DECODED here, with {accounts} and {bytes} of data");
     let details = vec![("data", const_hex::encode_prefixed(data)), ("accounts", account_list)];
     let description =
         InstructionDescription::new(format!("UNDECODED call of {program}"), what).warning(Warning::Undecoded);

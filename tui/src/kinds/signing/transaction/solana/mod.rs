@@ -30,12 +30,7 @@ const MAX_UNITS: u32 = 1_400_000;
 /// Maximum number of instructions that the sentence describes.
 const SPELLED_INSTRUCTIONS: usize = 3;
 
-pub(super) fn describe(
-    transaction: &Solana,
-    signer: &str,
-    key: &Key<'_>,
-    context: &ReviewContext<'_>,
-) -> Description {
+pub(super) fn describe(transaction: &Solana, key: &Key<'_>, context: &ReviewContext<'_>) -> Description {
     let recipients = Recipients::new(Chain::Solana, key, context);
     let stated = StatedInterfaces::of(&context.organization.smart_contract_interfaces);
     let known = KnownInterfaces { programs: transaction.interfaces(&stated), stated };
@@ -46,7 +41,7 @@ pub(super) fn describe(
         .collect();
     let (brief, sentence) = summary(&descriptions, &recipients);
     let mut description =
-        Description::new(brief, format!("Sign a transaction with {signer} that {sentence}."));
+        Description::new(brief, format!("Sign a transaction with {} that {sentence}.", key.signer));
     for (index, described) in &descriptions {
         description.fact(&format!("instructions[{index}]"), described.what.clone());
         for (name, value) in &described.details {
@@ -246,7 +241,7 @@ fn add_flags(transaction: &Solana, warnings: &[(Warning, String)], description: 
         }
         if !subjects.is_empty() {
             let (name, text, word) = warning.texts();
-            description.flag(Level::High, name, format!("{text}: {}.", subjects.join(", ")));
+            description.flag_high(name, format!("{text}: {}.", subjects.join(", ")));
             description.danger(&format!("the word {word}"), word);
         }
     }
@@ -262,13 +257,10 @@ fn add_flags(transaction: &Solana, warnings: &[(Warning, String)], description: 
     }
     let signers = transaction.signers().count();
     if signers > 1 {
-        description.flag(
-            Level::Low,
-            "several-signers",
-            format!("Needs {signers} signatures, each by a different key."),
-        );
+        description
+            .flag_low("several-signers", format!("Needs {signers} signatures, each by a different key."));
     }
-    description.flag(Level::Med, "moves-funds", "Moves funds, or acts for the holder of the address.");
+    description.flag_medium("moves-funds", "Moves funds, or acts for the holder of the address.");
 }
 
 /// Formats an amount of smallest units with this number of decimals, exactly.

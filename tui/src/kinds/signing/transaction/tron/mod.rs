@@ -19,23 +19,17 @@ const BLOCK_MILLIS: u64 = 3_000;
 /// Largest fee limit of a call in sun that is never flagged.
 const USUAL_FEE: u64 = 500_000_000;
 
-pub(super) fn describe(
-    transaction: &Tron,
-    signer: &str,
-    key: &Key<'_>,
-    context: &ReviewContext<'_>,
-) -> Description {
+pub(super) fn describe(transaction: &Tron, key: &Key<'_>, context: &ReviewContext<'_>) -> Description {
     let account = of_tron_account(&transaction.owner());
     let recipients = Recipients::new(Chain::Tron, key, context);
     let (brief, what) = summarize(transaction.contract(), &account, &recipients);
-    let sentence = format!("Sign a transaction with {signer} that would {what}, on Tron.");
+    let sentence = format!("Sign a transaction with {} that would {what}, on Tron.", key.signer);
     let mut description = Description::new(brief, sentence);
     add_contract(transaction, recipients, &mut description);
     description.fact("account, in full", grouped(&account));
     let permission = transaction.permission_id();
     if permission >= FIRST_ACTIVE {
-        description.flag(
-            Level::Med,
+        description.flag_medium(
             "active-permission",
             format!(
                 "Signs for {account} under its permission {permission}, whose keys are not in these bytes."
@@ -70,7 +64,7 @@ pub(super) fn describe(
     let (number, hash) = transaction.reference();
     description.fact("reference block", format!("{} {}", const_hex::encode(number), const_hex::encode(hash)));
     description.fact("kind", transaction.contract().name());
-    description.flag(Level::Med, "moves-funds", "Moves funds, or acts for the holder of the address.");
+    description.flag_medium("moves-funds", "Moves funds, or acts for the holder of the address.");
     description.fact("digest, computed here", grouped(&const_hex::encode(transaction.digest())));
     description
 }

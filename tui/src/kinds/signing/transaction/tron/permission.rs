@@ -83,16 +83,13 @@ fn flag_own_key(account: &[u8; 20], owner: Option<&TronPermission>, description:
     };
     match owner.and_then(own) {
         Some(true) => {}
-        Some(false) => description.flag(
-            Level::High,
+        Some(false) => description.flag_high(
             "account-key",
             "The account's own key alone is no longer enough to control the account.",
         ),
-        None => description.flag(
-            Level::High,
-            "account-key",
-            "The account's own key LOSES all control of the account.",
-        ),
+        None => {
+            description.flag_high("account-key", "The account's own key LOSES all control of the account.");
+        }
     }
 }
 
