@@ -15,8 +15,10 @@ use crate::stamp_header::base64;
 use crate::webauthn::{Assertion, PasskeyKey};
 use crate::wire_enum;
 
+mod attested;
 mod sign;
 
+pub use attested::{AttestationType, AttestedStamp};
 pub use sign::{InvalidSecretKey, Stamper};
 
 pub use crate::stamp_header::{InvalidPublicKey, LIMIT_BYTES};
@@ -55,24 +57,29 @@ wire_enum! {
         /// Assertion of a passkey over the body, as JSON text. It has its own header and never appears in
         /// `X-Stamp`.
         Webauthn = "SIGNATURE_SCHEME_TK_WEBAUTHN",
+        /// ECDSA P-256 over SHA-256 of the body, DER, by a key that an ID token attested. It has its own header. Without
+        /// the token it proves nothing, so it is never a stamp of a registered key.
+        AttestedIdToken = "STAMP_ATTESTED_SCHEME_P256_OIDC",
+        /// The same with a verification token.
+        AttestedVerificationToken = "STAMP_ATTESTED_SCHEME_P256_VERIFICATION_TOKEN",
     }
 }
 
 impl Scheme {
-    /// Returns the scheme with this wire identifier.
+    /// Returns the scheme of API keys or passkeys with this wire identifier.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::P256, Self::Secp256k1, Self::Ed25519, Self::Secp256k1Eip191, Self::Webauthn]
             .into_iter()
             .find(|scheme| scheme.name() == name)
     }
 
-    /// Returns the curve of the API keys that use this scheme, or `None` for passkeys.
+    /// Returns the curve of the API keys that use this scheme, or `None` if it is not one of API keys.
     pub const fn curve(self) -> Option<ApiKeyCurve> {
         match self {
             Self::P256 => Some(ApiKeyCurve::P256),
             Self::Secp256k1 | Self::Secp256k1Eip191 => Some(ApiKeyCurve::Secp256k1),
             Self::Ed25519 => Some(ApiKeyCurve::Ed25519),
-            Self::Webauthn => None,
+            Self::Webauthn | Self::AttestedIdToken | Self::AttestedVerificationToken => None,
         }
     }
 }
@@ -147,14 +154,13 @@ impl Stamp {
 /// Returns whether a stored stamp is a valid signature over `body`.
 pub fn verify(stamp: &Stamp, body: &[u8]) -> bool {
     let Stamp { public_key, scheme, signature } = stamp;
-    match scheme.curve() {
-        Some(curve) => {
-            StampKey::parse(curve, public_key).is_ok_and(|key| key.verify(*scheme, body, signature))
-        }
-        None => Assertion::read(signature).is_ok_and(|assertion| {
-            PasskeyKey::parse(public_key).is_ok_and(|key| key.verify(&assertion, body).is_ok())
-        }),
+    if let Some(curve) = scheme.curve() {
+        return StampKey::parse(curve, public_key).is_ok_and(|key| key.verify(*scheme, body, signature));
     }
+    *scheme == Scheme::Webauthn
+        && Assertion::read(signature).is_ok_and(|assertion| {
+            PasskeyKey::parse(public_key).is_ok_and(|key| key.verify(&assertion, body).is_ok())
+        })
 }
 
 /// Parsed public key of an API key.

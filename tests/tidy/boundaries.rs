@@ -96,8 +96,9 @@ const ONLY: &[(&str, &[&str])] = &[
     ("minijinja", &["daemon/core/src/messages"]),
     ("interprocess", &["daemon/src/socket", "tui/src/link"]),
     ("crossterm", &["tui/src/term"]),
-    ("hyper", &["daemon/src/http", "daemon/src/outbox", "tui/src/link"]),
-    ("hyper_util", &["daemon/src/http", "daemon/src/outbox", "tui/src/link"]),
+    ("hyper", &["daemon/src/http", "daemon/src/outgoing", "tui/src/link"]),
+    ("hyper_util", &["daemon/src/http", "daemon/src/outgoing", "tui/src/link"]),
+    ("jsonwebtoken", &["daemon/core/src/id_token"]),
 ];
 
 /// Returns whether a file belongs to one of the modules.

@@ -1,5 +1,6 @@
 //! Authentication: from the stamps of a request to its caller.
 
+mod attested;
 mod passkey;
 mod session;
 
@@ -10,7 +11,7 @@ use std::sync::Arc;
 
 use quorate_common::ids::{OrganizationId, UserId};
 use quorate_common::json::{self, Document, JsonError, Member};
-use quorate_common::stamp::{ApiKeyCurve, Stamp, StampKey};
+use quorate_common::stamp::{ApiKeyCurve, AttestedStamp, Stamp, StampKey};
 use quorate_common::webauthn::Assertion;
 
 use crate::error::{Authn, Denied, Intent, Missing, RequestError};
@@ -92,9 +93,9 @@ pub fn stamped(
     scope: CredentialScope,
     now: Millis,
 ) -> Result<Stamped, RequestError> {
-    let proof = Proof::read(credentials)?;
+    let stamp = AnyStamp::read(credentials)?;
     let organization = organization_of(body)?;
-    let authenticated = authenticate(world, proof, credentials.source, body, organization, scope, now)?;
+    let authenticated = authenticate(world, stamp, credentials.source, body, organization, scope, now)?;
     Ok(Stamped { authenticated, document: Document::read(body)? })
 }
 
@@ -131,7 +132,7 @@ pub fn admit_query(credentials: &Credentials) -> Result<(), RequestError> {
 /// # Errors
 /// If the request cannot be authenticated, whatever its body contains.
 pub fn admit(credentials: &Credentials) -> Result<(), RequestError> {
-    Proof::read(credentials).map(drop)
+    AnyStamp::read(credentials).map(drop)
 }
 
 /// Reads `organizationId` from a body.
@@ -157,7 +158,7 @@ pub struct Authenticated {
 /// Finds the user whose credential stamped exactly these body bytes.
 fn authenticate(
     world: &dyn World,
-    proof: Proof,
+    stamp: AnyStamp,
     source: Option<IpAddr>,
     body: &[u8],
     organization: OrganizationId,
@@ -165,6 +166,12 @@ fn authenticate(
     now: Millis,
 ) -> Result<Authenticated, RequestError> {
     let named = world.organization(organization)?.ok_or(Missing::Organization)?;
+    let proof = match stamp {
+        AnyStamp::Registered(proof) => proof,
+        AnyStamp::Attested(stamp) => {
+            return attested::Request { world, source, scope, now }.authenticate(named, &stamp, body);
+        }
+    };
     if scope == CredentialScope::Invitations {
         return invited(named, proof, body, source);
     }
@@ -209,6 +216,7 @@ fn by_key(
         invitation: None,
         session_profile: key.session_profile,
         is_recovery: key.is_recovery(),
+        attestation: None,
         stamp,
     })
 }
@@ -243,12 +251,21 @@ fn invited(
         invitation: Some(id),
         session_profile: None,
         is_recovery: false,
+        attestation: None,
         stamp,
     };
     Ok(Authenticated { caller, home: Arc::clone(&organization), target: organization })
 }
 
 /// The stamp of a request, parsed and not yet verified.
+enum AnyStamp {
+    /// Stamp by a registered key.
+    Registered(Proof),
+    /// Stamp by a key that a token attests.
+    Attested(AttestedStamp),
+}
+
+/// A stamp by a registered key, parsed and not yet verified.
 enum Proof {
     /// Stamp by an API key.
     Key(Stamp),
@@ -256,7 +273,7 @@ enum Proof {
     Passkey(Assertion),
 }
 
-impl Proof {
+impl AnyStamp {
     /// Parses the only stamp of a request.
     fn read(credentials: &Credentials) -> Result<Self, RequestError> {
         use Header::{Absent, Once};
@@ -265,15 +282,16 @@ impl Proof {
             (Absent, Absent, Absent) => Err(Authn::None.into()),
             (Once(header), Absent, Absent) => {
                 let stamp = Stamp::read(header).map_err(|error| Authn::Unreadable(error.to_string()))?;
-                Ok(Self::Key(stamp))
+                Ok(Self::Registered(Proof::Key(stamp)))
             }
-            (Absent, Once(header), Absent) => Ok(Self::Passkey(passkey::read(header)?)),
-            // Attested stamps are not implemented yet.
-            (Absent, Absent, Once(_)) => Err(Authn::Unattested.into()),
+            (Absent, Once(header), Absent) => Ok(Self::Registered(Proof::Passkey(passkey::read(header)?))),
+            (Absent, Absent, Once(header)) => Ok(Self::Attested(attested::read(header)?)),
             _ => Err(Authn::Several.into()),
         }
     }
+}
 
+impl Proof {
     fn is_of(&self, organization: &Organization) -> bool {
         match self {
             Self::Key(stamp) => {

@@ -114,9 +114,15 @@ pub enum Intent {
     /// The attestation of an authenticator cannot be verified.
     #[error("{0}")]
     Attestation(AttestationError),
-    /// An identity token cannot be verified.
+    /// An ID token cannot be verified, or belongs to no user.
     #[error("invalid OIDC token")]
     OidcToken,
+    /// The keys of the issuer of an ID token cannot be read. Contains the reason.
+    #[error("invalid OIDC token: {0}")]
+    OidcIssuer(&'static str),
+    /// ID tokens are not accepted by this service.
+    #[error("OAUTH disallowed: this service is not configured to accept ID tokens (`[oidc]`)")]
+    OauthOff,
     /// A pagination cursor does not refer to an item of the list.
     #[error("invalid request body: the cursor does not refer to an item of this list")]
     Cursor,
@@ -154,9 +160,13 @@ pub enum Authn {
         /// Credential id of the stamp.
         credential_id: String,
     },
-    /// An attested stamp refers to a sign-in that is not known.
-    #[error("no user found for attested identity")]
-    Unattested,
+    /// No user has the contact or the identity that an attested stamp proves. Contains the organization that was
+    /// searched.
+    #[error("no user found for attested identity organizationId={0}")]
+    Unattested(OrganizationId),
+    /// An attested stamp is given for a request that it does not authenticate.
+    #[error("an attested stamp only opens sessions and proves who the caller is")]
+    AttestedOnly,
     /// More than one sub-organization has the credential. Contains its noun.
     #[error("more than one suborg associated with a {0}")]
     SeveralChildren(&'static str),

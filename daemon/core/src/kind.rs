@@ -38,8 +38,10 @@ pub trait Kind: Sized + 'static {
     const SCOPE: CredentialScope = CredentialScope::OrganizationAndParent;
     /// Whether users of the parent may do this in a sub-organization, as the policies of the parent allow.
     const OPEN_TO_PARENT: bool = false;
-    /// Whether the activity may wait for votes. A request whose parameters contain a secret may not, since the secret
-    /// is stored nowhere.
+    /// Whether an attested stamp authenticates the request: whether it only opens a session of the caller.
+    const ATTESTED: bool = false;
+    /// Whether activities of this kind may wait for votes. A request with a secret among its parameters may not, see
+    /// [`Self::has_secret`].
     const WAITS: bool = true;
     /// Results of the rules that the execution needs, so that it does not look them up again.
     type Plan;
@@ -69,6 +71,12 @@ pub trait Kind: Sized + 'static {
     /// Returns the vote that the request casts, if the kind is a vote.
     fn ballot(&self) -> Option<Ballot> {
         None
+    }
+
+    /// Returns whether the parameters contain a secret, such as a token. It is stored nowhere, so the activity must not
+    /// wait for votes.
+    fn has_secret(&self) -> bool {
+        !Self::WAITS
     }
 
     /// Removes what only the answer to the proposer may show from an outcome, before it is stored. Returns
@@ -151,8 +159,8 @@ pub struct Entry {
     pub scope: CredentialScope,
     /// Whether users of the parent may do this in a sub-organization.
     pub open_to_parent: bool,
-    /// Whether the activity may wait for votes.
-    pub waits: bool,
+    /// Whether an attested stamp authenticates the request.
+    pub attested: bool,
     result_key: fn() -> Option<String>,
     parse: Parse,
     schemas: fn(&mut SchemaGenerator) -> (Value, Value),
@@ -168,7 +176,7 @@ pub const fn entry<F: Version>() -> Entry {
         masks: F::MASKS,
         scope: F::Kind::SCOPE,
         open_to_parent: F::Kind::OPEN_TO_PARENT,
-        waits: F::Kind::WAITS,
+        attested: F::Kind::ATTESTED,
         result_key: result_key::<F>,
         parse: parse::<F>,
         schemas: schemas::<F>,
@@ -265,6 +273,9 @@ pub trait PreparedRequest {
     /// Returns the vote that the intent casts, if any.
     fn ballot(&self) -> Option<Ballot>;
 
+    /// Returns whether the parameters contain a secret. It is stored nowhere, so the activity must not wait for votes.
+    fn has_secret(&self) -> bool;
+
     /// Returns the id of the new user, if the intent turns the caller into a user.
     fn newcomer(&self) -> Option<UserId>;
 
@@ -344,6 +355,10 @@ impl<F: Version> PreparedRequest for Prepared<F> {
 
     fn ballot(&self) -> Option<Ballot> {
         self.request.ballot()
+    }
+
+    fn has_secret(&self) -> bool {
+        self.request.has_secret()
     }
 
     fn newcomer(&self) -> Option<UserId> {

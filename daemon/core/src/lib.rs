@@ -6,6 +6,7 @@
 
 pub mod advice;
 pub mod answer;
+pub mod authentication;
 pub mod authn;
 pub mod budget;
 pub mod bundles;
@@ -17,6 +18,7 @@ pub mod creation;
 pub mod error;
 pub mod evaluation;
 pub mod execution;
+pub mod id_token;
 pub mod interfaces;
 pub mod kind;
 pub mod kinds;

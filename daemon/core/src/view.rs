@@ -17,7 +17,9 @@ use quorate_common::ids::{
 use quorate_common::stamp::Stamp;
 use quorate_policy::decide::DenyErrors;
 
+use crate::authentication::Attestation;
 use crate::error::{Conflict, Corrupt, Intent, Limit, Missing, RequestError};
+use crate::id_token::IssuerKeys;
 use crate::interfaces::Interface;
 use crate::limits::Limits;
 use crate::model::record::Record as _;
@@ -47,6 +49,8 @@ pub struct Caller {
     pub session_profile: Option<SessionProfileId>,
     /// Whether a recovery key stamped the request.
     pub is_recovery: bool,
+    /// Sign-in that the stamp attests, if its key is registered nowhere.
+    pub attestation: Option<Attestation>,
     /// Stamp of the request.
     pub stamp: Stamp,
 }
@@ -112,6 +116,14 @@ impl<'a> View<'a> {
     /// Returns whether SMS can be sent.
     pub fn sends_sms(&self) -> bool {
         self.world.sends_sms()
+    }
+
+    /// Returns the signing keys of an OpenID Connect issuer, as [`World::issuer_keys`] does.
+    ///
+    /// # Errors
+    /// If the issuer is not allowed, or its keys cannot be read.
+    pub fn issuer_keys(&self, issuer: &str, key_id: Option<&str>) -> Result<Arc<IssuerKeys>, RequestError> {
+        self.world.issuer_keys(issuer, key_id)
     }
 
     /// Checks whether a text is accepted as the URL of a webhook.

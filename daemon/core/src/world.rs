@@ -9,6 +9,7 @@ use quorate_policy::decide::DenyErrors;
 
 use crate::budget::Budget;
 use crate::error::{Corrupt, RequestError};
+use crate::id_token::IssuerKeys;
 use crate::interfaces::Interface;
 use crate::limits::Limits;
 use crate::model::layout::{IndexKey, Key};
@@ -139,6 +140,13 @@ pub trait World {
 
     /// Returns whether SMS can be sent.
     fn sends_sms(&self) -> bool;
+
+    /// Returns the signing keys of an OpenID Connect issuer. They are fetched again if the key with this id is not
+    /// among them, though not more often than once a minute.
+    ///
+    /// # Errors
+    /// If the issuer is not allowed, or its keys cannot be read.
+    fn issuer_keys(&self, issuer: &str, key_id: Option<&str>) -> Result<Arc<IssuerKeys>, RequestError>;
 
     /// Returns whether anybody may create a top-level organization for themselves.
     fn allows_registration(&self) -> bool;

@@ -19,8 +19,10 @@ use super::init::{create, new_user};
 use super::{demo, stop_signal, write_private};
 use crate::clock::now;
 use crate::http::limits::{Limits as ListenerLimits, RequestLimits};
+use crate::issuers::OidcSettings;
 use crate::outbox::sms::{Gateway, GatewayUrl, Preset};
-use crate::outbox::{MailServer, MailSettings, Sender, SmsSettings, WebhookPolicy};
+use crate::outbox::{MailServer, MailSettings, Sender, SmsSettings};
+use crate::outgoing::ReceiverPolicy;
 use crate::service::{self, Data, Engine, HttpSettings, Listeners, ServiceSettings, StartError};
 use crate::source::Proxies;
 use crate::telemetry::{self, LogFormat};
@@ -96,7 +98,8 @@ pub async fn run(arguments: DevArguments) -> Result<(), StartError> {
         .or_else(|| temporary.as_ref().map(|folder| folder.path().to_owned()))
         .unwrap_or_default();
     let settings = ServiceSettings {
-        webhooks: WebhookPolicy::dev(),
+        webhooks: ReceiverPolicy::dev(),
+        oidc: OidcSettings { receivers: ReceiverPolicy::dev(), ..OidcSettings::default() },
         mail: arguments.mail.clone().map(mail).transpose()?,
         sms: arguments.sms.as_deref().map(sms).transpose()?,
         allow_registration: true,

@@ -7,7 +7,8 @@ use quorate_common::console::Mode;
 use super::stop_signal;
 use crate::config::{self, Config};
 use crate::http::tls::{self, TlsError};
-use crate::outbox::{MailSettings, SmsSettings, WebhookPolicy};
+use crate::outbox::{MailSettings, SmsSettings};
+use crate::outgoing::ReceiverPolicy;
 use crate::service::{self, Data, HttpSettings, Listeners, ServiceSettings, StartError};
 use crate::socket::group;
 use crate::source::Proxies;
@@ -49,7 +50,7 @@ pub(super) fn read(path: &Path) -> Result<Config, StartError> {
 
 /// Returns the service settings of a configuration.
 fn service_settings(config: &Config) -> Result<ServiceSettings, StartError> {
-    let webhooks = WebhookPolicy {
+    let webhooks = ReceiverPolicy {
         allow_networks: config.webhook.allow_networks.clone(),
         allow_http: config.webhook.allow_http,
     };
@@ -70,6 +71,7 @@ fn service_settings(config: &Config) -> Result<ServiceSettings, StartError> {
     });
     Ok(ServiceSettings {
         webhooks,
+        oidc: config.oidc.clone(),
         mail: mail.transpose()?,
         sms: sms.transpose()?,
         allow_registration: config.organizations.allow_registration,

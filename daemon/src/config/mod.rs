@@ -8,6 +8,7 @@ mod key;
 mod limits;
 mod log;
 mod mail;
+mod oidc;
 mod organizations;
 mod policies;
 mod section;
@@ -37,7 +38,8 @@ pub use store::Store;
 
 use section::Document;
 
-use crate::outbox::receiver::ReceiverPolicy;
+use crate::issuers::OidcSettings;
+use crate::outgoing::ReceiverPolicy;
 
 /// Maximum size of a configuration file, in bytes.
 const FILE_BYTES: u64 = 1024 * 1024;
@@ -55,6 +57,8 @@ pub struct Config {
     pub key: KeySource,
     /// Webhook receivers that may be reached.
     pub webhook: ReceiverPolicy,
+    /// OpenID Connect issuers whose ID tokens are accepted.
+    pub oidc: OidcSettings,
     /// Mail settings; `None` if no mail is sent.
     pub mail: Option<Mail>,
     /// SMS settings; `None` if no SMS is sent.
@@ -97,6 +101,7 @@ impl Config {
         let store = document.required_section("store", store::read);
         let key = document.required_section("key", key::read);
         let webhook = document.section("webhook", webhook::read);
+        let oidc = document.section("oidc", oidc::read);
         let mail = document.section("mail", mail::read);
         let sms = document.section("sms", sms::read);
         let organizations = document.section("organizations", organizations::read);
@@ -111,6 +116,7 @@ impl Config {
                 store,
                 key,
                 webhook: webhook.unwrap_or_default(),
+                oidc: oidc.unwrap_or_default(),
                 mail: mail.flatten(),
                 sms: sms.flatten(),
                 organizations: organizations.unwrap_or_default(),

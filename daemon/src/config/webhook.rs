@@ -1,7 +1,7 @@
 //! Section `[webhook]`: receivers that may be reached in addition to public ones over https.
 
 use super::section::Section;
-use crate::outbox::receiver::ReceiverPolicy;
+use crate::outgoing::ReceiverPolicy;
 
 pub(super) fn read(section: &mut Section<'_, '_>) -> ReceiverPolicy {
     ReceiverPolicy {

@@ -15,10 +15,13 @@ use quorate_core::pipeline::Attempt;
 use quorate_core::queries::{self, Admitted, Entry};
 use quorate_core::world::World;
 
-use super::tracking::{Dependencies, TrackingWorld};
+use super::tracking::{Dependencies, Missing, TrackingWorld};
 use super::{ATTEMPTS, Executor, log, unavailable};
 use crate::clock::now;
 use crate::readers::{Account, NotRun};
+
+/// A computed answer, the organizations that it relied on, and what it lacked.
+type Computed = (Attempt, Dependencies, Option<Missing>);
 
 impl Executor {
     /// Answers a query. If the future is dropped, the work ends at its next read.
@@ -34,7 +37,12 @@ impl Executor {
         let cancellation = Cancellation::default();
         let _cancel = CancelOnDrop(cancellation.clone());
         for _ in 0..ATTEMPTS {
-            let (attempt, dependencies) = self.attempt(entry, credentials, body, &cancellation).await;
+            let (attempt, dependencies, missing) =
+                self.attempt(entry, credentials, body, &cancellation).await?;
+            if let Some(missing) = missing {
+                self.load(missing, &dependencies, &mut Vec::new()).await?;
+                continue;
+            }
             if self.is_current(&dependencies, attempt.corrupt.as_ref())? {
                 return self.persist_expiry(attempt.answer);
             }
@@ -43,18 +51,18 @@ impl Executor {
     }
 
     /// Computes an answer that is not yet confirmed. Cheap answers are computed in place, others on a reader
-    /// thread.
+    /// thread. If something is missing, the answer must be discarded.
     async fn attempt(
         &self,
         entry: &'static Entry,
         credentials: &Credentials,
         body: &Bytes,
         cancellation: &Cancellation,
-    ) -> (Attempt, Dependencies) {
-        let (admitted, dependencies) = self.admit(entry, credentials, body, cancellation).await;
+    ) -> Result<Computed, ApiError> {
+        let (admitted, dependencies) = self.admit(entry, credentials, body, cancellation).await?;
         let admitted = match admitted {
             Ok(admitted) => admitted,
-            Err(error) => return (Attempt::error(&error), dependencies),
+            Err(error) => return Ok((Attempt::error(&error), dependencies, None)),
         };
         let account = Account { tenant: admitted.tenant(), organization: admitted.organization() };
         let shared = Arc::clone(&self.shared);
@@ -62,12 +70,12 @@ impl Executor {
         let answer = move || {
             let world = TrackingWorld::on(&shared, budget);
             let attempt = admitted.answer(&world);
-            (attempt, [dependencies, world.dependencies()].concat())
+            (attempt, [dependencies, world.dependencies()].concat(), world.missing())
         };
-        match entry.cost {
+        Ok(match entry.cost {
             Cost::Small => answer(),
             Cost::Large => self.shared.readers.run(account, answer).await.unwrap_or_else(not_run),
-        }
+        })
     }
 
     /// Authenticates a query; also returns the organizations that the result relies on.
@@ -77,25 +85,52 @@ impl Executor {
         credentials: &Credentials,
         body: &Bytes,
         cancellation: &Cancellation,
-    ) -> (Result<Admitted, RequestError>, Dependencies) {
+    ) -> Result<(Result<Admitted, RequestError>, Dependencies), ApiError> {
         let mut loaded = Vec::new();
-        loop {
-            let missing = {
+        for _ in 0..ATTEMPTS {
+            let (missing, dependencies) = {
                 let budget = Budget::of_query(&self.shared.limits, cancellation.clone());
                 let world = TrackingWorld::on_cached(&self.shared, budget, &loaded);
                 let admitted = queries::admit(&world, now(), entry, credentials, body);
                 match world.missing() {
-                    None => return (admitted, world.dependencies()),
-                    Some(missing) => missing,
+                    None => return Ok((admitted, world.dependencies())),
+                    Some(missing) => (missing, world.dependencies()),
                 }
             };
-            self.load(missing).await;
-            loaded.push(missing);
+            self.load(missing, &dependencies, &mut loaded).await?;
+        }
+        Err(unavailable())
+    }
+
+    /// Loads what an attempt lacked. `seen` are the organizations that it relied on; the first is the one that the
+    /// request names. Snapshots are added to `loaded`, since they may be evicted before the next attempt.
+    ///
+    /// # Errors
+    /// If too much is being loaded.
+    pub(super) async fn load(
+        &self,
+        missing: Missing,
+        seen: &[(OrganizationId, u64)],
+        loaded: &mut Vec<OrganizationId>,
+    ) -> Result<(), ApiError> {
+        match missing {
+            Missing::Organization(id) => {
+                self.load_snapshot(id).await;
+                loaded.push(id);
+                Ok(())
+            }
+            Missing::Issuer(issuer, key_id) => {
+                let named = seen.first().map_or(layout::NO_PARENT, |(id, _)| *id);
+                // An organization that cannot be read has a share of its own.
+                let named_organization = self.shared.organization(named).ok().flatten();
+                let tenant = named_organization.and_then(|one| one.head.parent).unwrap_or(named);
+                self.shared.issuers.load(&issuer, key_id.as_deref(), tenant).await
+            }
         }
     }
 
     /// Reads a snapshot on another thread, so that requests for many uncached snapshots do not delay others.
-    pub(super) async fn load(&self, id: OrganizationId) {
+    async fn load_snapshot(&self, id: OrganizationId) {
         let shared = Arc::clone(&self.shared);
         // An error here occurs again when the snapshot is read.
         let load = move || drop(shared.organization(id));
@@ -180,7 +215,7 @@ impl Executor {
 }
 
 /// Returns the answer to a query that was not run.
-fn not_run(why: NotRun) -> (Attempt, Dependencies) {
+fn not_run(why: NotRun) -> Computed {
     let attempt = match why {
         NotRun::Panicked => Attempt::error(&Corrupt::Invariant("a reader thread panicked").into()),
         NotRun::Crowded => {
@@ -189,5 +224,5 @@ fn not_run(why: NotRun) -> (Attempt, Dependencies) {
             Attempt { answer: Err(error), commit: None, corrupt: None }
         }
     };
-    (attempt, Dependencies::new())
+    (attempt, Dependencies::new(), None)
 }

@@ -95,8 +95,7 @@ impl Executor {
             let attempt = Self::decide(&world, operation, credentials, body);
             if let Some(missing) = world.missing() {
                 drop(deciding);
-                self.load(missing).await;
-                loaded.push(missing);
+                self.load(missing, &world.dependencies(), &mut loaded).await?;
                 continue;
             }
             if attempt.corrupt.is_some() && !retried_corrupt {

@@ -7,6 +7,7 @@ use quorate_common::bounded::Email;
 use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
 use quorate_core::budget::Budget;
 use quorate_core::error::{Corrupt, RequestError};
+use quorate_core::id_token::IssuerKeys;
 use quorate_core::interfaces::Interface;
 use quorate_core::limits::Limits;
 use quorate_core::model::Organization;
@@ -25,6 +26,7 @@ use crate::clock::now;
 use crate::feed::Feed;
 use crate::guard::Guard;
 use crate::identity::Identity;
+use crate::issuers::{Issuers, OidcSettings};
 use crate::readers::Readers;
 
 /// Maximum number of cached signers; their memory is bounded as well.
@@ -59,6 +61,8 @@ pub struct WorldSettings {
     pub allow_registration: bool,
     /// Effect of deny policies whose evaluation fails.
     pub deny_errors: DenyErrors,
+    /// Issuers whose ID tokens are accepted.
+    pub oidc: OidcSettings,
 }
 
 /// State that the executor and the committer share.
@@ -70,6 +74,8 @@ pub struct Shared {
     signers: Cache<Signer>,
     pub(super) keys: KeyCache,
     interfaces: Cache<Interface>,
+    /// Keys of OpenID Connect issuers.
+    pub(super) issuers: Issuers,
     /// Threads for expensive queries.
     pub(super) readers: Readers,
     /// Threads that read uncached snapshots.
@@ -99,8 +105,9 @@ impl Shared {
         guard: Guard,
         identity: Identity,
         limits: Limits,
-        settings: WorldSettings,
+        mut settings: WorldSettings,
     ) -> Self {
+        let issuers = Issuers::new(std::mem::take(&mut settings.oidc));
         Self {
             barrier,
             guard,
@@ -108,6 +115,7 @@ impl Shared {
             snapshots: Snapshots::new(limits.cache_bytes / 4 * 3),
             signers: Cache::new(TwoGenerations::weighed(SIGNERS, limits.cache_bytes / 8)),
             keys: KeyCache::new(),
+            issuers,
             interfaces: Cache::new(TwoGenerations::weighed(INTERFACES, limits.cache_bytes / 8)),
             readers: Readers::new(READERS, limits.readers_per_organization, WAITING_READERS),
             loaders: Readers::new(LOADERS, 1, usize::MAX),
@@ -180,6 +188,11 @@ impl World for Shared {
 
     fn sends_sms(&self) -> bool {
         self.settings.sms
+    }
+
+    fn issuer_keys(&self, issuer: &str, key_id: Option<&str>) -> Result<Arc<IssuerKeys>, RequestError> {
+        let unknown = || Err(Corrupt::Invariant("the keys of an issuer are not fetched").into());
+        self.issuers.keys(issuer, key_id).unwrap_or_else(unknown)
     }
 
     fn allows_registration(&self) -> bool {

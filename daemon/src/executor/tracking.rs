@@ -1,13 +1,14 @@
 //! The world as seen by one attempt at an answer. It records the organizations that the answer relied on,
 //! with their versions. Reads and policy evaluation are charged to the budget of the answer.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use quorate_common::bounded::Email;
 use quorate_common::ids::OrganizationId;
 use quorate_core::budget::Budget;
-use quorate_core::error::Corrupt;
+use quorate_core::error::{Corrupt, RequestError};
+use quorate_core::id_token::IssuerKeys;
 use quorate_core::limits::Limits;
 use quorate_core::model::Organization;
 use quorate_core::model::layout::{IndexKey, Key};
@@ -26,14 +27,23 @@ pub(super) struct TrackingWorld<'a> {
     seen: RefCell<Dependencies>,
     /// If set, only cached snapshots and these are returned.
     loaded: Option<&'a [OrganizationId]>,
-    /// A snapshot that was requested and is not cached.
-    missing: Cell<Option<OrganizationId>>,
+    /// What was requested and is not cached.
+    missing: RefCell<Option<Missing>>,
+}
+
+/// Something that must be loaded before a request can be answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// Snapshot of an organization.
+    Organization(OrganizationId),
+    /// Keys of an OpenID Connect issuer, and the id of the key that is needed.
+    Issuer(String, Option<String>),
 }
 
 impl<'a> TrackingWorld<'a> {
     /// Creates the world of a new attempt.
     pub(super) fn on(shared: &'a Shared, budget: Budget) -> Self {
-        Self { shared, budget, seen: RefCell::default(), loaded: None, missing: Cell::new(None) }
+        Self { shared, budget, seen: RefCell::default(), loaded: None, missing: RefCell::default() }
     }
 
     /// Creates a world as [`Self::on`] does, but only with snapshots that are cached or in `loaded`.
@@ -46,10 +56,9 @@ impl<'a> TrackingWorld<'a> {
         self.seen.take()
     }
 
-    /// Returns a snapshot that was requested and is not cached. If there is one, the answer must be
-    /// discarded.
-    pub(super) fn missing(&self) -> Option<OrganizationId> {
-        self.missing.get()
+    /// Returns what was requested and is not cached. If there is something, the answer must be discarded.
+    pub(super) fn missing(&self) -> Option<Missing> {
+        self.missing.take()
     }
 }
 
@@ -78,7 +87,7 @@ impl World for TrackingWorld<'_> {
     fn organization(&self, id: OrganizationId) -> Result<Option<Arc<Organization>>, Corrupt> {
         let may_load = self.loaded.is_none_or(|loaded| loaded.contains(&id));
         if !may_load && !self.shared.snapshots.has(id) {
-            self.missing.set(Some(id));
+            self.missing.replace(Some(Missing::Organization(id)));
             return Err(Corrupt::Invariant("the snapshot of an organization is not cached"));
         }
         self.budget.check()?;
@@ -137,6 +146,13 @@ impl World for TrackingWorld<'_> {
 
     fn sends_sms(&self) -> bool {
         self.shared.sends_sms()
+    }
+
+    fn issuer_keys(&self, issuer: &str, key_id: Option<&str>) -> Result<Arc<IssuerKeys>, RequestError> {
+        self.shared.issuers.keys(issuer, key_id).unwrap_or_else(|| {
+            self.missing.replace(Some(Missing::Issuer(issuer.to_owned(), key_id.map(str::to_owned))));
+            Err(Corrupt::Invariant("the keys of an issuer are not fetched").into())
+        })
     }
 
     fn allows_registration(&self) -> bool {

@@ -13,14 +13,13 @@ use quorate_core::outbox::{self, Delivery, ParkedFor};
 use quorate_core::records;
 use quorate_core::world::{Records, World};
 
-use super::dial::{Dialler, Outcome};
-use super::receiver::{ReceiverPolicy, WebhookUrl};
 use super::schedule;
 use super::shares::Behavior;
 use crate::clock::now;
 use crate::executor::Executor;
 use crate::fail_points;
 use crate::identity::Identity;
+use crate::outgoing::{Dialler, Outcome, OutgoingUrl, ReceiverPolicy};
 use crate::telemetry::Metrics;
 
 /// Delay of a delivery that could not be prepared, in milliseconds.
@@ -89,7 +88,7 @@ impl DeliveryClient {
 
     /// Attempts a delivery once.
     pub(super) async fn deliver(self, id: DeliveryId, url: String) -> Attempt {
-        let url = match WebhookUrl::check(&url, &self.policy) {
+        let url = match OutgoingUrl::check(&url, &self.policy) {
             Ok(url) => url,
             // The URL was allowed when it was set, and is not anymore.
             Err(why) => return Attempt::Made(Outcome::NotAllowed(why), Duration::ZERO),

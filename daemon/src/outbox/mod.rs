@@ -1,13 +1,10 @@
-//! Outgoing traffic: webhooks, mail and SMS. Besides the HTTP listener, only this module uses hyper, and only as a
-//! client.
+//! Delivery of what was committed: webhooks, mail and SMS.
 
 mod attempt;
-pub mod dial;
 pub mod limits;
 pub mod mail;
 mod pause;
 mod queue;
-pub mod receiver;
 pub mod schedule;
 pub mod shares;
 pub mod sms;
@@ -16,6 +13,5 @@ pub mod worker;
 
 pub use limits::OutboxLimits;
 pub use mail::{MailServer, MailSettings, Mailer, Sender, SenderDomain};
-pub use receiver::{ReceiverPolicy as WebhookPolicy, WebhookUrl};
 pub use sms::{SmsSettings, Texter};
 pub use worker::Outbox;

@@ -17,11 +17,10 @@ use zeroize::Zeroizing;
 
 pub use gateway::{BodyFormat, Field, Gateway, GatewayUrl, Method, Preset};
 
-use super::dial::Dialler;
 use super::queue::{Channel, Outcome, Queue, Step};
-use super::receiver::ReceiverPolicy;
 use super::schedule;
 use crate::executor::{Executor, Shared};
+use crate::outgoing::{Dialler, ReceiverPolicy};
 use crate::telemetry::Metrics;
 
 /// Status codes that concern this SMS and its recipient. Other errors, such as a wrong password, concern the

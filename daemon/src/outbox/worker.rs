@@ -25,13 +25,13 @@ use tokio_util::sync::CancellationToken;
 use super::attempt::{Attempt, DeliveryClient, Disposition};
 use super::limits::OutboxLimits;
 use super::pause::{Pause, Stopped};
-use super::receiver::ReceiverPolicy;
 use super::shares::{Shares, Slot};
 use super::waiting::Waiting;
 use crate::clock::now;
 use crate::executor::Executor;
 use crate::fail_points;
 use crate::identity::Identity;
+use crate::outgoing::ReceiverPolicy;
 use crate::telemetry::Metrics;
 
 /// Time between two scans of the destinations with waiting deliveries.

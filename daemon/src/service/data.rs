@@ -17,7 +17,9 @@ use crate::executor::{Executor, Shared, WorldSettings};
 use crate::fail_points;
 use crate::guard::{self, Guard, GuardError};
 use crate::identity::Identity;
-use crate::outbox::{MailSettings, OutboxLimits, SmsSettings, WebhookPolicy, WebhookUrl};
+use crate::issuers::OidcSettings;
+use crate::outbox::{MailSettings, OutboxLimits, SmsSettings};
+use crate::outgoing::{OutgoingUrl, ReceiverPolicy};
 use crate::store::{StoreError, embedded::Embedded};
 use crate::upgrade;
 use crate::vault::{KeySource, Vault, VaultError};
@@ -67,7 +69,9 @@ impl Data {
 #[derive(Default)]
 pub struct ServiceSettings {
     /// Webhook receivers that may be reached.
-    pub webhooks: WebhookPolicy,
+    pub webhooks: ReceiverPolicy,
+    /// Issuers whose ID tokens are accepted.
+    pub oidc: OidcSettings,
     /// Mail settings; `None` if no mail is sent.
     pub mail: Option<MailSettings>,
     /// SMS settings; `None` if no SMS is sent.
@@ -100,7 +104,7 @@ pub fn open(data: &Data, limits: Limits, settings: &ServiceSettings) -> Result<E
     fail_points::reach("start.compare");
     guard.compare_for(&barrier, COMPARED_AT_START)?;
     let policy = settings.webhooks.clone();
-    let webhooks = Box::new(move |url: &str| WebhookUrl::check(url, &policy).map(drop));
+    let webhooks = Box::new(move |url: &str| OutgoingUrl::check(url, &policy).map(drop));
     let domains = settings.mail.as_ref().map(|mail| mail.domains.clone()).unwrap_or_default();
     let world_settings = WorldSettings {
         webhooks,
@@ -109,6 +113,7 @@ pub fn open(data: &Data, limits: Limits, settings: &ServiceSettings) -> Result<E
         senders: Box::new(move |address: &Email| domains.iter().any(|domain| domain.contains(address))),
         allow_registration: settings.allow_registration,
         deny_errors: settings.deny_errors,
+        oidc: settings.oidc.clone(),
     };
     let shared = Arc::new(Shared::new(barrier, guard, identity.clone(), limits, world_settings));
     Ok(Engine { executor: Arc::new(Executor::start(shared)), identity })

@@ -534,6 +534,10 @@ fn credentials() {
                 json!({"userId": Fixture::user(1), "authenticators": [passkey(), passkey()]}),
             ),
             ("DELETE_AUTHENTICATORS", json!({"userId": mira, "authenticatorIds": [one]})),
+            (
+                "CREATE_OAUTH_PROVIDERS",
+                json!({"userId": mira, "oauthProviders": [{"providerName": "own", "oidcToken": ""}]}),
+            ),
             ("CREATE_OAUTH_PROVIDERS_V2", json!({"userId": one, "oauthProviders": [claims]})),
             ("DELETE_OAUTH_PROVIDERS", json!({"userId": mira, "providerIds": [one]})),
         ],

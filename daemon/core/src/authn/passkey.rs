@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use quorate_common::stamp::{Scheme, Stamp};
 use quorate_common::webauthn::{Assertion, AssertionError, NewCredential, PasskeyKey, VerifiedAssertion};
 
-use super::{Credentials, Proof};
+use super::{AnyStamp, Credentials, Proof};
 use crate::error::{Authn, Denied, RequestError};
 use crate::model::{Organization, ip_allowlist};
 use crate::origins;
@@ -47,6 +47,7 @@ pub(super) fn caller(
         invitation: None,
         session_profile: None,
         is_recovery: false,
+        attestation: None,
         stamp,
     })
 }
@@ -68,7 +69,9 @@ pub fn registrant(
     passkey: &NewCredential,
     body: &[u8],
 ) -> Result<Stamp, RequestError> {
-    let Proof::Passkey(assertion) = Proof::read(credentials)? else { return Err(Authn::Registrant.into()) };
+    let AnyStamp::Registered(Proof::Passkey(assertion)) = AnyStamp::read(credentials)? else {
+        return Err(Authn::Registrant.into());
+    };
     if assertion.credential_id() != passkey.credential_id {
         return Err(Authn::Registrant.into());
     }

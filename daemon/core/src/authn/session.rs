@@ -41,6 +41,7 @@ pub(super) fn caller(
         invitation: None,
         session_profile: None,
         is_recovery: false,
+        attestation: None,
         stamp: Stamp { public_key: String::new(), scheme: Scheme::P256, signature: String::new() },
     })
 }

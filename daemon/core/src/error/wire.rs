@@ -68,7 +68,7 @@ impl Intent {
             Self::Transaction(_) => "INVALID_TRANSACTION",
             Self::TransactionType(_) => "UNSUPPORTED_TRANSACTION_TYPE",
             Self::NotExported => "WALLET_ACCOUNT_NOT_EXPORTED",
-            Self::OidcToken => "INVALID_OIDC_TOKEN",
+            Self::OidcToken | Self::OidcIssuer(_) => "INVALID_OIDC_TOKEN",
             _ => return None,
         })
     }
@@ -80,12 +80,12 @@ impl Authn {
         Some(match self {
             Self::None | Self::UnknownSession | Self::SessionOnSubmit => "SIGNATURE_MISSING",
             Self::Several | Self::Signature | Self::Assertion | Self::Registrant => "SIGNATURE_INVALID",
-            Self::UnknownKey { .. } | Self::Unattested => "PUBLIC_KEY_NOT_FOUND",
+            Self::UnknownKey { .. } | Self::Unattested(_) => "PUBLIC_KEY_NOT_FOUND",
             Self::UnknownCredential { .. } => "CREDENTIAL_NOT_FOUND",
             Self::SeveralChildren(_) => "CREDENTIAL_CONFLICT",
             Self::Expired => "API_KEY_EXPIRED",
             Self::ExpiredSession => "SESSION_EXPIRED",
-            Self::Unreadable(_) => return None,
+            Self::Unreadable(_) | Self::AttestedOnly => return None,
         })
     }
 }

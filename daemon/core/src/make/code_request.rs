@@ -8,8 +8,8 @@ use super::sign_in;
 use crate::error::{Intent, RequestError};
 use crate::execution::Execution;
 use crate::messages::{self, Branding};
-use crate::model::FeatureName;
 use crate::model::one_time_code::{Contact, OtpType};
+use crate::model::{FeatureName, Organization};
 use crate::params::message::SmsCustomizationParams;
 use crate::params::one_time_code::{CodeLifetime, CodeRequest};
 use crate::view::View;
@@ -36,7 +36,7 @@ pub fn check(request: &CodeRequest, view: &View<'_>) -> Result<Delivery, Request
         OtpType::Email => Contact::Email(Email::parse(text).map_err(invalid)?),
         OtpType::Sms => Contact::Phone(Phone::parse(text).map_err(invalid)?),
     };
-    check_feature(&contact, view)?;
+    check_feature(&contact, view.organization)?;
     match contact {
         Contact::Email(_) if !view.sends_mail() => return Err(Intent::NoMail.into()),
         Contact::Phone(_) if !view.sends_sms() => return Err(Intent::NoSms.into()),
@@ -51,12 +51,12 @@ pub fn check(request: &CodeRequest, view: &View<'_>) -> Result<Delivery, Request
 ///
 /// # Errors
 /// [`Intent::FeatureOff`] if it has not.
-pub fn check_feature(contact: &Contact, view: &View<'_>) -> Result<(), RequestError> {
+pub fn check_feature(contact: &Contact, organization: &Organization) -> Result<(), RequestError> {
     let feature = match contact {
         Contact::Email(_) => FeatureName::OtpEmailAuth,
         Contact::Phone(_) => FeatureName::SmsAuth,
     };
-    sign_in::check_feature(feature, view.organization)
+    sign_in::check_feature(feature, organization)
 }
 
 /// Makes a code and sends it.

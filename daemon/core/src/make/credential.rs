@@ -1,12 +1,16 @@
 //! Validates and creates credentials of users: API keys, authenticators and OAuth identities.
 
+use std::collections::BTreeSet;
+
 use quorate_common::ids::{ApiKeyId, AuthenticatorId, ProviderId, UserId};
 use quorate_common::stamp::StampKey;
 use quorate_common::webauthn::{AttestationError, NewCredential};
 
+use super::oidc;
 use crate::error::{Conflict, Intent, Limit, Missing, RequestError};
-use crate::model::user::KeySource;
+use crate::model::user::{IdentityProof, KeySource};
 use crate::model::{ApiKey, Authenticator, Millis, OauthProvider, Organization, Passkey, User};
+use crate::params::credential::Identity;
 use crate::params::{NewApiKey, NewAuthenticator, NewOauthProvider};
 use crate::view::{View, check_limit, distinct, not_empty};
 
@@ -60,16 +64,18 @@ pub fn check_authenticator_owner(
     Err(Intent::Text(text).into())
 }
 
-/// Checks that new OAuth identities of a user belong to nobody in the organization and stay within the limit.
+/// Checks that new OAuth identities of a user belong to nobody in the organization, that their tokens are valid, and
+/// that they stay within the limit.
 ///
 /// # Errors
-/// If an identity is incomplete, occurs twice or is already registered, or the limit is exceeded.
+/// If an identity is incomplete, occurs twice or is already registered, a token is invalid, or the limit is exceeded.
 pub fn check_oauth_providers(
     new: &[NewOauthProvider],
     user: &User,
     view: &View<'_>,
 ) -> Result<(), RequestError> {
     unclaimed_identities(new, Some(view.organization))?;
+    oidc::verify_tokens(new, view)?;
     let count = user.oauth_providers.len();
     check_limit(
         count,
@@ -213,22 +219,37 @@ pub fn authenticator(
     })
 }
 
-/// Creates an OAuth identity from its parameters.
+/// Creates OAuth identities of a user from their parameters. Their tokens were verified before. `present` are the
+/// identities that the user has.
 ///
 /// # Errors
-/// If its claims are missing or empty.
-pub fn oauth_provider(
-    new: &NewOauthProvider,
+/// If an identity is incomplete.
+pub fn oauth_providers(
+    new: &[NewOauthProvider],
+    present: &[OauthProvider],
     now: Millis,
     random: &mut dyn FnMut() -> [u8; 16],
-) -> Result<OauthProvider, RequestError> {
-    let identity = new.identity()?;
-    Ok(OauthProvider {
-        id: ProviderId::random(random()),
-        name: identity.name,
-        issuer: identity.issuer,
-        audience: identity.audience,
-        subject: identity.subject,
-        created: now,
-    })
+) -> Result<Vec<OauthProvider>, RequestError> {
+    let identities = new.iter().map(|one| Ok((one.has_token(), one.identity()?)));
+    let identities: Vec<(bool, Identity)> = identities.collect::<Result<_, RequestError>>()?;
+    let proven = present.iter().filter(|one| one.proof == IdentityProof::Token).map(|one| &one.issuer);
+    let tokens = identities.iter().filter(|(has_token, _)| *has_token).map(|(_, one)| &one.issuer);
+    let issuers: BTreeSet<String> = proven.chain(tokens).cloned().collect();
+    let create = |(has_token, identity): (bool, Identity)| {
+        let is_known_issuer = issuers.contains(&identity.issuer);
+        OauthProvider {
+            id: ProviderId::random(random()),
+            name: identity.name,
+            issuer: identity.issuer,
+            audience: identity.audience,
+            subject: identity.subject,
+            proof: match (has_token, is_known_issuer) {
+                (true, _) => IdentityProof::Token,
+                (false, true) => IdentityProof::Issuer,
+                (false, false) => IdentityProof::Claim,
+            },
+            created: now,
+        }
+    };
+    Ok(identities.into_iter().map(create).collect())
 }

@@ -8,11 +8,11 @@ use quorate_common::json;
 use quorate_common::webauthn::NewCredential;
 
 use super::credential::{
-    api_key, authenticator, check_api_keys, check_origins, oauth_provider, unclaimed_authenticators,
+    api_key, authenticator, check_api_keys, check_origins, oauth_providers, unclaimed_authenticators,
     unclaimed_identities,
 };
-use super::quorum;
 pub use super::sign_in::SignIn;
+use super::{oidc, quorum};
 use crate::error::{Intent, Limit, Missing, RequestError, Unimplemented};
 use crate::execution::Execution;
 use crate::limits::Limits;
@@ -90,6 +90,7 @@ pub fn check_new(
     let limits = view.limits();
     let credentials = check(users, Some(view.organization), sign_in, limits)?;
     check_origins(&credentials, view)?;
+    oidc::verify_tokens(users.iter().flat_map(|user| &user.oauth_providers), view)?;
     for user in users {
         distinct(&user.tags, "userTags")?;
         view.tags_exist(&user.tags, TagKind::User)?;
@@ -173,8 +174,7 @@ pub fn first_user(new: NewUser, runtime: &mut Runtime<'_>) -> Result<User, Reque
 fn user_of(new: NewUser, now: Millis, random: &mut dyn FnMut() -> [u8; 16]) -> Result<User, RequestError> {
     let authenticators = new.authenticators.into_iter().map(|one| authenticator(one, now, random));
     let authenticators = authenticators.collect::<Result<_, _>>()?;
-    let oauth_providers = new.oauth_providers.iter().map(|one| oauth_provider(one, now, random));
-    let oauth_providers = oauth_providers.collect::<Result<_, _>>()?;
+    let oauth_providers = oauth_providers(&new.oauth_providers, &[], now, random)?;
     Ok(User {
         id: UserId::random(random()),
         name: new.name,

@@ -5,11 +5,14 @@ use quorate_common::client_signature::{self, LoginStatement};
 use quorate_common::ids::VerificationTokenId;
 use quorate_common::token::{TokenEnd, UnsignedToken, VerificationClaims};
 
+use crate::authentication::UsedToken;
 use crate::error::{Conflict, Corrupt, Intent, RequestError};
 use crate::execution::Execution;
-use crate::model::one_time_code::{Claim, Contact, OtpType, TokenUsage};
+use crate::model::one_time_code::{Contact, OtpType, TokenUsage};
+use crate::model::{Millis, Organization};
 use crate::params::one_time_code::ClientSignature;
-use crate::view::View;
+use crate::view::{OwnRecords, View};
+use crate::world::QuorumKey;
 
 /// The only scheme of client signatures.
 const SCHEME: &str = "CLIENT_SIGNATURE_SCHEME_API_P256";
@@ -38,6 +41,19 @@ pub fn issue(
     Ok(token.signed(&signature).ok_or_else(error)?)
 }
 
+/// Checks that a token was not used in this way before.
+///
+/// # Errors
+/// [`Conflict::VerificationToken`] if it was, or the error of the store.
+pub fn check_unused(
+    token: &UsedToken,
+    usage: TokenUsage,
+    records: OwnRecords<'_>,
+) -> Result<(), RequestError> {
+    let is_used = records.is_token_used(token.issuer, token.id, usage)?;
+    if is_used { Err(Conflict::VerificationToken.into()) } else { Ok(()) }
+}
+
 /// A token that was checked, and the contact that it proves.
 pub struct Proof {
     /// Contact.
@@ -45,16 +61,29 @@ pub struct Proof {
     claims: VerificationClaims,
 }
 
+/// Checks a token, as [`check`] does, for the organization of a view.
+///
+/// # Errors
+/// [`Intent::VerificationToken`] if the token fails one of the checks.
+pub fn read(token: &str, view: &View<'_>) -> Result<Proof, RequestError> {
+    check(token, view.quorum_key(), view.organization, view.now)
+}
+
 /// Checks a token: that this service signed it, for the organization or its parent, and that it has not ended.
 ///
 /// # Errors
 /// [`Intent::VerificationToken`] if it fails one of these checks.
-pub fn read(token: &str, view: &View<'_>) -> Result<Proof, RequestError> {
-    let claims = VerificationClaims::read(token, &view.quorum_key().public_key())
-        .filter(|claims| claims.exp.millis() > view.now)
+pub fn check(
+    token: &str,
+    quorum_key: &dyn QuorumKey,
+    organization: &Organization,
+    now: Millis,
+) -> Result<Proof, RequestError> {
+    let claims = VerificationClaims::read(token, &quorum_key.public_key())
+        .filter(|claims| claims.exp.millis() > now)
         .filter(|claims| {
             let issuer = claims.organization_id;
-            issuer == view.organization.id() || Some(issuer) == view.organization.head.parent
+            issuer == organization.id() || Some(issuer) == organization.head.parent
         })
         .ok_or(Intent::VerificationToken)?;
     let text = claims.contact.clone();
@@ -73,6 +102,20 @@ impl Proof {
     pub fn check_bound(&self) -> Result<(), RequestError> {
         let is_bound = self.claims.public_key.is_some() && matches!(self.claims.exp, TokenEnd::Millis(_));
         if is_bound { Ok(()) } else { Err(Intent::VerificationToken.into()) }
+    }
+
+    /// Checks that the token is bound to a public key.
+    ///
+    /// # Errors
+    /// [`Intent::VerificationToken`] if it is bound to another key, or to none.
+    pub fn check_key(&self, public_key: &str) -> Result<(), RequestError> {
+        let bound = self.claims.public_key.as_ref().filter(|key| key.eq_ignore_ascii_case(public_key));
+        if bound.is_some() { Ok(()) } else { Err(Intent::VerificationToken.into()) }
+    }
+
+    /// Returns the organization that issued the token, the id of the token, and the time at which it ends.
+    pub fn token(&self) -> UsedToken {
+        UsedToken { issuer: self.claims.organization_id, id: self.claims.id, ends: self.claims.exp.millis() }
     }
 
     /// Checks that the key of the token signed the login with a public key. A token without a key needs no
@@ -101,11 +144,9 @@ impl Proof {
     /// # Errors
     /// [`Conflict::VerificationToken`] if it was used in this way before, or the error of the store.
     pub fn use_once(&self, usage: TokenUsage, context: &mut Execution<'_>) -> Result<(), RequestError> {
-        let (issuer, token) = (self.claims.organization_id, self.claims.id);
-        if context.records().is_token_used(issuer, token, usage)? {
-            return Err(Conflict::VerificationToken.into());
-        }
-        context.claim(Claim::TokenUse(issuer, token, usage), self.claims.exp.millis());
+        let token = self.token();
+        check_unused(&token, usage, context.records())?;
+        context.claim(token.claim(usage), token.ends);
         Ok(())
     }
 }

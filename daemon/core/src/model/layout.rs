@@ -14,8 +14,8 @@ pub use activities::{
     listed_activity,
 };
 pub use index::{
-    IndexKey, Lookup, account_name, account_names, account_path, lookup_child, lookup_entries, lookup_entry,
-    named_account, signer, signers,
+    IndexKey, Lookup, account_name, account_names, account_path, identity, lookup_child, lookup_entries,
+    lookup_entry, named_account, signer, signers,
 };
 
 use quorate_common::ids::{

@@ -229,11 +229,39 @@ pub struct OauthProvider {
     pub audience: String,
     /// Claim `sub`.
     pub subject: String,
+    /// Why the identity is believed to be that of the user.
+    #[serde(default, skip_serializing_if = "IdentityProof::is_claim")]
+    pub proof: IdentityProof,
     /// Time of creation.
     pub created: Millis,
 }
 
+/// Why an OAuth identity is believed to be that of its user. Anybody can claim an identity of somebody else, which lets
+/// that person sign in as the user. It must not keep them from signing in elsewhere.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum IdentityProof {
+    /// It was registered by its claims.
+    #[default]
+    Claim,
+    /// It was registered by its claims, and the user proved another identity at the same issuer.
+    Issuer,
+    /// Its issuer signed a token.
+    Token,
+}
+
+impl IdentityProof {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_claim(&self) -> bool {
+        *self == Self::Claim
+    }
+}
+
 impl OauthProvider {
+    /// Returns whether this is the identity with these claims.
+    pub fn is(&self, issuer: &str, audience: &str, subject: &str) -> bool {
+        self.issuer == issuer && self.audience == audience && self.subject == subject
+    }
+
     /// Converts to the wire form.
     pub fn wire(&self) -> wire::OauthProvider {
         wire::OauthProvider {
@@ -282,7 +310,10 @@ impl User {
     pub fn holds(&self, scheme: Scheme, public_key: &str) -> bool {
         match scheme.curve() {
             Some(curve) => self.api_keys.iter().any(|key| key.curve == curve && key.public_key == public_key),
-            None => self.passkeys().any(|(_, passkey)| passkey.public_key == public_key),
+            None if scheme == Scheme::Webauthn => {
+                self.passkeys().any(|(_, passkey)| passkey.public_key == public_key)
+            }
+            None => false,
         }
     }
 

@@ -1,5 +1,7 @@
 //! Parameters of credentials.
 
+use std::fmt;
+
 use quorate_common::bounded::{AtMost, ExpirationSeconds, Label, Text};
 use quorate_common::ids::{ApiKeyId, AuthenticatorId, ProviderId, UserId};
 use quorate_common::stamp::ApiKeyCurve;
@@ -8,14 +10,18 @@ use quorate_common::wire_enum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::secret_text::SecretText;
 use super::session::PUBLIC_KEY;
 use crate::error::{Intent, RequestError};
+use crate::id_token::IdToken;
 use crate::limits::BATCH;
 
 /// A token that proves a contact.
 pub type VerificationToken = Text<{ 8 * 1024 }>;
 /// Longest part of an attestation, in bytes.
 const ATTESTATION: usize = 32 * 1024;
+/// Longest text of an ID token, in bytes.
+pub const OIDC_TOKEN: usize = 32 * 1024;
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -263,20 +269,20 @@ impl From<AuthenticatorParamsV2> for NewAuthenticator {
 }
 
 /// An OAuth identity given by its token.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OauthProviderParams {
     provider_name: Label,
-    oidc_token: Text<ATTESTATION>,
+    oidc_token: SecretText<OIDC_TOKEN>,
 }
 
 /// An OAuth identity given by its token or by its claims.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OauthProviderParamsV2 {
     provider_name: Label,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    oidc_token: Option<Text<ATTESTATION>>,
+    oidc_token: Option<SecretText<OIDC_TOKEN>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     oidc_claims: Option<OidcClaims>,
 }
@@ -290,10 +296,23 @@ pub struct OidcClaims {
 }
 
 /// An OAuth identity to register.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct NewOauthProvider {
     name: Label,
-    claims: Option<OidcClaims>,
+    evidence: Option<Evidence>,
+}
+
+/// What identifies an OAuth identity.
+#[derive(Clone)]
+enum Evidence {
+    Token(SecretText<OIDC_TOKEN>),
+    Claims(OidcClaims),
+}
+
+impl fmt::Debug for NewOauthProvider {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("NewOauthProvider").field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
 /// Name and claims of an OAuth identity.
@@ -309,36 +328,57 @@ pub struct Identity {
 }
 
 impl NewOauthProvider {
-    /// Returns the identity.
+    /// Returns the token that proves the identity, if there is one. It is not verified.
     ///
     /// # Errors
-    /// If claims are missing or empty. A token alone is not accepted, since no issuer is configured that
-    /// could verify it.
+    /// If it is not an ID token.
+    pub fn token(&self) -> Result<Option<IdToken<'_>>, RequestError> {
+        match &self.evidence {
+            Some(Evidence::Token(token)) => Ok(Some(IdToken::read(token.reveal()).ok_or(Intent::OidcToken)?)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Returns whether a token proves the identity.
+    pub const fn has_token(&self) -> bool {
+        matches!(self.evidence, Some(Evidence::Token(_)))
+    }
+
+    /// Returns the identity. A token is read and not verified. Of several audiences, the first is registered.
+    ///
+    /// # Errors
+    /// If the token cannot be read, or claims are missing or empty.
     pub fn identity(&self) -> Result<Identity, RequestError> {
-        let claims = self.claims.as_ref().ok_or(Intent::OidcToken)?;
-        let is_complete =
-            [&claims.iss, &claims.sub, &claims.aud].iter().all(|claim| !claim.as_str().is_empty());
-        if !is_complete {
+        let [issuer, audience, subject] = match (&self.evidence, self.token()?) {
+            (_, Some(token)) => {
+                let audience = token.audiences().first().ok_or(Intent::OidcToken)?;
+                [token.issuer().to_owned(), audience.clone(), token.subject().to_owned()]
+            }
+            (Some(Evidence::Claims(claims)), None) => {
+                [&claims.iss, &claims.aud, &claims.sub].map(|claim| claim.as_str().to_owned())
+            }
+            _ => return Err(Intent::OidcToken.into()),
+        };
+        if [&issuer, &audience, &subject].iter().any(|claim| claim.is_empty()) {
             return Err(Intent::OidcToken.into());
         }
-        Ok(Identity {
-            name: self.name.to_string(),
-            issuer: claims.iss.as_str().to_owned(),
-            audience: claims.aud.as_str().to_owned(),
-            subject: claims.sub.as_str().to_owned(),
-        })
+        Ok(Identity { name: self.name.to_string(), issuer, audience, subject })
     }
 }
 
 impl From<OauthProviderParams> for NewOauthProvider {
     fn from(params: OauthProviderParams) -> Self {
-        Self { name: params.provider_name, claims: None }
+        Self { name: params.provider_name, evidence: Some(Evidence::Token(params.oidc_token)) }
     }
 }
 
 impl From<OauthProviderParamsV2> for NewOauthProvider {
     fn from(params: OauthProviderParamsV2) -> Self {
-        let claims = params.oidc_claims.filter(|_| params.oidc_token.is_none());
-        Self { name: params.provider_name, claims }
+        let evidence = match (params.oidc_token, params.oidc_claims) {
+            (Some(token), None) => Some(Evidence::Token(token)),
+            (None, Some(claims)) => Some(Evidence::Claims(claims)),
+            _ => None,
+        };
+        Self { name: params.provider_name, evidence }
     }
 }

@@ -74,6 +74,11 @@ impl NewUser {
         }
     }
 
+    /// Returns whether a token proves an OAuth identity of the user.
+    pub fn has_token(&self) -> bool {
+        self.oauth_providers.iter().any(NewOauthProvider::has_token)
+    }
+
     /// Returns whether the user has a credential that does not expire.
     pub fn has_lasting_credential(&self) -> bool {
         let lasting_key = self.api_keys.iter().any(|key| key.expiration_seconds.is_none());

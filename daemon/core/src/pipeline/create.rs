@@ -112,6 +112,7 @@ fn caller(target: &Organization, credential_id: &str, stamp: Stamp) -> Result<Ca
         invitation: None,
         session_profile: None,
         is_recovery: false,
+        attestation: None,
         stamp,
     })
 }

@@ -128,6 +128,9 @@ fn run<'a>(
     let sent = SentBody::new(stamped(envelope.timestamp_ms)?, Fingerprint::of(body));
     let sent = if entry.is_per_caller() { sent.of_caller(organization, caller.user) } else { sent };
     let mut submission = Submission { world, body, kept: None, sent, caller, home, target, now };
+    if submission.caller.attestation.is_some() && !entry.attested {
+        return Err(Authn::AttestedOnly.into());
+    }
     submission.check_caller_organization(entry)?;
     match records::processed_body(world, &submission.target, &sent)? {
         None => {}
@@ -137,13 +140,13 @@ fn run<'a>(
                 return Err(Conflict::Body.into());
             }
             // A masked body is stored as it was the first time.
-            submission.kept = known.proposal().filter(|_| entry.masks).map(str::to_owned);
+            submission.kept = known.proposal().map(str::to_owned);
             return submission.replay(entry, *known, runtime);
         }
     }
     in_time(sent.stamped, runtime.now)?;
     let prepared = entry.parse(envelope.parameters)?;
-    if entry.masks {
+    if entry.masks || prepared.has_secret() {
         submission.kept = Some(masked(&envelope, organization, prepared.as_ref())?);
     }
     if let Some(newcomer) = prepared.newcomer() {

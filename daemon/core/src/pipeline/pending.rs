@@ -118,6 +118,11 @@ impl<'a> Pending<'a> {
         self.prepared.intent()
     }
 
+    /// Returns whether the parameters contain a secret, which is stored nowhere.
+    pub(super) fn has_secret(&self) -> bool {
+        self.prepared.has_secret()
+    }
+
     /// Returns the facts that policies can query.
     pub fn facts(&self) -> &Facts {
         &self.facts

@@ -9,7 +9,9 @@ use super::{Attempt, Submission};
 use crate::consensus::Approval;
 use crate::error::{Denied, Limit, RequestError};
 use crate::kind::{Entry, PreparedRequest};
+use crate::make::verification;
 use crate::model::layout;
+use crate::model::one_time_code::TokenUsage;
 use crate::view::{self, View};
 use crate::world::{Page, Runtime};
 
@@ -33,6 +35,11 @@ impl<'a> Submission<'a> {
         {
             return Err(invalid.clone());
         }
+        // A verification token opens one session.
+        let token = self.caller.attestation.as_ref().and_then(|attestation| attestation.token);
+        if let Some(token) = token {
+            verification::check_unused(&token, TokenUsage::Login, self.view().records())?;
+        }
         let mut activity = self.new_activity(entry, checked.intent(), runtime)?;
         let denied_by_credential = self.denied_by_credential(entry, &checked)?;
         let (verdict, evaluations) = checked.decide(&[self.approval()]);
@@ -44,7 +51,7 @@ impl<'a> Submission<'a> {
             (None, Verdict::Waits(_)) if is_decided_by_parent => {
                 (denied(Denied::Policies(evaluations.clone())), None)
             }
-            (None, Verdict::Waits(_)) if !entry.waits => (denied(Denied::Waiting), None),
+            (None, Verdict::Waits(pending)) if pending.has_secret() => (denied(Denied::Waiting), None),
             (None, Verdict::Waits(pending)) => {
                 if let Some(error) = pending.rule_error() {
                     (Transition::failed(error), None)
@@ -55,6 +62,9 @@ impl<'a> Submission<'a> {
             }
             (Some(reason), _) | (None, Verdict::Denied(reason, _)) => (denied(reason), None),
         };
+        if let (Transition::Completed(_, effects), Some(token)) = (&mut transition, token) {
+            effects.claims.push((token.claim(TokenUsage::Login), token.ends));
+        }
         activity.set_evaluations(evaluations);
         let shown_once = match &mut transition {
             Transition::Completed(executed, _) => executed.shown_once.take(),

@@ -10,7 +10,7 @@ use serde::de::IgnoredAny;
 use super::Entry;
 use super::query::QueryContext;
 use crate::authn::{self, Authenticated, Credentials, Stamped};
-use crate::error::{Intent, RequestError};
+use crate::error::{Authn, Intent, RequestError};
 use crate::model::{Millis, Organization};
 use crate::pipeline::Attempt;
 use crate::view::Caller;
@@ -61,6 +61,9 @@ pub fn admit(
     let Stamped { authenticated, document } = authn::for_query(world, credentials, body, entry.scope, now)?;
     reject_activity_members(&document)?;
     let Authenticated { caller, home, target } = authenticated;
+    if caller.attestation.is_some() && !entry.attested {
+        return Err(Authn::AttestedOnly.into());
+    }
     let tenant = home.head.parent.unwrap_or(home.id());
     Ok(Admitted { entry, organization: target, caller, tenant, document, now })
 }

@@ -35,6 +35,8 @@ pub(super) trait Query: DeserializeOwned + JsonSchema + 'static {
     const COST: Cost = Cost::Large;
     /// Where the credential of the caller is searched.
     const SCOPE: CredentialScope = CredentialScope::OrganizationAndParent;
+    /// Whether an attested stamp authenticates the query.
+    const ATTESTED: bool = false;
     /// Value of the member, or the whole answer.
     type Answer: Answer;
 
@@ -71,6 +73,7 @@ pub struct Entry {
     /// Cost of the answer.
     pub cost: Cost,
     pub(super) scope: CredentialScope,
+    pub(super) attested: bool,
     pub(super) answer: fn(&Entry, &QueryContext<'_>, &Document) -> Result<Vec<u8>, RequestError>,
     describe: fn(&Entry) -> QueryEntry,
 }
@@ -78,7 +81,15 @@ pub struct Entry {
 /// Returns the row of a query: the last segment of its path, the only member of its answer, or an empty text if
 /// the answer has several, and what its type states.
 pub(super) const fn entry<Q: Query>(name: &'static str, member: &'static str) -> Entry {
-    Entry { name, member, cost: Q::COST, scope: Q::SCOPE, answer: answer::<Q>, describe: describe::<Q> }
+    Entry {
+        name,
+        member,
+        cost: Q::COST,
+        scope: Q::SCOPE,
+        attested: Q::ATTESTED,
+        answer: answer::<Q>,
+        describe: describe::<Q>,
+    }
 }
 
 impl Entry {

@@ -29,6 +29,7 @@ mod creation;
 mod errors;
 mod fixture;
 mod golden;
+mod id_tokens;
 mod inbox;
 mod invitations;
 mod limits;

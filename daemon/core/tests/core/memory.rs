@@ -12,6 +12,7 @@ use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
 use quorate_core::authn::Credentials;
 use quorate_core::budget::Budget;
 use quorate_core::error::{Corrupt, RequestError};
+use quorate_core::id_token::IssuerKeys;
 use quorate_core::interfaces::Interface;
 use quorate_core::limits::Limits;
 use quorate_core::model::layout::{self, IndexKey, Key};
@@ -25,6 +26,8 @@ use quorate_core::world::{InterfaceCache, Keyring, Order, Page, QuorumKey, Recor
 use quorate_core::{kinds, queries, records};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+
+use crate::id_tokens;
 
 /// The stored rows, and the state of the deterministic randomness.
 #[derive(Clone)]
@@ -251,6 +254,11 @@ impl Memory {
         self.rows.clone()
     }
 
+    /// Returns whether a row contains a text.
+    pub(crate) fn contains_text(&self, text: &str) -> bool {
+        self.rows.values().any(|row| row.windows(text.len()).any(|window| window == text.as_bytes()))
+    }
+
     /// Returns an organization as stored.
     pub(crate) fn stored(&self, id: OrganizationId) -> Organization {
         records::organization(self, id).expect("the store is readable").expect("the record exists")
@@ -415,6 +423,10 @@ impl World for Memory {
 
     fn sends_sms(&self) -> bool {
         self.sends_sms
+    }
+
+    fn issuer_keys(&self, issuer: &str, _: Option<&str>) -> Result<Arc<IssuerKeys>, RequestError> {
+        id_tokens::issuer_keys(issuer)
     }
 
     fn allows_registration(&self) -> bool {

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use http::HeaderName;
 
-use crate::outbox::receiver::{ReceiverPolicy, WebhookUrl};
+use crate::outgoing::{OutgoingUrl, ReceiverPolicy};
 
 /// Status codes with which gateways accept an SMS.
 const ACCEPTED: [u16; 3] = [200, 201, 202];
@@ -168,7 +168,7 @@ impl FromStr for Field {
 
 /// The URL of a gateway. Any host is allowed, with and without TLS.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GatewayUrl(pub(super) WebhookUrl);
+pub struct GatewayUrl(pub(super) OutgoingUrl);
 
 impl GatewayUrl {
     /// Parses a URL, in which the user name replaces `{username}`.
@@ -184,7 +184,7 @@ impl GatewayUrl {
             return Err("needs a username of letters, digits and -._~");
         }
         let text = text.replace("{username}", username);
-        WebhookUrl::check(&text, &ReceiverPolicy::unrestricted()).map(Self)
+        OutgoingUrl::check(&text, &ReceiverPolicy::unrestricted()).map(Self)
     }
 }
 

@@ -5,6 +5,8 @@ use super::Kind;
 mod create_read_only_session;
 mod create_read_write_session;
 mod email_auth;
+mod oauth;
+mod oauth_login;
 mod otp_login;
 pub(super) mod session;
 mod stamp_login;
@@ -13,6 +15,8 @@ pub(super) const KINDS: &[Kind] = &[
     create_read_only_session::KIND,
     create_read_write_session::KIND,
     email_auth::KIND,
+    oauth::KIND,
+    oauth_login::KIND,
     otp_login::KIND,
     stamp_login::KIND,
 ];

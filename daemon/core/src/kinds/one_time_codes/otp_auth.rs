@@ -61,7 +61,7 @@ impl Kind for Intent {
         context: &mut Execution<'_>,
     ) -> Result<Outcome, RequestError> {
         let accepted = one_time_code::accept_auth(self.otp_id, self.otp_code.reveal(), context)?;
-        code_request::check_feature(&accepted.contact, &context.view())?;
+        code_request::check_feature(&accepted.contact, context.organization)?;
         // The user may have another contact by now, which the code does not prove.
         let user = context.organization.user(accepted.flow).filter(|user| accepted.contact.is_of(user));
         let user = accepted.contact.verified(user.ok_or(Wrong::OtpCode)?.clone());

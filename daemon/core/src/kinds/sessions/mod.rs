@@ -5,6 +5,8 @@ use super::prelude::*;
 mod create_read_only_session;
 mod create_read_write_session;
 mod email_auth;
+mod oauth;
+mod oauth_login;
 mod otp_login;
 mod stamp_login;
 
@@ -15,6 +17,8 @@ pub(super) const ENTRIES: &[Entry] = &[
     entry::<email_auth::V1>(),
     entry::<email_auth::V2>(),
     entry::<email_auth::V3>(),
+    entry::<oauth::Intent>(),
+    entry::<oauth_login::Intent>(),
     entry::<otp_login::V1>(),
     entry::<otp_login::V2>(),
     entry::<stamp_login::Intent>(),

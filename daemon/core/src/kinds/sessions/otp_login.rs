@@ -120,7 +120,7 @@ impl Kind for Request {
             proof.check_bound()?;
         }
         proof.check_login(self.client_signature.as_ref(), self.login.public_key.as_str())?;
-        code_request::check_feature(&proof.contact, view)?;
+        code_request::check_feature(&proof.contact, view.organization)?;
         let user = sign_in::holder(&proof.contact, view.organization)?.clone();
         Ok((proof, user, session::check_login(&self.login, view)?))
     }

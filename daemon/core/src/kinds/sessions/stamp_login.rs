@@ -25,6 +25,7 @@ impl Version for Intent {
 impl Kind for Intent {
     const ACTS: Acts = Some((Action::Create, Resource::Auth));
     const GATE: Gate = Gate::OwnCredential;
+    const ATTESTED: bool = true;
     const SCOPE: CredentialScope = CredentialScope::SubOrganizations;
     type Plan = Login;
     type Outcome = Outcome;

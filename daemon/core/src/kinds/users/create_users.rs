@@ -69,6 +69,10 @@ impl Kind for Request {
         user::check_new(&self.0, "users", sign_in(view.organization), view)
     }
 
+    fn has_secret(&self) -> bool {
+        self.0.iter().any(NewUser::has_token)
+    }
+
     fn execute(self, (): (), context: &mut Execution<'_>) -> Result<UsersResult, RequestError> {
         Ok(UsersResult { user_ids: AtMost::cut(user::add(self.0, context)?) })
     }

@@ -4,8 +4,9 @@ use quorate_common::ids::OrganizationId;
 
 use crate::model::layout::{self, IndexKey, Key, Lookup};
 use crate::model::organization::Head;
+use crate::model::user::IdentityProof;
 use crate::model::write::{Effect, Write};
-use crate::model::{PrivateKey, User, WalletAccount};
+use crate::model::{OauthProvider, PrivateKey, User, WalletAccount};
 
 /// Returns the key of the list entry of an organization under its parent, or among the top-level
 /// organizations.
@@ -77,6 +78,9 @@ pub(super) fn user_lookup_keys(head: &Head, user: &User, index: &IndexKey) -> Ve
     }
     values.extend(user.api_keys.iter().map(|key| (Lookup::PublicKey, key.public_key.clone())));
     values.extend(user.authenticators.iter().map(|one| (Lookup::CredentialId, one.credential_id.clone())));
+    let proven = user.oauth_providers.iter().filter(|one| one.proof > IdentityProof::Claim);
+    let identity = |one: &OauthProvider| layout::identity(&one.issuer, &one.audience, &one.subject);
+    values.extend(proven.map(|one| (Lookup::OauthIdentity, identity(one))));
     let keys = values.into_iter();
     keys.map(|(lookup, value)| layout::lookup_entry(index, parent, lookup, &value, head.id, of)).collect()
 }

@@ -70,6 +70,13 @@ pub enum Lookup {
     VerifiedEmail = 8,
     /// Verified telephone number of a user.
     VerifiedPhoneNumber = 9,
+    /// OAuth identity of a user, as [`identity`] writes it. Identities that were only claimed have no entry.
+    OauthIdentity = 10,
+}
+
+/// Returns the text by which an OAuth identity is looked up: its claims as a JSON array, which is unambiguous.
+pub fn identity(issuer: &str, audience: &str, subject: &str) -> String {
+    serde_json::json!([issuer, audience, subject]).to_string()
 }
 
 /// Returns the key of the index entry of an account by its curve, path and address format.

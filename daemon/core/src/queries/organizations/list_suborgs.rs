@@ -3,10 +3,14 @@
 //! - `{}` is answered.
 //! - `{"filterType": "NAME", "filterValue": "child"}` is answered.
 //! - `{"filterType": "COLOR"}` is refused with 400: invalid request body: `filterType`: unknown name
-//! - `{"filterType": "OIDC_TOKEN"}` is refused with 501: unimplemented: sub-organizations cannot be filtered by OIDC token
+//! - `{"filterType": "OIDC_CLAIMS", "filterValue": "{\"iss\": \"https://issuer.example\", \"sub\": \"s\", \"aud\": \"a\"}"}` is answered.
+//! - `{"filterType": "OIDC_CLAIMS", "filterValue": "{}"}` is refused with 400: invalid OIDC token
+//! - `{"filterType": "OIDC_TOKEN", "filterValue": "a.b.c"}` is refused with 400: invalid OIDC token
 
-use super::{FILTER_LIMIT, Filters, matching, names};
-use crate::error::Unimplemented;
+use quorate_common::json;
+
+use super::{Filters, having, matching, names};
+use crate::id_token::IdToken;
 use crate::model::layout::{self, Lookup};
 use crate::queries::prelude::*;
 use crate::records;
@@ -22,17 +26,24 @@ const FILTERS: &Filters = &[
     ("WALLET_ACCOUNT_ADDRESS", Lookup::WalletAccountAddress),
 ];
 
+/// Name of the filter by the identity that an ID token proves.
+const TOKEN: &str = "OIDC_TOKEN";
+/// Name of the filter by the claims of an identity, in JSON.
+const CLAIMS: &str = "OIDC_CLAIMS";
+/// Maximum length of an ID token, in bytes.
+const TOKEN_LIMIT: usize = 16 * 1024;
+
 /// Returns a page of the ids of sub-organizations.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ListSuborgs {
     /// Values by which sub-organizations are found; empty for all sub-organizations.
     #[serde(default)]
-    #[schemars(extend("enum" = [""].into_iter().chain(names(FILTERS)).collect::<Vec<_>>()))]
+    #[schemars(extend("enum" = ["", TOKEN, CLAIMS].into_iter().chain(names(FILTERS)).collect::<Vec<_>>()))]
     filter_type: String,
     /// Value that they have.
     #[serde(default)]
-    #[schemars(length(max = FILTER_LIMIT))]
+    #[schemars(length(max = TOKEN_LIMIT))]
     filter_value: String,
     pagination_options: Option<Pagination>,
 }
@@ -44,13 +55,34 @@ impl Query for ListSuborgs {
         let pagination = self.pagination_options.unwrap_or_default();
         match self.filter_type.as_str() {
             "" => children(context, &pagination),
-            "OIDC_TOKEN" => {
-                let text = "sub-organizations cannot be filtered by OIDC token";
-                Err(Unimplemented::Feature(text.to_owned()).into())
+            TOKEN => {
+                having(context, Lookup::OauthIdentity, &proven(context, &self.filter_value)?, &pagination)
             }
+            CLAIMS => having(context, Lookup::OauthIdentity, &claimed(&self.filter_value)?, &pagination),
             name => matching(context, FILTERS, name, &self.filter_value, &pagination),
         }
     }
+}
+
+/// Returns the identity that a token proves, as the index contains it.
+fn proven(context: &QueryContext<'_>, token: &str) -> Result<String, RequestError> {
+    let token = IdToken::read(token).ok_or(Intent::OidcToken)?;
+    let keys = context.world.issuer_keys(token.issuer(), token.key_id())?;
+    let audience = token.audiences().first().filter(|_| token.is_signed(&keys, context.now));
+    Ok(layout::identity(token.issuer(), audience.ok_or(Intent::OidcToken)?, token.subject()))
+}
+
+/// Returns the identity with these claims, as the index contains it.
+fn claimed(claims: &str) -> Result<String, RequestError> {
+    #[derive(Deserialize)]
+    struct Claims {
+        iss: String,
+        aud: String,
+        sub: String,
+    }
+    let claims = json::parse(claims.as_bytes()).ok().and_then(|claims| serde_json::from_value(claims).ok());
+    let Claims { iss, aud, sub } = claims.ok_or(Intent::OidcToken)?;
+    Ok(layout::identity(&iss, &aud, &sub))
 }
 
 fn children(

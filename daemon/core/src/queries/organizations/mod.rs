@@ -43,7 +43,17 @@ fn matching(
         Lookup::PublicKey => text.to_ascii_lowercase(),
         _ => text.to_owned(),
     };
-    let prefix = layout::lookup_entries(context.world.index(), context.id(), lookup, &text);
+    having(context, lookup, &text, pagination)
+}
+
+/// Returns a page of the sub-organizations with a value, as the index contains it.
+fn having(
+    context: &QueryContext<'_>,
+    lookup: Lookup,
+    value: &str,
+    pagination: &Pagination,
+) -> Result<Vec<OrganizationId>, RequestError> {
+    let prefix = layout::lookup_entries(context.world.index(), context.id(), lookup, value);
     let (cursor, is_before) =
         pagination.cursor(|text| Ok(text.parse::<OrganizationId>().map_err(|_| Intent::Cursor)?))?;
     let order = if is_before { Order::Descending } else { Order::Ascending };

@@ -22,6 +22,7 @@ pub(super) struct Whoami {}
 
 impl Query for Whoami {
     const COST: Cost = Cost::Small;
+    const ATTESTED: bool = true;
     const SCOPE: CredentialScope = CredentialScope::SubOrganizations;
     type Answer = Identity;
 

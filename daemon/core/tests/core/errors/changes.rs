@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Row, Sender};
 use crate::fixture::{Fixture, Person};
+use crate::id_tokens::Token;
 use crate::samples;
 
 /// Returns valid parameters of a type of this module. The user whose credentials change is the last argument.
@@ -18,6 +19,10 @@ pub(super) fn sample(name: &str, fixture: &Fixture, subject: &Person) -> Option<
         }
         "CREATE_OAUTH_PROVIDERS_V2" => {
             json!({"userId": subject.user, "oauthProviders": [samples::provider("fresh")]})
+        }
+        "CREATE_OAUTH_PROVIDERS" => {
+            let token = Token::new("fresh", "").sign();
+            json!({"userId": subject.user, "oauthProviders": [{"providerName": "own", "oidcToken": token}]})
         }
         "CREATE_POLICIES" => json!({"policies": [samples::policy("one"), samples::policy("two")]}),
         "CREATE_POLICY" => {
@@ -231,6 +236,14 @@ pub(super) fn rows(fixture: &Fixture) -> Vec<Row> {
             AlreadyExists,
             Some("OAUTH_PROVIDER_ALREADY_EXISTS"),
             "OAuth provider already exists".to_owned(),
+        ),
+        (
+            "CREATE_OAUTH_PROVIDERS",
+            Sender::Root,
+            json!({"oauthProviders": [{"providerName": "p", "oidcToken": "t"}]}),
+            InvalidArgument,
+            Some("INVALID_OIDC_TOKEN"),
+            "invalid OIDC token".to_owned(),
         ),
         (
             "CREATE_OAUTH_PROVIDERS_V2",

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Row, Sender};
 use crate::fixture::{Fixture, Person, public_key, target_public_key};
+use crate::id_tokens::Token;
 use crate::samples;
 use crate::sign_in::{TOKEN_KEY, client_signature};
 
@@ -79,6 +80,13 @@ pub(super) fn sample(name: &str, fixture: &Fixture, subject: &Person) -> Option<
             json!({"otpId": prepared.auth[0], "otpCode": prepared.auth[1],
             "targetPublicKey": target_public_key(31)}),
         ]),
+        "OAUTH" => {
+            let token = Token::new("user", &target_public_key(31)).sign();
+            joined([lifetime, key, json!({"oidcToken": token, "targetPublicKey": target_public_key(31)})])
+        }
+        "OAUTH_LOGIN" => {
+            joined([lifetime, login(), json!({"oidcToken": Token::new("user", &public_key(30)).sign()})])
+        }
         "EMAIL_AUTH" | "EMAIL_AUTH_V2" | "EMAIL_AUTH_V3" => joined([lifetime, key, mailed(), organization]),
         "INIT_USER_EMAIL_RECOVERY" | "INIT_USER_EMAIL_RECOVERY_V2" => {
             joined([lifetime, mailed(), organization])
@@ -144,6 +152,12 @@ pub(super) fn rows(fixture: &Fixture) -> Vec<Row> {
         None,
         "invalid client signature",
     );
+    for name in ["OAUTH", "OAUTH_LOGIN"] {
+        for token in ["a.b.c".to_owned(), Token::new("nobody", &public_key(30)).sign()] {
+            let token = json!({ "oidcToken": token });
+            row(name, token, InvalidArgument, Some("INVALID_OIDC_TOKEN"), "invalid OIDC token");
+        }
+    }
     let registered = "public key is already registered in this organization";
     row("OTP_LOGIN", json!({"publicKey": public_key(0)}), AlreadyExists, None, registered);
     let target = "invalid target public key: not a P-256 public key in hexadecimal digits";

@@ -16,9 +16,11 @@ use sha2::{Digest, Sha256};
 use crate::fixture::{AuthMethod, Fixture, NOW, Person, public_key, seal_for};
 use crate::memory::Memory;
 
+mod attested;
 mod limits;
 mod logins;
 mod mailed_keys;
+mod oidc;
 mod stored;
 mod tokens;
 

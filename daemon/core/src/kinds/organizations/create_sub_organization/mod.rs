@@ -6,7 +6,7 @@ use crate::execution::NewWallet;
 use crate::kinds::prelude::*;
 use crate::make::credential;
 use crate::make::user::{self, SignIn};
-use crate::make::{private_key, quorum, wallet};
+use crate::make::{oidc, private_key, quorum, wallet};
 use crate::model::RootQuorum;
 use crate::model::change::NewOrganization;
 use crate::model::organization::Head;
@@ -90,8 +90,7 @@ impl<O: From<Created> + Serialize + JsonSchema + 'static> Kind for Request<O> {
         if usize::try_from(threshold).unwrap_or(usize::MAX) > self.root_users.len() {
             return Err(Wrong::Threshold("quorum threshold must not exceed the number of root users").into());
         }
-        let limits = view.limits();
-        let disabled = &self.disabled;
+        let (limits, disabled) = (view.limits(), &self.disabled);
         let sign_in = SignIn {
             email: disabled.allows(FeatureName::EmailAuth) || disabled.allows(FeatureName::OtpEmailAuth),
             sms: disabled.allows(FeatureName::SmsAuth),
@@ -99,6 +98,7 @@ impl<O: From<Created> + Serialize + JsonSchema + 'static> Kind for Request<O> {
         let credentials = user::check(&self.root_users, None, sign_in, limits)?;
         quorum::of_new_users(&self.root_users, threshold, sign_in)?;
         credential::check_origins(&credentials, view)?;
+        oidc::verify_tokens(self.root_users.iter().flat_map(|user| &user.oauth_providers), view)?;
         check_limit(0, self.root_users.len(), limits.users, "users", "users")?;
         private_key::check(&self.private_keys)?;
         // A new organization has no tags.
@@ -110,6 +110,10 @@ impl<O: From<Created> + Serialize + JsonSchema + 'static> Kind for Request<O> {
             wallet::names_differ(&wallet.accounts)?;
         }
         Ok(threshold)
+    }
+
+    fn has_secret(&self) -> bool {
+        self.root_users.iter().any(NewUser::has_token)
     }
 
     fn execute(self, threshold: u32, context: &mut Execution<'_>) -> Result<O, RequestError> {

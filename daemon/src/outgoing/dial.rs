@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONNECTION, CONTENT_TYPE, HOST, HeaderName, HeaderValue, USER_AGENT};
+use http::header::{ACCEPT, CONNECTION, CONTENT_TYPE, HOST, HeaderName, HeaderValue, USER_AGENT};
 use http::{Request, StatusCode};
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
@@ -23,7 +23,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::TlsConnector;
 use url::Host;
 
-use super::receiver::{ReceiverPolicy, WebhookUrl};
+use super::receiver::{OutgoingUrl, ReceiverPolicy};
 
 /// Deadline of a delivery, from name resolution to the status of the answer.
 const DEADLINE: Duration = Duration::from_secs(10);
@@ -41,9 +41,10 @@ const ANSWER_HEAD_BYTES: usize = 16 * 1024;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const AGENT: HeaderValue = HeaderValue::from_static("Quorate-Webhook/1");
+const READER: HeaderValue = HeaderValue::from_static("Quorate/1");
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
-/// Outcome of a delivery.
+/// Outcome of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// The receiver accepted it, with this status.
@@ -58,7 +59,7 @@ pub enum Outcome {
     Silent(&'static str),
 }
 
-/// Delivers webhooks. Cheap to clone.
+/// Sends requests. Cheap to clone.
 #[derive(Clone)]
 pub struct Dialler {
     policy: Arc<ReceiverPolicy>,
@@ -77,11 +78,11 @@ enum Names {
 
 impl Dialler {
     /// Creates a dialler that verifies certificates against the roots of the system. Without roots, the
-    /// daemon still starts, but each delivery to an https receiver fails.
+    /// daemon still starts, but each request to an https receiver fails.
     pub fn new(policy: ReceiverPolicy) -> Self {
         let tls = tls_connector();
         if let Err(error) = &tls {
-            tracing::warn!(%error, "webhooks cannot use https");
+            tracing::warn!(%error, "requests to other services cannot use https");
         }
         Self { policy: Arc::new(policy), tls: tls.ok(), deadline: DEADLINE, names: Names::System }
     }
@@ -92,7 +93,7 @@ impl Dialler {
     }
 
     /// Posts a JSON body once. The outcome depends only on the status line of the answer.
-    pub async fn post(&self, url: &WebhookUrl, headers: &[(&str, String)], body: Bytes) -> Outcome {
+    pub async fn post(&self, url: &OutgoingUrl, headers: &[(&str, String)], body: Bytes) -> Outcome {
         let request = match request(url, headers, body) {
             Ok(request) => request,
             Err(reason) => return Outcome::NotAllowed(reason),
@@ -106,13 +107,9 @@ impl Dialler {
     /// Returns the outcome of a request without an answer.
     pub async fn call(
         &self,
-        url: &WebhookUrl,
-        mut request: Request<Full<Bytes>>,
+        url: &OutgoingUrl,
+        request: Request<Full<Bytes>>,
     ) -> Result<StatusCode, Outcome> {
-        let host = HeaderValue::from_str(&url.authority);
-        let host = host.map_err(|_| Outcome::NotAllowed("host is not a valid header value"))?;
-        request.headers_mut().insert(HOST, host);
-        request.headers_mut().insert(CONNECTION, CLOSE);
         let until = Instant::now() + self.deadline;
         let answer = timeout_at(until, self.exchange(url, request)).await;
         let answer = answer.unwrap_or(Err(Outcome::Silent("no answer in time")))?;
@@ -121,7 +118,35 @@ impl Dialler {
         Ok(answer.status)
     }
 
-    async fn exchange(&self, url: &WebhookUrl, request: Request<Full<Bytes>>) -> Result<Answer, Outcome> {
+    /// Gets a document of at most `limit` bytes until `deadline`. Redirects are not followed.
+    ///
+    /// # Errors
+    /// Returns the outcome of a request without a complete answer of status 200.
+    pub async fn get(&self, url: &OutgoingUrl, limit: usize, deadline: Instant) -> Result<Bytes, Outcome> {
+        let mut request = Request::new(Full::default());
+        *request.uri_mut() = url.target.clone().into();
+        request.headers_mut().insert(ACCEPT, JSON);
+        request.headers_mut().insert(USER_AGENT, READER);
+        let reading = async {
+            let Answer { status, body: (body, _connection) } = self.exchange(url, request).await?;
+            if status != StatusCode::OK {
+                return Err(Outcome::Final(status.as_u16()));
+            }
+            let body = Limited::new(body, limit).collect().await;
+            Ok(body.map_err(|_| Outcome::Silent("no complete answer of a permitted size"))?.to_bytes())
+        };
+        timeout_at(deadline, reading).await.unwrap_or(Err(Outcome::Silent("no answer in time")))
+    }
+
+    async fn exchange(
+        &self,
+        url: &OutgoingUrl,
+        mut request: Request<Full<Bytes>>,
+    ) -> Result<Answer, Outcome> {
+        let host = HeaderValue::from_str(&url.authority);
+        let host = host.map_err(|_| Outcome::NotAllowed("host is not a valid header value"))?;
+        request.headers_mut().insert(HOST, host);
+        request.headers_mut().insert(CONNECTION, CLOSE);
         let stream = self.connect(url).await?;
         if !url.is_tls {
             return send(stream, request).await;
@@ -133,7 +158,7 @@ impl Dialler {
     }
 
     /// Connects to a checked address. A name is rejected if any of its addresses is not allowed.
-    async fn connect(&self, url: &WebhookUrl) -> Result<TcpStream, Outcome> {
+    async fn connect(&self, url: &OutgoingUrl) -> Result<TcpStream, Outcome> {
         let addresses = self.addresses(url).await?;
         if addresses.len() > ADDRESSES || !addresses.iter().all(|address| self.policy.permits(*address)) {
             return Err(Outcome::NotAllowed("address is not allowed"));
@@ -149,7 +174,7 @@ impl Dialler {
         Err(Outcome::Silent("cannot connect"))
     }
 
-    async fn addresses(&self, url: &WebhookUrl) -> Result<Vec<IpAddr>, Outcome> {
+    async fn addresses(&self, url: &OutgoingUrl) -> Result<Vec<IpAddr>, Outcome> {
         let name = match &url.host {
             Host::Ipv4(address) => return Ok(vec![IpAddr::V4(*address)]),
             Host::Ipv6(address) => return Ok(vec![IpAddr::V6(*address)]),
@@ -187,7 +212,7 @@ fn server_name(host: &Host<String>) -> Option<ServerName<'static>> {
 }
 
 fn request(
-    url: &WebhookUrl,
+    url: &OutgoingUrl,
     headers: &[(&str, String)],
     body: Bytes,
 ) -> Result<Request<Full<Bytes>>, &'static str> {

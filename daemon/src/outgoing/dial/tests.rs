@@ -73,7 +73,7 @@ fn dialler(policy: ReceiverPolicy) -> Dialler {
 }
 
 async fn post(dialler: &Dialler, url: &str) -> Outcome {
-    let url = WebhookUrl::check(url, &dialler.policy).unwrap();
+    let url = OutgoingUrl::check(url, &dialler.policy).unwrap();
     let headers = [("X-Turnkey-Event-Id", "evt_123".to_owned())];
     let posting = dialler.post(&url, &headers, Bytes::from_static(b"{\"a\":1}"));
     timeout(Duration::from_secs(20), posting).await.unwrap_or_else(|_| panic!("no outcome in time"))
@@ -231,7 +231,7 @@ async fn certificates_are_verified_by_name() {
 #[tokio::test]
 async fn headers_with_line_breaks_are_rejected() {
     let dialler = dialler(ReceiverPolicy::dev());
-    let url = WebhookUrl::check("http://127.0.0.1:9/", &dialler.policy).unwrap();
+    let url = OutgoingUrl::check("http://127.0.0.1:9/", &dialler.policy).unwrap();
     for header in [("X-Event", "a\r\nX-Other: b".to_owned()), ("X Event", "a".to_owned())] {
         let outcome = dialler.post(&url, std::slice::from_ref(&header), Bytes::new()).await;
         assert!(matches!(outcome, Outcome::NotAllowed(_)), "{header:?}");

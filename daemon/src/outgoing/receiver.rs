@@ -52,16 +52,16 @@ impl ReceiverPolicy {
 
 /// A checked URL of a receiver.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WebhookUrl {
+pub struct OutgoingUrl {
     pub(super) is_tls: bool,
     pub(super) host: Host<String>,
     pub(super) port: u16,
     /// Value of the `Host` header.
     pub(super) authority: String,
-    pub(super) target: PathAndQuery,
+    pub(crate) target: PathAndQuery,
 }
 
-impl WebhookUrl {
+impl OutgoingUrl {
     /// Parses and checks a URL.
     ///
     /// # Errors
@@ -186,7 +186,7 @@ mod tests {
     }
 
     fn check(text: &str, policy: &ReceiverPolicy, expected: Result<(), &'static str>) {
-        assert_eq!(WebhookUrl::check(text, policy).map(|_| ()), expected, "{text}");
+        assert_eq!(OutgoingUrl::check(text, policy).map(|_| ()), expected, "{text}");
     }
 
     #[test]
@@ -319,7 +319,7 @@ mod tests {
     #[test]
     fn a_checked_url_keeps_its_parts() {
         let url =
-            WebhookUrl::check("https://Example.org:8443/a/../b?c=%20", &ReceiverPolicy::default()).unwrap();
+            OutgoingUrl::check("https://Example.org:8443/a/../b?c=%20", &ReceiverPolicy::default()).unwrap();
         assert_eq!((url.authority.as_str(), url.port, url.is_tls), ("example.org:8443", 8443, true));
         assert_eq!(url.target.as_str(), "/b?c=%20");
     }

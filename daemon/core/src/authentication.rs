@@ -1,0 +1,71 @@
+//! How a caller authenticated: by which credential of a user a request was stamped. MFA policies require such proofs.
+
+use quorate_common::ids::{
+    ApiKeyId, AuthenticatorId, OrganizationId, ProviderId, SessionProfileId, VerificationTokenId,
+};
+use quorate_common::stamp::Scheme;
+
+use crate::model::one_time_code::{Claim, TokenUsage};
+use crate::model::{Millis, User};
+
+/// The credential that stamped a request. Two stamps with equal values prove the same thing. A session proves only
+/// that it exists: it does not carry the method of the login that created it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Authentication {
+    /// Passkey.
+    Passkey(AuthenticatorId),
+    /// API key that was registered with its public key.
+    ApiKey(ApiKeyId),
+    /// Key of a session, with the profile that limits it; `None` for the default profile.
+    Session(Option<SessionProfileId>),
+    /// One-time code that was sent to the verified mail address.
+    EmailCode,
+    /// One-time code that was sent to the verified telephone number.
+    SmsCode,
+    /// Identity at an OAuth provider.
+    Oauth(ProviderId),
+}
+
+impl Authentication {
+    /// Returns what the key of a stamp proves about a user. `None` if the user does not have the key now, or if it is
+    /// a recovery key, which proves nothing.
+    pub fn of_key(user: &User, scheme: Scheme, public_key: &str) -> Option<Self> {
+        let Some(curve) = scheme.curve() else {
+            let mut passkeys = user.passkeys().filter(|_| scheme == Scheme::Webauthn);
+            return passkeys.find_map(|(one, passkey)| {
+                (passkey.public_key == public_key).then_some(Self::Passkey(one.id))
+            });
+        };
+        let mut keys = user.api_keys.iter();
+        let key =
+            keys.find(|key| key.curve == curve && key.public_key == public_key && !key.is_recovery())?;
+        Some(if key.is_session() { Self::Session(key.session_profile) } else { Self::ApiKey(key.id) })
+    }
+}
+
+/// The sign-in that an attested stamp proves. The key of such a stamp is registered nowhere.
+#[derive(Debug, Clone)]
+pub struct Attestation {
+    /// What was proved.
+    pub authentication: Authentication,
+    /// Verification token that proves it, unless an ID token does.
+    pub token: Option<UsedToken>,
+}
+
+/// A verification token whose use is counted.
+#[derive(Debug, Clone, Copy)]
+pub struct UsedToken {
+    /// Organization that issued it.
+    pub issuer: OrganizationId,
+    /// Id.
+    pub id: VerificationTokenId,
+    /// Time at which it ends.
+    pub ends: Millis,
+}
+
+impl UsedToken {
+    /// Returns the claim that counts a use.
+    pub const fn claim(&self, usage: TokenUsage) -> Claim {
+        Claim::TokenUse(self.issuer, self.id, usage)
+    }
+}

@@ -1,0 +1,200 @@
+//! Attested stamps: authentication by a token that proves a sign-in, for requests that open a session.
+
+use std::sync::Arc;
+
+use quorate_common::ids::OrganizationId;
+use quorate_common::stamp::{AttestationType, AttestedStamp};
+
+use super::{Authenticated, CANDIDATES};
+use crate::authentication::{Attestation, Authentication};
+use crate::error::{Authn, Denied, Intent, Missing, RequestError};
+use crate::id_token::IdToken;
+use crate::make::{code_request, oidc, verification};
+use crate::model::layout::{self, Lookup};
+use crate::model::one_time_code::{Contact, OtpType};
+use crate::model::user::IdentityProof;
+use crate::model::{Millis, Organization, User, ip_allowlist};
+use crate::view::{Caller, CredentialScope};
+use crate::world::{Page, World};
+
+/// Parses the value of an `X-Stamp-Attested` header.
+pub(super) fn read(header: &str) -> Result<AttestedStamp, RequestError> {
+    AttestedStamp::read(header).map_err(|error| Authn::Unreadable(error.to_string()).into())
+}
+
+/// What a stamp attests about the caller.
+enum Attested<'a> {
+    /// The caller has this contact.
+    Contact(Box<verification::Proof>),
+    /// The caller has this identity.
+    Identity(IdToken<'a>),
+}
+
+/// A request whose stamp is verified, and whose user is not known yet.
+pub(super) struct Request<'a> {
+    pub(super) world: &'a dyn World,
+    pub(super) source: Option<std::net::IpAddr>,
+    pub(super) scope: CredentialScope,
+    pub(super) now: Millis,
+}
+
+impl Request<'_> {
+    /// Finds the user whose sign-in the stamp attests. The named organization is searched, then, if the scope allows
+    /// it, its sub-organizations.
+    pub(super) fn authenticate(
+        &self,
+        named: Arc<Organization>,
+        stamp: &AttestedStamp,
+        body: &[u8],
+    ) -> Result<Authenticated, RequestError> {
+        if !stamp.is_signed(body) {
+            return Err(Authn::Signature.into());
+        }
+        let attested = self.attested(stamp, &named)?;
+        let unknown = Authn::Unattested(named.id());
+        let home = self.home(named, &attested)?.ok_or(unknown.clone())?;
+        let user = attested.holder(&home).ok_or(unknown)?;
+        let attestation = self.attestation(&attested, &home, user)?;
+        if !ip_allowlist::admits(home.head.ip_allowlist.as_ref(), None, self.source) {
+            return Err(Denied::Address.into());
+        }
+        let caller = Caller {
+            organization: home.id(),
+            user: user.id,
+            credential: *user.id.as_bytes(),
+            invitation: None,
+            session_profile: None,
+            is_recovery: false,
+            attestation: Some(attestation),
+            stamp: stamp.stamp(),
+        };
+        Ok(Authenticated { caller, target: Arc::clone(&home), home })
+    }
+
+    /// Reads the token. A verification token is verified here, an ID token once its user is known, since that needs the
+    /// keys of its issuer.
+    fn attested<'t>(
+        &self,
+        stamp: &'t AttestedStamp,
+        named: &Organization,
+    ) -> Result<Attested<'t>, RequestError> {
+        match stamp.attestation_type {
+            AttestationType::VerificationToken => {
+                let key = self.world.quorum_key();
+                let proof = verification::check(&stamp.attestation, key, named, self.now)?;
+                proof.check_bound()?;
+                proof.check_key(&stamp.public_key)?;
+                Ok(Attested::Contact(Box::new(proof)))
+            }
+            AttestationType::IdToken => {
+                let token = IdToken::read(&stamp.attestation);
+                let token = token.filter(|token| token.is_for_key(&stamp.public_key));
+                Ok(Attested::Identity(token.ok_or(Intent::OidcToken)?))
+            }
+        }
+    }
+
+    /// Returns the organization of the user.
+    fn home(
+        &self,
+        named: Arc<Organization>,
+        attested: &Attested<'_>,
+    ) -> Result<Option<Arc<Organization>>, RequestError> {
+        if attested.holder(&named).is_some() {
+            return Ok(Some(named));
+        }
+        if named.head.parent.is_some() || self.scope != CredentialScope::SubOrganizations {
+            return Ok(None);
+        }
+        let (lookup, value) = attested.lookup();
+        let prefix = layout::lookup_entries(self.world.index(), named.id(), lookup, &value);
+        let keys = self.world.records().keys(Page::first(&prefix, CANDIDATES.saturating_add(1)))?;
+        let mut ids: Vec<OrganizationId> = keys.iter().filter_map(|key| layout::lookup_child(key)).collect();
+        ids.dedup();
+        let mut children = Vec::with_capacity(ids.len());
+        for id in ids {
+            let child = self.world.organization(id)?.ok_or(Missing::Organization)?;
+            children.extend(attested.holder(&child).is_some().then_some(child));
+        }
+        if children.len() > 1 {
+            // Identities that a token proved take precedence over those that were registered beside another.
+            children.retain(|child| attested.is_proven_in(child));
+            if keys.len() > CANDIDATES || children.len() != 1 {
+                return Err(Authn::SeveralChildren(attested.noun()).into());
+            }
+        }
+        Ok(children.pop())
+    }
+
+    /// Returns what the stamp proves about its user, after verifying what is not verified yet.
+    fn attestation(
+        &self,
+        attested: &Attested<'_>,
+        home: &Organization,
+        user: &User,
+    ) -> Result<Attestation, RequestError> {
+        match attested {
+            Attested::Contact(proof) => {
+                code_request::check_feature(&proof.contact, home)?;
+                let authentication = match proof.contact.otp_type() {
+                    OtpType::Email => Authentication::EmailCode,
+                    OtpType::Sms => Authentication::SmsCode,
+                };
+                Ok(Attestation { authentication, token: Some(proof.token()) })
+            }
+            Attested::Identity(token) => {
+                let keys = self.world.issuer_keys(token.issuer(), token.key_id())?;
+                let provider = user.oauth_providers.iter().find(|one| oidc::identifies(token, one));
+                let provider = provider.filter(|_| token.is_signed(&keys, self.now));
+                let provider = provider.ok_or(Intent::OidcToken)?.id;
+                Ok(Attestation { authentication: Authentication::Oauth(provider), token: None })
+            }
+        }
+    }
+}
+
+impl Attested<'_> {
+    /// Returns the only user of an organization with the verified contact or the identity.
+    fn holder<'o>(&self, organization: &'o Organization) -> Option<&'o User> {
+        match self {
+            Self::Contact(proof) => {
+                let mut holders = organization.users().filter(|user| proof.contact.is_verified_by(user));
+                holders.next().filter(|_| holders.next().is_none())
+            }
+            Self::Identity(token) => oidc::holder(token, organization),
+        }
+    }
+
+    /// Returns whether a user of an organization proved the contact or the identity.
+    fn is_proven_in(&self, organization: &Organization) -> bool {
+        match self {
+            Self::Contact(_) => true,
+            Self::Identity(token) => self.holder(organization).is_some_and(|user| {
+                let mut identities = user.oauth_providers.iter().filter(|one| oidc::identifies(token, one));
+                identities.any(|one| one.proof == IdentityProof::Token)
+            }),
+        }
+    }
+
+    /// Returns the lookup that finds sub-organizations of the user, and its value.
+    fn lookup(&self) -> (Lookup, String) {
+        match self {
+            Self::Contact(proof) => match &proof.contact {
+                Contact::Email(email) => (Lookup::VerifiedEmail, email.as_str().to_lowercase()),
+                Contact::Phone(phone) => (Lookup::VerifiedPhoneNumber, phone.to_string()),
+            },
+            Self::Identity(token) => {
+                let audience = token.audiences().first().map_or("", String::as_str);
+                let identity = layout::identity(token.issuer(), audience, token.subject());
+                (Lookup::OauthIdentity, identity)
+            }
+        }
+    }
+
+    fn noun(&self) -> &'static str {
+        match self {
+            Self::Contact(proof) => proof.contact.noun(),
+            Self::Identity(_) => "OAuth identity",
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Opens a session for the user whom an ID token identifies, and returns a token that describes it.
+
+use quorate_common::bounded::ExpirationSeconds;
+use quorate_common::ids::SessionProfileId;
+
+use crate::kinds::prelude::*;
+use crate::make::oidc;
+use crate::make::session::{self, Login};
+use crate::params::credential::OIDC_TOKEN;
+use crate::params::secret_text::SecretText;
+use crate::params::session::{LoginParams, PUBLIC_KEY};
+
+/// Opens a session for the user whom an ID token identifies: an expiring key, which a signed token describes.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::kinds) struct Intent {
+    oidc_token: SecretText<OIDC_TOKEN>,
+    public_key: Text<PUBLIC_KEY>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expiration_seconds: Option<ExpirationSeconds>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    invalidate_existing: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    session_profile_id: Option<SessionProfileId>,
+}
+
+/// The parameters, with those of the login in the form that all logins have.
+pub(in crate::kinds) struct Request {
+    token: SecretText<OIDC_TOKEN>,
+    login: LoginParams,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(in crate::kinds) struct Outcome {
+    session: String,
+}
+
+impl Version for Intent {
+    type Kind = Request;
+    const TYPE: &'static str = "ACTIVITY_TYPE_OAUTH_LOGIN";
+    const NUMBER: u16 = 88;
+    const MASKS: bool = true;
+}
+
+impl From<Intent> for Request {
+    fn from(intent: Intent) -> Self {
+        let login = LoginParams {
+            public_key: intent.public_key,
+            expiration_seconds: intent.expiration_seconds,
+            invalidate_existing: intent.invalidate_existing,
+            session_profile_id: intent.session_profile_id,
+        };
+        Self { token: intent.oidc_token, login }
+    }
+}
+
+impl Kind for Request {
+    const ACTS: Acts = Some((Action::Create, Resource::Auth));
+    const OPEN_TO_PARENT: bool = true;
+    const WAITS: bool = false;
+    type Plan = (User, Login);
+    type Outcome = Outcome;
+
+    fn rules(&self, view: &View<'_>) -> Result<(User, Login), RequestError> {
+        let login = session::check_login(&self.login, view)?;
+        let user = oidc::sign_in(self.token.reveal(), self.login.public_key.as_str(), view)?;
+        Ok((user, login))
+    }
+
+    fn execute(
+        self,
+        (user, login): (User, Login),
+        context: &mut Execution<'_>,
+    ) -> Result<Outcome, RequestError> {
+        Ok(Outcome { session: login.open(user, context)? })
+    }
+}

@@ -1,0 +1,70 @@
+//! Sign-in with the ID tokens of OpenID Connect issuers, and their use as proof of an OAuth identity.
+
+use std::collections::BTreeSet;
+
+use crate::error::{Intent, RequestError};
+use crate::id_token::IdToken;
+use crate::model::user::IdentityProof;
+use crate::model::{OauthProvider, Organization, User};
+use crate::params::NewOauthProvider;
+use crate::view::View;
+
+/// Maximum number of issuers whose tokens one request may contain, since their keys may have to be fetched.
+const ISSUERS: usize = 4;
+
+/// Returns the user whom a token identifies, if it was requested for this public key. From now on, the identity counts
+/// as proven.
+///
+/// # Errors
+/// [`Intent::OidcToken`] if the token is invalid or identifies no user, or an error if the keys of its issuer cannot be
+/// read.
+pub fn sign_in(token: &str, public_key: &str, view: &View<'_>) -> Result<User, RequestError> {
+    let token = IdToken::read(token).filter(|token| token.is_for_key(public_key)).ok_or(Intent::OidcToken)?;
+    // Nobody makes the service contact an issuer that no user of the organization has registered.
+    let user = holder(&token, view.organization).ok_or(Intent::OidcToken)?;
+    verify(&token, view)?;
+    let mut user = user.clone();
+    for provider in user.oauth_providers.iter_mut().filter(|one| identifies(&token, one)) {
+        provider.proof = IdentityProof::Token;
+    }
+    Ok(user)
+}
+
+/// Returns the only user whom a token identifies. The token is not verified.
+pub fn holder<'o>(token: &IdToken<'_>, organization: &'o Organization) -> Option<&'o User> {
+    let is_holder = |user: &&User| user.oauth_providers.iter().any(|one| identifies(token, one));
+    let mut holders = organization.users().filter(is_holder);
+    holders.next().filter(|_| holders.next().is_none())
+}
+
+/// Returns whether a token is one of an identity.
+pub fn identifies(token: &IdToken<'_>, identity: &OauthProvider) -> bool {
+    let mut audiences = token.audiences().iter();
+    audiences.any(|audience| identity.is(token.issuer(), audience, token.subject()))
+}
+
+/// Verifies the tokens among new OAuth identities.
+///
+/// # Errors
+/// [`Intent::OidcToken`] if a token is invalid, or an error if there are too many issuers or their keys cannot be read.
+pub fn verify_tokens<'a>(
+    new: impl IntoIterator<Item = &'a NewOauthProvider>,
+    view: &View<'_>,
+) -> Result<(), RequestError> {
+    let mut issuers = BTreeSet::new();
+    for provider in new {
+        let Some(token) = provider.token()? else { continue };
+        issuers.insert(token.issuer().to_owned());
+        if issuers.len() > ISSUERS {
+            return Err(Intent::Text("invalid request body: tokens of more than 4 issuers").into());
+        }
+        verify(&token, view)?;
+    }
+    Ok(())
+}
+
+/// Checks that the issuer of a token signed it, and that it is valid now.
+fn verify(token: &IdToken<'_>, view: &View<'_>) -> Result<(), RequestError> {
+    let keys = view.issuer_keys(token.issuer(), token.key_id())?;
+    if token.is_signed(&keys, view.now) { Ok(()) } else { Err(Intent::OidcToken.into()) }
+}

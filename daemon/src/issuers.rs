@@ -1,0 +1,201 @@
+//! The signing keys of OpenID Connect issuers. They are fetched when a request needs them, outside of any decision, and
+//! cached.
+//!
+//! Issuers may be hostile or slow. A fetch has a deadline, a limit of bytes, and reaches permitted addresses only. A
+//! tenant has a share of the concurrent fetches.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use quorate_common::api_error::{ApiError, Code};
+use quorate_common::ids::OrganizationId;
+use quorate_core::error::{Intent, RequestError};
+use quorate_core::id_token::{IssuerKeys, configuration_url, key_set_url};
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use crate::cache::TwoGenerations;
+use crate::outgoing::{Dialler, Outcome, OutgoingUrl, ReceiverPolicy};
+
+/// How long fetched keys are used. A key that its issuer revoked is accepted for as long.
+const LIFETIME: Duration = Duration::from_secs(600);
+/// Minimum time between two fetches because of a key id that is not known.
+const REFRESH: Duration = Duration::from_secs(60);
+/// Minimum time between two fetches of which the first failed.
+const RETRY: Duration = Duration::from_secs(10);
+/// Deadline of a fetch, which consists of two requests.
+const DEADLINE: Duration = Duration::from_secs(5);
+/// Maximum size of each of the two documents, in bytes.
+const DOCUMENT_BYTES: usize = 128 * 1024;
+/// Maximum number of issuers whose keys are cached.
+const ISSUERS: usize = 512;
+/// Maximum number of concurrent fetches.
+const FETCHES: usize = 64;
+/// Maximum number of concurrent fetches for one tenant.
+const FETCHES_OF_TENANT: usize = 8;
+
+/// Which issuers are accepted.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OidcSettings {
+    /// Whether no ID tokens are accepted.
+    pub disabled: bool,
+    /// The only issuers that are accepted; if empty, all that can be reached are.
+    pub issuers: Vec<String>,
+    /// Addresses at which issuers may be reached.
+    pub receivers: ReceiverPolicy,
+}
+
+/// What is known of the keys of an issuer.
+#[derive(Clone)]
+struct Fetched {
+    /// Keys, and when they were fetched.
+    keys: Option<(Arc<IssuerKeys>, Instant)>,
+    /// When the last fetch ended.
+    tried: Instant,
+    /// Why the last fetch failed, if it did.
+    failure: &'static str,
+}
+
+/// Fetches in progress, by issuer, with the tenant of the first request that needs the keys. The sender is dropped when
+/// the fetch ends.
+type Fetches = HashMap<String, (OrganizationId, watch::Receiver<()>)>;
+
+/// The keys of issuers. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Issuers(Arc<Inner>);
+
+struct Inner {
+    settings: OidcSettings,
+    dialler: Dialler,
+    deadline: Duration,
+    fetched: Mutex<TwoGenerations<String, Fetched>>,
+    fetches: Mutex<Fetches>,
+}
+
+impl Issuers {
+    /// Creates an empty cache.
+    pub(crate) fn new(settings: OidcSettings) -> Self {
+        let dialler = Dialler::new(settings.receivers.clone());
+        let fetched = Mutex::new(TwoGenerations::new(ISSUERS));
+        Self(Arc::new(Inner { settings, dialler, deadline: DEADLINE, fetched, fetches: Mutex::default() }))
+    }
+
+    /// Returns the keys of an issuer, or `None` if they must be fetched first.
+    pub(crate) fn keys(
+        &self,
+        issuer: &str,
+        key_id: Option<&str>,
+    ) -> Option<Result<Arc<IssuerKeys>, RequestError>> {
+        if let Err(error) = self.check(issuer) {
+            return Some(Err(error));
+        }
+        let mut fetched = self.0.fetched.lock().unwrap_or_else(PoisonError::into_inner);
+        let Fetched { keys, tried, failure } = fetched.value(issuer)?;
+        let waited = tried.elapsed();
+        match keys.filter(|(_, since)| since.elapsed() < LIFETIME) {
+            Some((keys, _)) if waited < REFRESH || key_id.is_none_or(|id| keys.has(id)) => Some(Ok(keys)),
+            None if waited < RETRY => Some(Err(Intent::OidcIssuer(failure).into())),
+            _ => None,
+        }
+    }
+
+    /// Checks whether an issuer is accepted. Nothing is sent to one that is not.
+    fn check(&self, issuer: &str) -> Result<(), RequestError> {
+        let Inner { settings, .. } = &*self.0;
+        if settings.disabled {
+            return Err(Intent::OauthOff.into());
+        }
+        let is_listed = settings.issuers.is_empty() || settings.issuers.iter().any(|one| one == issuer);
+        let url = OutgoingUrl::check(&configuration_url(issuer), &settings.receivers);
+        if is_listed && url.is_ok() {
+            Ok(())
+        } else {
+            Err(Intent::OidcIssuer("its issuer is not allowed").into())
+        }
+    }
+
+    /// Fetches the keys of an issuer, or waits until another request has fetched them. The result is cached.
+    ///
+    /// # Errors
+    /// If too many fetches are in progress.
+    pub(crate) async fn load(
+        &self,
+        issuer: &str,
+        key_id: Option<&str>,
+        tenant: OrganizationId,
+    ) -> Result<(), ApiError> {
+        if self.keys(issuer, key_id).is_some() {
+            return Ok(());
+        }
+        let mut ended = self.join(issuer, tenant)?;
+        // The error means that the fetch has ended.
+        let _ = ended.changed().await;
+        Ok(())
+    }
+
+    /// Returns a receiver that is closed when the fetch ends, and starts the fetch unless it is in progress. It continues
+    /// if all requests that need it are cancelled.
+    fn join(&self, issuer: &str, tenant: OrganizationId) -> Result<watch::Receiver<()>, ApiError> {
+        let mut fetches = self.0.fetches.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, ended)) = fetches.get(issuer) {
+            return Ok(ended.clone());
+        }
+        let of_tenant = fetches.values().filter(|(one, _)| *one == tenant).count();
+        if fetches.len() >= FETCHES || of_tenant >= FETCHES_OF_TENANT {
+            let message = "too many OpenID Connect issuers are being contacted; try again later";
+            return Err(ApiError::new(Code::ResourceExhausted, message).reason("RATE_LIMIT_EXCEEDED"));
+        }
+        let (sender, ended) = watch::channel(());
+        fetches.insert(issuer.to_owned(), (tenant, ended.clone()));
+        let (issuers, issuer) = (self.clone(), issuer.to_owned());
+        tokio::spawn(async move {
+            let keys = issuers.fetch(&issuer).await;
+            issuers.keep(&issuer, keys);
+            issuers.0.fetches.lock().unwrap_or_else(PoisonError::into_inner).remove(&issuer);
+            drop(sender);
+        });
+        Ok(ended)
+    }
+
+    /// Caches the outcome of a fetch. Keys that were fetched before are used until the end of their lifetime.
+    fn keep(&self, issuer: &str, keys: Result<IssuerKeys, &'static str>) {
+        let mut fetched = self.0.fetched.lock().unwrap_or_else(PoisonError::into_inner);
+        let tried = Instant::now();
+        let (keys, failure) = match keys {
+            Ok(keys) => (Some((Arc::new(keys), tried)), ""),
+            Err(failure) => {
+                tracing::warn!(
+                    issuer = issuer.escape_debug().to_string(),
+                    failure,
+                    "the keys of an issuer cannot be fetched"
+                );
+                (fetched.value(issuer).and_then(|before: Fetched| before.keys), failure)
+            }
+        };
+        fetched.keep(issuer.to_owned(), Fetched { keys, tried, failure });
+    }
+
+    /// Fetches the configuration of an issuer, and the keys that it names.
+    async fn fetch(&self, issuer: &str) -> Result<IssuerKeys, &'static str> {
+        let deadline = Instant::now() + self.0.deadline;
+        let configuration = self.get(&configuration_url(issuer), deadline).await?;
+        let url =
+            key_set_url(&configuration, issuer).ok_or("the configuration of its issuer is not valid")?;
+        let keys = self.get(&url, deadline).await?;
+        IssuerKeys::parse(&keys).ok_or("the keys of its issuer are not valid")
+    }
+
+    async fn get(&self, url: &str, deadline: Instant) -> Result<bytes::Bytes, &'static str> {
+        let Inner { settings, dialler, .. } = &*self.0;
+        let url = OutgoingUrl::check(url, &settings.receivers);
+        let url = url.map_err(|_| "its issuer names an address that is not allowed")?;
+        dialler.get(&url, DOCUMENT_BYTES, deadline).await.map_err(|outcome| match outcome {
+            Outcome::NotAllowed(_) => "its issuer has an address that is not allowed",
+            _ => "its issuer does not answer as expected",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

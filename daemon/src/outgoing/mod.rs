@@ -1,0 +1,8 @@
+//! Outgoing HTTP requests: which addresses may be reached, and bounded requests to them. Besides the HTTP listener,
+//! only this module uses hyper, and only as a client.
+
+pub mod dial;
+pub mod receiver;
+
+pub use dial::{Dialler, Outcome};
+pub use receiver::{OutgoingUrl, ReceiverPolicy};
