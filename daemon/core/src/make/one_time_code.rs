@@ -206,8 +206,10 @@ fn accept<T>(
     read: impl FnOnce(&CodeFlow) -> Option<(Zeroizing<String>, T)>,
 ) -> Result<Accepted<T>, RequestError> {
     let now: Millis = context.now();
-    let stored = context.records().code(id)?.filter(|code| code.expires > now).ok_or(Intent::OtpCode)?;
+    // Another request may be committed between two reads. If it used the code, then either its attempt is counted
+    // here, and the code is gone when it is read afterwards, or the claim below fails.
     let attempts = context.records().attempts(id)?;
+    let stored = context.records().code(id)?.filter(|code| code.expires > now).ok_or(Intent::OtpCode)?;
     if attempts >= ATTEMPTS {
         return Err(Intent::OtpCode.into());
     }

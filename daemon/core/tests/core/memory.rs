@@ -55,10 +55,15 @@ pub(crate) struct Memory {
     pub(crate) cached: Option<Arc<Organization>>,
     /// First letter of the keys that cannot be read.
     pub(crate) unreadable: Option<u8>,
+    /// Rows that another request leaves, which becomes durable after this many further reads.
+    pub(crate) later: Option<Later>,
     drawn: u64,
     /// Number of attempts so far, which orders those of one millisecond.
     attempts: u16,
 }
+
+/// A number of reads, and the rows that are visible after them.
+type Later = (Cell<usize>, BTreeMap<Key, Vec<u8>>);
 
 impl Default for Memory {
     fn default() -> Self {
@@ -75,6 +80,7 @@ impl Default for Memory {
             deny_errors: DenyErrors::Skip,
             cached: None,
             unreadable: None,
+            later: None,
             drawn: 0,
             attempts: 0,
         }
@@ -284,16 +290,30 @@ impl Memory {
     }
 }
 
+impl Memory {
+    /// Returns the rows that the next read sees.
+    fn visible(&self) -> &BTreeMap<Key, Vec<u8>> {
+        match &self.later {
+            Some((reads, later)) if reads.get() == 0 => later,
+            Some((reads, _)) => {
+                reads.set(reads.get() - 1);
+                &self.rows
+            }
+            None => &self.rows,
+        }
+    }
+}
+
 impl Records for Memory {
     fn read(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Corrupt> {
         self.can_read(key)?;
         self.take_rows(1)?;
-        Ok(self.rows.get(key).cloned())
+        Ok(self.visible().get(key).cloned())
     }
 
     fn page(&self, page: Page<'_>) -> Result<Vec<(Key, Vec<u8>)>, Corrupt> {
         self.can_read(page.prefix)?;
-        let within = self.rows.iter().filter(|(key, _)| key.starts_with(page.prefix));
+        let within = self.visible().iter().filter(|(key, _)| key.starts_with(page.prefix));
         let is_after = |key: &Key| match (page.after, page.order) {
             (None, _) => true,
             (Some(after), Order::Ascending) => key.as_slice() > after,

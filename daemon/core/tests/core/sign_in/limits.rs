@@ -1,6 +1,8 @@
 //! How often codes are sent and tried, and when they end. None of these limits can be passed by requests at the same
 //! time, or by a restart.
 
+use std::cell::Cell;
+
 use quorate_common::api_error::Code;
 use quorate_core::cleanup;
 use serde_json::json;
@@ -55,6 +57,20 @@ fn three_wrong_encrypted_codes_lock_the_code() {
     refused(verify(&mut fixture, &code.id, &code.code, NOW), WRONG);
     assert_eq!(attempts(&fixture), 3);
     refused(verify_encrypted(&mut fixture, &code, NOW), WRONG);
+}
+
+#[test]
+fn the_code_of_another_contact_is_an_attempt() {
+    let mut fixture = Fixture::new(1);
+    let mut sent =
+        |contact: &str| init(&mut fixture, "INIT_OTP", contact, &json!({}), NOW).expect("a code is sent");
+    let (code, other) = (sent(EMAIL), sent("other@house.example"));
+    for counted in 1..=3 {
+        refused(verify(&mut fixture, &other.id, &code.code, NOW), WRONG);
+        assert_eq!(attempts(&fixture), counted);
+    }
+    refused(verify(&mut fixture, &other.id, &other.code, NOW), WRONG);
+    verify(&mut fixture, &code.id, &code.code, NOW).expect("its own attempts are not used up");
 }
 
 #[test]
@@ -220,6 +236,32 @@ fn parallel_attempts_are_counted_one_by_one() {
         assert_eq!(attempts(&fixture), counted);
     }
     refused(verify(&mut fixture, &code.id, &code.code, NOW), WRONG);
+}
+
+#[test]
+fn a_code_is_used_once_at_whatever_moment_another_request_uses_it() {
+    let mut fixture = Fixture::new(1);
+    let (root, id) = (fixture.roots[0].clone(), fixture.id);
+    let code = init(&mut fixture, "INIT_OTP", EMAIL, &json!({}), NOW).expect("a code is sent");
+    let right = json!({"otpId": code.id, "otpCode": code.code});
+    let body = fixture.body(id, "ACTIVITY_TYPE_VERIFY_OTP", &right, NOW + 1);
+    let mut after = fixture.clone();
+    verify(&mut after, &code.id, &code.code, NOW).expect("the other request");
+    let mut unaccepted = 0;
+    for reads in 0.. {
+        let mut fixture = fixture.clone();
+        fixture.memory.later = Some((Cell::new(reads), after.memory.all_rows()));
+        let attempt = fixture.memory.attempt("verify_otp", &root.stamps(&body), &body, NOW + 1);
+        let is_unread = fixture.memory.later.is_some_and(|(reads, _)| reads.get() > 0);
+        let was_accepted = attempt.answer.is_ok();
+        let was_committed = attempt.commit.is_some_and(|commit| after.clone().memory.try_commit(commit));
+        assert!(!(was_accepted && was_committed), "accepted again after {reads} reads");
+        unaccepted += usize::from(!was_accepted);
+        if is_unread {
+            break;
+        }
+    }
+    assert!(unaccepted > 0, "the other request was never seen");
 }
 
 #[test]

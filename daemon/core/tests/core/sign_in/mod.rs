@@ -20,6 +20,7 @@ mod attested;
 mod limits;
 mod logins;
 mod mailed_keys;
+mod messages;
 mod oidc;
 mod stored;
 mod tokens;
