@@ -82,7 +82,7 @@ soak: tools
 	done
 
 ## faults kills, power cuts, failing and full disks, damage, clocks, in their long form: make faults ONLY=f6 ROUNDS=50
-ONLY ?= f1 f2 f3 f4 f5 f6 f7 f8 f10 f13 f17 f19
+ONLY ?= f1 f2 f3 f4 f5 f6 f7 f8 f10 f13 f17 f19 f24
 # Speed is measured with the release build.
 PACED = $(filter f17 f19,$(ONLY))
 UNPACED = $(filter-out f17 f19,$(ONLY))

@@ -17,7 +17,7 @@ const HOUR: i64 = 60 * 60 * 1000;
 const JUMPS: [i64; 8] = [HOUR, -HOUR, 24 * HOUR, -24 * HOUR, -1000, -60_000, 1000, -10 * 60_000];
 
 /// Returns the time of day, shifted by this many milliseconds.
-fn shifted(shift: i64) -> String {
+pub(crate) fn shifted(shift: i64) -> String {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("the clock is past 1970").as_millis();
     (i64::try_from(now).expect("milliseconds fit") + shift).to_string()
 }

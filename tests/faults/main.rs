@@ -3,10 +3,10 @@
 //! all other tests, and in a long form by `make faults`.
 //!
 //! Scenarios are numbered: `f1` kills, `f2` kills at fail points, `f3` power cuts, `f4` failing calls, `f5`
-//! failing and slow syncs, `f6` full disks, `f7` damaged files, `f8` restored records, `f10` clocks. Other
-//! targets have `f13`, histories against a model (`tests/e2e/model.rs`), `f17`, overload
-//! (`tests/e2e/overload.rs`), and `f19`, hostile webhook receivers
-//! (`tests/e2e/webhook.rs`).
+//! failing and slow syncs, `f6` full disks, `f7` damaged files, `f8` restored records, `f10` clocks, `f24`
+//! one-time codes. Other targets have `f13`, histories against a model (`tests/e2e/model.rs`), `f17`, overload
+//! (`tests/e2e/overload.rs`), `f19`, hostile webhook receivers (`tests/e2e/webhook.rs`), and more of `f24`, tokens
+//! (`tests/e2e/third_party_tokens.rs`).
 //!
 //! Environment variables: `FAULTS=full` selects the long form, `ROUNDS` the number of rounds, `SEED` the
 //! random choices, `ENGINE` a store engine, `BODIES` sizes of bodies for `f3`, and `PROGRAMS` the folder of
@@ -24,6 +24,7 @@
 
 mod calls;
 mod clock;
+mod codes;
 mod consent;
 mod damage;
 mod engine;
