@@ -48,6 +48,7 @@ mod third_party_npm;
 mod third_party_pypi;
 mod third_party_rust;
 mod third_party_rust_catalogue;
+mod third_party_tokens;
 mod time_gates;
 mod transactions;
 mod verdicts;

@@ -1,8 +1,14 @@
 //! One-time codes reach their receivers by mail and SMS, attempts to use them count across kills, and codes appear
 //! in no log and no answer.
 
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::sync::mpsc::channel;
+
 use quorate_tests::caller::Caller;
 use quorate_tests::daemon::{Daemon, Options};
+use quorate_tests::http::TIMEOUT;
+use quorate_tests::installation::Installation;
 use quorate_tests::keys::Key;
 use quorate_tests::mailbox::{Mail, Mailbox};
 use quorate_tests::receiver::Receiver;
@@ -141,4 +147,44 @@ async fn a_code_by_sms_opens_a_session() {
     assert_eq!(ann.fetch("whoami", json!({})).await["userId"], created["userIds"][0]);
     let mail = root.submit(INIT, &json!({"otpType": "OTP_TYPE_EMAIL", "contact": CONTACT})).await;
     assert!(mail.expect_error(400, 3, "").starts_with("FEATURE_NAME_OTP_EMAIL_AUTH is not enabled"));
+}
+
+/// Accepts one connection as a mail server without TLS, and returns the commands that it received.
+fn without_tls(listener: &TcpListener) -> Vec<String> {
+    let (mut stream, _) = listener.accept().expect("a connection");
+    stream.set_read_timeout(Some(TIMEOUT)).expect("a time limit");
+    let lines = BufReader::new(stream.try_clone().expect("a stream")).lines();
+    stream.write_all(b"220 ready\r\n").expect("the client reads");
+    let mut commands = Vec::new();
+    for line in lines.map_while(Result::ok) {
+        let answer: &[u8] =
+            if line.starts_with("EHLO") { b"250-ready\r\n250 8BITMIME\r\n" } else { b"250 ok\r\n" };
+        commands.push(line);
+        // The client may have closed the connection.
+        let _ = stream.write_all(answer);
+    }
+    commands
+}
+
+#[tokio::test]
+async fn mail_is_not_sent_to_a_server_without_tls() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("an address");
+    let (sender, connections) = channel();
+    std::thread::spawn(move || while sender.send(without_tls(&listener)).is_ok() {});
+    let key = "file = \"root.key\"";
+    let installation = Installation::new(key);
+    let mail = format!("[mail]\nserver = \"smtp://{address}\"\nfrom = \"quorate@example.org\"\n");
+    installation.configure(&format!(
+        "[socket]\npath = \"run/socket\"\n\n[store]\npath = \"data\"\n\n[key]\n{key}\n\n{mail}"
+    ));
+    let root = Key::named("root");
+    let organization = installation.create_organization("mail", &root).await;
+    let daemon = installation.serve().await;
+    let root = daemon.caller(&organization, root);
+    enable(&root, "FEATURE_NAME_OTP_EMAIL_AUTH").await;
+    request(&root).await;
+    let commands = connections.recv_timeout(TIMEOUT).expect("a connection of the mailer");
+    assert!(commands[0].starts_with("EHLO "), "{commands:?}");
+    assert!(commands[1..].iter().all(|command| command == "QUIT"), "{commands:?}");
 }

@@ -14,31 +14,40 @@ pub(crate) async fn run(name: &str, program: &[&str]) -> (Daemon, Value) {
     run_on(Options::quorum(1, 2), name, program, &[]).await
 }
 
-/// Runs a client program on a daemon with other options, with these arguments after the credentials file.
+/// Runs a client program on a daemon with other options, with these arguments after the credentials file. `npm/newest` is
+/// the npm client with the newest packages beside the locked ones.
 pub(crate) async fn run_on(
     options: Options,
     name: &str,
     program: &[&str],
     arguments: &[&Path],
 ) -> (Daemon, Value) {
-    let folder = paths::clients();
-    let installed = Command::new(folder.join("setup.sh")).arg(name).status().expect("setup.sh can be run");
-    assert!(installed.success(), "the client {name} cannot be installed");
-
+    install(name);
     let daemon = Daemon::start(options).await;
+    let credentials = daemon.credentials_file();
+    let seen = observe(name, program, &[&[credentials.as_path()], arguments].concat());
+    (daemon, seen)
+}
+
+/// Installs a client if necessary.
+fn install(name: &str) {
+    let installed = Command::new(paths::clients().join("setup.sh")).args(name.split('/')).status();
+    assert!(installed.expect("setup.sh can be run").success(), "the client {name} cannot be installed");
+}
+
+/// Installs a client if necessary, runs its program, and returns the observations.
+pub(crate) fn observe(name: &str, program: &[&str], arguments: &[&Path]) -> Value {
+    install(name);
+    let folder = name.split('/').next().unwrap_or(name);
     let output = Command::new(program[0])
         .args(&program[1..])
-        .arg(daemon.credentials_file())
         .args(arguments)
-        .current_dir(folder.join(name))
+        .current_dir(paths::clients().join(folder))
         .output()
         .unwrap_or_else(|error| panic!("{} cannot be run: {error}", program[0]));
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "the client failed: {stderr}");
-    (
-        daemon,
-        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("no JSON ({error}): {stderr}")),
-    )
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("no JSON ({error}): {stderr}"))
 }
 
 /// Checks the observations that all clients report alike against the API.

@@ -1,17 +1,30 @@
 //! The unmodified npm package `@turnkey/sdk-server` does the main job, and calls every operation that it has
-//! a method for.
+//! a method for, each with the locked and with the newest packages. The newest packages for browsers sign in.
 
 use std::collections::BTreeSet;
 
 use quorate_tests::daemon::Options;
 use quorate_tests::mailbox::Mailbox;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::third_party;
 
+/// The packages that the scenarios were written for, and the newest ones, which `newest/resolve.mjs` selects.
+const LOCKED: (&str, &[&str]) = ("npm", &["node"]);
+const NEWEST: (&str, &[&str]) = ("npm/newest", &["node", "--import", "./newest/resolve.mjs"]);
+
 #[tokio::test]
 async fn the_npm_client_does_the_main_job() {
-    let (daemon, seen) = third_party::run("npm", &["node", "scenario.mjs"]).await;
+    does_the_main_job(LOCKED).await;
+}
+
+#[tokio::test]
+async fn the_newest_npm_client_does_the_main_job() {
+    does_the_main_job(NEWEST).await;
+}
+
+async fn does_the_main_job((name, node): (&str, &[&str])) {
+    let (daemon, seen) = third_party::run(name, &[node, &["scenario.mjs"]].concat()).await;
     third_party::check(&daemon, &seen).await;
     assert_eq!(
         seen["wallet"]["addressFitsItsKey"], true,
@@ -37,18 +50,30 @@ async fn the_npm_client_does_the_main_job() {
 
 #[tokio::test]
 async fn the_npm_clients_call_every_operation() {
+    assert_eq!(call_every_operation(LOCKED).await, None, "they have no method that deletes secrets");
+}
+
+#[tokio::test]
+async fn the_newest_npm_clients_call_every_operation() {
+    let deleted = json!(["ACTIVITY_STATUS_COMPLETED", {"deleteSecretsResult": {"secretIds": ["<secret>"]}}, {"secrets": []}]);
+    assert_eq!(call_every_operation(NEWEST).await, Some(deleted));
+}
+
+/// Returns what was observed when secrets were deleted, if the clients can do that.
+async fn call_every_operation((name, node): (&str, &[&str])) -> Option<Value> {
     let mailbox = Mailbox::start(0);
     let options = Options::quorum(1, 2).with_mail(mailbox.url());
-    let (_daemon, mut seen) =
-        third_party::run_on(options, "npm", &["node", "catalogue.mjs"], &[mailbox.folder()]).await;
-    let receivers: Vec<_> = (0..5).flat_map(|_| mailbox.next().to).collect();
+    let program = [node, &["catalogue.mjs"]].concat();
+    let (_daemon, mut seen) = third_party::run_on(options, name, &program, &[mailbox.folder()]).await;
+    let receivers: Vec<_> = (0..6).flat_map(|_| mailbox.next().to).collect();
     let signer = "signer@example.org";
-    assert_eq!(receivers, [signer, signer, signer, signer, "guest@example.org"]);
+    assert_eq!(receivers, [signer, signer, signer, signer, signer, "guest@example.org"]);
 
     let coverage = seen["coverage"].take();
     let mut expected: Value =
         serde_json::from_str(include_str!("../clients/npm/catalogue.json")).expect("JSON");
     expected["coverage"] = Value::Null;
+    let deleted = seen["secrets"].as_object_mut().expect("an object").remove("deleted");
     for (part, seen) in seen.as_object().expect("parts") {
         assert_eq!(*seen, expected[part], "{part}");
     }
@@ -61,6 +86,27 @@ async fn the_npm_clients_call_every_operation() {
     assert!(reached.len() >= 80, "sdk-server has methods for the offered operations: {reached:#?}");
     let rest: BTreeSet<_> = offered.difference(&reached).cloned().collect();
     all_called(&coverage["http"], &rest);
+    deleted
+}
+
+#[tokio::test]
+async fn the_newest_browser_clients_sign_in() {
+    let mailbox = Mailbox::start(0);
+    let options = Options::quorum(1, 1).with_mail(mailbox.url());
+    let (name, node) = NEWEST;
+    let program = [node, &["newest/browser.mjs"]].concat();
+    let (_daemon, seen) = third_party::run_on(options, name, &program, &[mailbox.folder()]).await;
+    let submitted = "Turnkey error 16: cannot authenticate public API activity request without a stamp \
+        (X-Stamp/X-Stamp-Webauthn header)";
+    let expected = json!({
+        "core": {"credential": true, "verified": true, "whoami": "<user>",
+            "session": ["<user>", "<organization>", "SESSION_TYPE_READ_WRITE"]},
+        "code": {"contact": "browser@example.org", "whoami": "<user>"},
+        "recovery": {"whoami": "<user>"},
+        "readOnly": {"whoami": "<user>",
+            "submitted": {"name": "TurnkeyRequestError", "code": 16, "message": submitted}},
+    });
+    assert_eq!(seen, expected);
 }
 
 /// Asserts that exactly the methods for these operations were called, and returns the operations that have

@@ -1,6 +1,8 @@
-//! The unmodified `PyPI` package `turnkey-http` does the main job. `fido2` creates the passkey that creates
+//! The unmodified `PyPI` package `turnkey-http` does the main job and signs in. `fido2` creates the passkey that creates
 //! an organization and acts in it.
 
+use quorate_tests::daemon::Options;
+use quorate_tests::mailbox::Mailbox;
 use quorate_tests::operator::Operator;
 use serde_json::{Value, json};
 
@@ -24,6 +26,20 @@ async fn the_pypi_client_does_the_main_job() {
     assert_error(&seen["unknownKey"], 401, "could not find public key in organization");
     assert_error(&seen["unknownSigner"], 404, "Could not find any resource to sign with");
     assert_error(&seen["denied"], 403, "You don't have sufficient permissions to take this action.");
+}
+
+#[tokio::test]
+async fn the_pypi_client_signs_in() {
+    let mailbox = Mailbox::start(0);
+    let options = Options::quorum(1, 1).with_mail(mailbox.url());
+    let program = [".venv/bin/python", "sign_in.py"];
+    let (daemon, seen) = third_party::run_on(options, "pypi", &program, &[mailbox.folder()]).await;
+    let (root, user) = (json!(daemon.root_id(0)), &seen["user"]);
+    let code = json!({"contact": "pypi@example.org", "verified": [true, true], "who": user});
+    assert_eq!(seen["code"], code);
+    assert_eq!(seen["bundles"], json!([user, user, root]));
+    assert_eq!(seen["sessions"], json!({"verified": true, "login": root, "readOnly": root}));
+    assert_eq!(seen["error"], "invalid request body: `encryptedOtpBundle`: not an encrypted code");
 }
 
 #[tokio::test]

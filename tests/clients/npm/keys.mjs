@@ -251,5 +251,14 @@ export async function secrets({ alice, raw }) {
   const exportBundle = named("secret payload", out.secretPayloads[0]);
   seen.export = result(out);
   seen.secret = await decryptExportBundle({ ...trust, exportBundle, embeddedKey: target.privateKey, returnMnemonic: true });
+  // Clients have a method for this since version 6.4.
+  if (!raw.deleteSecrets) return seen;
+  const deleted = await raw.deleteSecrets({
+    type: "ACTIVITY_TYPE_DELETE_SECRETS",
+    timestampMs: String(Date.now()),
+    organizationId: credentials.organizationId,
+    parameters: { secretIds: [secretId] },
+  });
+  seen.deleted = [deleted.activity.status, plain(deleted.activity.result), plain(await alice.listSecrets({}))];
   return seen;
 }

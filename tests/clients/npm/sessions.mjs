@@ -47,6 +47,22 @@ export async function sessions({ alice }) {
   const submitted = await request("submit/create_user_tag");
   seen.submitted = [submitted.status, (await submitted.json()).turnkeyErrorCode];
 
+  // A profile limits what a session proposes, and what it votes on.
+  const scope = "activity.kind == 'CREATE_USER_TAG'";
+  const { sessionProfileId } = await alice.createSessionProfile({ sessionProfileName: "tags", scope });
+  const limitedKey = keyPair("limited session key");
+  const limited = await alice.stampLogin({ publicKey: limitedKey.publicKey, sessionProfileId });
+  const { session_type, scope: claimed } = claims(limited.session);
+  const tagger = client(limitedKey);
+  const tag = await tagger.createUserTag({ userTagName: "in scope", userIds: [] });
+  seen.limited = {
+    claims: [session_type, claimed === scope],
+    inside: tag.activity.status,
+    outside: await failure(() => tagger.createPrivateKeyTag({ privateKeyTagName: "out of scope", privateKeyIds: [] })),
+    key: await failure(() => tagger.stampLogin({ publicKey: keyPair("unlimited").publicKey })),
+  };
+  await alice.deleteUserTags({ userTagIds: [tag.userTagId] });
+
   // A new login can end the earlier ones.
   const next = keyPair("next session key");
   await alice.stampLogin({ publicKey: next.publicKey, invalidateExisting: true });

@@ -1,8 +1,7 @@
 // Signing in by codes and mail, through the clients' own methods and the unmodified helpers of @turnkey/crypto, which
 // know the key that signs bundles and tokens as the quorum key.
 
-import { existsSync, readFileSync, watch } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import {
   decryptCredentialBundle,
   encryptOtpCodeToBundle,
@@ -14,28 +13,19 @@ import {
 import { p256 } from "@noble/curves/p256";
 import { sha256 } from "@noble/hashes/sha2";
 import { bytesToHex, hexToBytes, utf8ToBytes } from "@noble/hashes/utils";
+import { nextMail as anyMail } from "./mails.mjs";
 import { client, credentials, failure, keyPair, named, plain, result } from "./watch.mjs";
 
 const { quorumPublicKey } = credentials;
-const folder = process.argv[3];
 const { witnesses } = JSON.parse(readFileSync(new URL("../../../assets/vectors/webauthn/witness.json", import.meta.url), "utf8"));
 const [, witness] = witnesses;
 const contact = "signer@example.org";
-let mails = 0;
 
-// Waits for the next mail. Watches the folder before it looks, so that no mail is missed.
+// Waits for the next mail, which must be to the user.
 async function nextMail() {
-  mails += 1;
-  const path = join(folder, `${mails}.json`);
-  await new Promise((resolve) => {
-    const look = () => existsSync(path) && (watcher.close(), resolve());
-    const watcher = watch(folder, look);
-    look();
-  });
-  const mail = JSON.parse(readFileSync(path, "utf8"));
+  const mail = await anyMail();
   if (mail.to.join() !== contact) throw new Error(`unexpected mail to ${mail.to}`);
-  // The secret has a line of its own.
-  return { ...mail, secret: mail.text.match(/^ {4}(\S+)\r?$/m)[1] };
+  return mail;
 }
 
 function signature(key, tokenId, publicKey) {
@@ -124,6 +114,40 @@ async function recovery({ alice }, userId) {
   return seen;
 }
 
+// Signs up, as the clients' guides do it: the application looks for a sub-organization with this contact, creates one for
+// the user, who has no key yet, and opens a session in it with a code that the parent organization sent.
+async function signUp({ alice }) {
+  const seen = {};
+  const filter = { filterType: "EMAIL", filterValue: contact };
+  const found = async () => plain([(await alice.getVerifiedSubOrgIds(filter)).organizationIds, (await alice.getSubOrgIds(filter)).organizationIds]);
+  seen.before = await found();
+  const create = await alice.createSubOrganization({
+    subOrganizationName: "signed up",
+    rootUsers: [{ userName: "signed up", userEmail: contact, apiKeys: [], authenticators: [], oauthProviders: [] }],
+    rootQuorumThreshold: 1,
+  });
+  const organizationId = named("signed up", create.subOrganizationId);
+  named("signed up root", create.rootUserIds[0]);
+  seen.create = result(create);
+  seen.unverified = await found();
+  const init = await alice.initOtp({ otpType: "OTP_TYPE_EMAIL", contact, appName: "npm app" });
+  const { secret } = await nextMail();
+  const holder = keyPair("sign-up token key");
+  const encryptedOtpBundle = await encryptOtpCodeToBundle(secret, init.otpEncryptionTargetBundle, holder.publicKey, quorumPublicKey);
+  const { verificationToken } = await alice.verifyOtp({ otpId: init.otpId, encryptedOtpBundle });
+  const { id } = await verifyOtpVerificationToken(verificationToken, quorumPublicKey);
+  const session = keyPair("sign-up session key");
+  const clientSignature = signature(holder, id, session.publicKey);
+  await alice.otpLogin({ organizationId, verificationToken, publicKey: session.publicKey, clientSignature });
+  const user = client(session, organizationId);
+  seen.whoami = plain(await user.getWhoami());
+  seen.verified = await found();
+  const wallet = await user.createWallet({ walletName: "signed up", accounts: [] });
+  seen.wallet = wallet.activity.status;
+  await user.deleteSubOrganization({ deleteWithoutExport: true });
+  return seen;
+}
+
 export async function signIn(cast) {
   const { alice } = cast;
   const seen = {};
@@ -136,6 +160,7 @@ export async function signIn(cast) {
   seen.code = await code(cast);
   seen.bundle = await bundle(cast);
   seen.recovery = await recovery(cast, userId);
+  seen.signUp = await signUp(cast);
   const { apiKeys } = await alice.getApiKeys({ userId });
   seen.types = apiKeys.map((each) => each.credential.type);
   await alice.deleteUsers({ userIds: [userId] });

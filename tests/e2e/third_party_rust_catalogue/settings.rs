@@ -1,11 +1,12 @@
 //! Webhook endpoints, session profiles, contract interfaces and IP allowlists.
 
-use quorate_common::bundle::TargetPublicKey;
 use quorate_common::stamp::{ApiKeyCurve, Stamper};
 use quorate_tests::receiver::Receiver;
 use serde_json::json;
+use turnkey_enclave_encrypt::AuthenticationClient;
 
 use super::{Participants, assert_refused, text};
+use crate::third_party_rust::client;
 
 pub(super) async fn webhook_endpoints(Participants { alice, .. }: &Participants) {
     let receiver = Receiver::start().await;
@@ -40,14 +41,22 @@ pub(super) async fn session_profiles(Participants { alice, .. }: &Participants) 
     assert_eq!(fetch!(alice, get_session_profiles, {}), json!({"sessionProfiles": [profile]}));
 }
 
-pub(super) async fn sessions(Participants { alice, .. }: &Participants) {
+pub(super) async fn sessions(Participants { daemon, alice, .. }: &Participants) {
     let who = fetch!(alice, get_whoami, {});
     let key =
         |number: u8| Stamper::new(ApiKeyCurve::P256, &[number; 32]).expect("a key").public_key().to_owned();
     let login = submit!(alice, stamp_login, {"publicKey": key(7), "expirationSeconds": "600", "invalidateExisting": true});
     assert_eq!(text(&login["session"]).split('.').count(), 3);
-    let target = TargetPublicKey::parse(&key(8)).expect("a point").hex();
+    let holder =
+        |secret: &[u8]| alice.sibling(client(daemon, &const_hex::encode(secret)), &alice.organization);
+    let session = holder(&[7; 32]);
+    assert_eq!(fetch!(session, get_whoami, {}), who);
+    let mut receiver = AuthenticationClient::new();
+    let target = receiver.target_public_key().expect("a target key");
     let opened = submit!(alice, create_read_write_session, {"targetPublicKey": target, "apiKeyName": "rust"});
+    let secret = receiver.decrypt(text(&opened["credentialBundle"])).expect("a bundle");
+    let session = holder(&secret);
+    assert_eq!(fetch!(session, get_whoami, {}), who);
     for member in ["organizationId", "organizationName", "userId", "username"] {
         assert_eq!(opened[member], who[member], "{member}");
     }
