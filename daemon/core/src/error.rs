@@ -75,6 +75,9 @@ pub enum Intent {
     /// A verification token is not one of this service, has ended, or is for another organization.
     #[error("invalid verification token")]
     VerificationToken,
+    /// A verification token proves another contact than the one that it is used for.
+    #[error("verification token proves another contact")]
+    OtherContact,
     /// The signature of a client does not state the use of its verification token.
     #[error("invalid client signature")]
     ClientSignature,

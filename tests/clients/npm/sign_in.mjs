@@ -28,8 +28,10 @@ async function nextMail() {
   return mail;
 }
 
-function signature(key, tokenId, publicKey) {
-  const message = JSON.stringify({ login: { publicKey }, tokenId, type: "USAGE_TYPE_LOGIN" });
+const signature = (key, tokenId, publicKey) => signed(key, { login: { publicKey }, tokenId, type: "USAGE_TYPE_LOGIN" });
+
+function signed(key, statement) {
+  const message = JSON.stringify(statement);
   const signed = p256.sign(sha256(utf8ToBytes(message)), hexToBytes(key.privateKey)).toCompactHex();
   return { publicKey: key.publicKey, scheme: "CLIENT_SIGNATURE_SCHEME_API_P256", message, signature: signed };
 }
@@ -66,6 +68,48 @@ async function code({ alice }) {
   const next = keyPair("other session key");
   const repeat = () => alice.otpLogin({ verificationToken, publicKey: next.publicKey, clientSignature: signature(holder, id, next.publicKey) });
   seen.used = await failure(repeat);
+  return seen;
+}
+
+// Signs up with a token: the new sub-organization is found by the proven contact, and the same token opens a session there.
+async function signUp({ alice }) {
+  const seen = {};
+  const init = await alice.initOtp({ otpType: "OTP_TYPE_EMAIL", contact, appName: "npm app" });
+  const mail = await nextMail();
+  const holder = keyPair("sign-up token key");
+  const bundle = await encryptOtpCodeToBundle(mail.secret, init.otpEncryptionTargetBundle, holder.publicKey, quorumPublicKey);
+  const { verificationToken } = await alice.verifyOtp({ otpId: init.otpId, encryptedOtpBundle: bundle });
+  const { id: tokenId } = await verifyOtpVerificationToken(verificationToken, quorumPublicKey);
+  const found = () => alice.getVerifiedSubOrgIds({ filterType: "EMAIL", filterValue: contact });
+  seen.before = plain(await found());
+  const credentials = {
+    apiKeys: [{ apiKeyName: "first", publicKey: holder.publicKey, curveType: "API_KEY_CURVE_P256" }],
+    authenticators: [],
+    oauthProviders: [],
+  };
+  const create = (email, apiKeys = credentials.apiKeys) =>
+    alice.createSubOrganization({
+      subOrganizationName: "signed up",
+      rootUsers: [{ userName: "signer", userEmail: contact, ...credentials }],
+      rootQuorumThreshold: 1,
+      verificationToken,
+      clientSignature: signed(holder, { signupV2: { ...credentials, apiKeys, email }, tokenId, type: "USAGE_TYPE_SIGNUP" }),
+    });
+  seen.otherContact = await failure(() => create("other@example.org"));
+  seen.noKey = await failure(() => create(contact, []));
+  const created = await create(contact);
+  const organizationId = named("signed-up organization", created.subOrganizationId);
+  named("signed-up user", created.rootUserIds[0]);
+  seen.created = result(created);
+  seen.found = plain(await found());
+  seen.used = await failure(() => create(contact));
+  const session = keyPair("signed-up session key");
+  const clientSignature = signature(holder, tokenId, session.publicKey);
+  const login = await alice.otpLogin({ organizationId, verificationToken, publicKey: session.publicKey, clientSignature });
+  seen.verified = await verifySessionJwtSignature(login.session, quorumPublicKey);
+  const own = client(session, organizationId);
+  seen.whoami = plain(await own.getWhoami());
+  seen.deleted = result(await own.deleteSubOrganization({ organizationId, deleteWithoutExport: true }));
   return seen;
 }
 
@@ -158,6 +202,7 @@ export async function signIn(cast) {
   const { userIds } = await alice.createUsers({ users: [user] });
   const userId = named("signer", userIds[0]);
   seen.code = await code(cast);
+  seen.signUp = await signUp(cast);
   seen.bundle = await bundle(cast);
   seen.recovery = await recovery(cast, userId);
   seen.signUp = await signUp(cast);

@@ -329,6 +329,7 @@ fn create_sub_organization() {
                 ),
             ),
             ("CREATE_SUB_ORGANIZATION_V8", base(true)),
+            ("CREATE_SUB_ORGANIZATION_V8", with(true, &[("verificationToken", json!(""))])),
         ],
     );
 }
@@ -511,7 +512,11 @@ fn changed_users() {
             ("UPDATE_USER", json!({"userId": nobody, "userTagIds": []})),
             ("UPDATE_USER_NAME", json!({"userId": mira, "userName": "jo"})),
             ("UPDATE_USER_EMAIL", json!({"userId": mira, "userEmail": "m@acme.example"})),
-            ("UPDATE_USER_EMAIL", json!({"userId": nobody, "userEmail": "", "verificationToken": "t"})),
+            (
+                "UPDATE_USER_EMAIL",
+                json!({"userId": mira, "userEmail": "m@acme.example", "verificationToken": "t"}),
+            ),
+            ("UPDATE_USER_EMAIL", json!({"userId": nobody, "userEmail": ""})),
             ("UPDATE_USER_PHONE_NUMBER", json!({"userId": mira, "userPhoneNumber": "+4915112345678"})),
             ("UPDATE_ORGANIZATION_NAME", json!({"organizationName": "acme"})),
         ],

@@ -13,6 +13,7 @@ pub mod private_key;
 pub mod quorum;
 pub mod session;
 pub mod sign_in;
+pub mod sign_up;
 pub mod tag;
 pub mod user;
 pub mod verification;

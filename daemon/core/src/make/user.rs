@@ -13,7 +13,7 @@ use super::credential::{
 };
 pub use super::sign_in::SignIn;
 use super::{oidc, quorum};
-use crate::error::{Intent, Limit, Missing, RequestError, Unimplemented};
+use crate::error::{Intent, Limit, Missing, RequestError};
 use crate::execution::Execution;
 use crate::limits::Limits;
 use crate::model::{Change, Millis, Organization, TagKind, User};
@@ -111,15 +111,6 @@ pub fn contact<T>(
         return Ok(None);
     }
     Ok(Some(parse(text.to_owned()).map_err(|reason| json::member_error("parameters", member, reason))?))
-}
-
-/// Rejects a token that proves a contact, since this service issues none.
-///
-/// # Errors
-/// If a token is given.
-pub fn reject_verification_token(given: bool) -> Result<(), RequestError> {
-    let text = "verification tokens are not offered by this service";
-    if given { Err(Unimplemented::Feature(text.to_owned()).into()) } else { Ok(()) }
 }
 
 /// Adds users to the organization and returns their ids in the same order.

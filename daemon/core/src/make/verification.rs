@@ -10,6 +10,7 @@ use crate::error::{Conflict, Corrupt, Intent, RequestError};
 use crate::execution::Execution;
 use crate::model::one_time_code::{Contact, OtpType, TokenUsage};
 use crate::model::{Millis, Organization};
+use crate::params::credential::VerificationToken;
 use crate::params::one_time_code::ClientSignature;
 use crate::view::{OwnRecords, View};
 use crate::world::QuorumKey;
@@ -94,6 +95,20 @@ pub fn check(
     Ok(Proof { contact: contact.map_err(|_| Intent::VerificationToken)?, claims })
 }
 
+/// Checks that a token, if there is one, proves a contact.
+///
+/// # Errors
+/// [`Intent::VerificationToken`] if the token is not accepted, and [`Intent::OtherContact`] if it proves another contact.
+pub fn prove(
+    token: Option<&VerificationToken>,
+    contact: Option<&Contact>,
+    view: &View<'_>,
+) -> Result<Option<Proof>, RequestError> {
+    let Some(token) = token else { return Ok(None) };
+    let proof = read(token.reveal(), view)?;
+    if contact == Some(&proof.contact) { Ok(Some(proof)) } else { Err(Intent::OtherContact.into()) }
+}
+
 impl Proof {
     /// Checks that the token has the form that `VERIFY_OTP` version 2 gives it: bound to a key.
     ///
@@ -118,6 +133,25 @@ impl Proof {
         UsedToken { issuer: self.claims.organization_id, id: self.claims.id, ends: self.claims.exp.millis() }
     }
 
+    /// Checks that the key of the token signed a statement about this token that `states` accepts. A token without a
+    /// key needs no signature.
+    ///
+    /// # Errors
+    /// [`Intent::ClientSignature`] if there is no such signature.
+    pub fn check_signed(
+        &self,
+        signature: Option<&ClientSignature>,
+        states: impl FnOnce(&str, VerificationTokenId) -> bool,
+    ) -> Result<(), RequestError> {
+        let Some(key) = &self.claims.public_key else { return Ok(()) };
+        let signed = signature
+            .filter(|one| one.scheme.as_str() == SCHEME)
+            .filter(|one| one.public_key.as_str().eq_ignore_ascii_case(key))
+            .filter(|one| client_signature::is_signed(one.message.as_str(), key, one.signature.as_str()))
+            .filter(|one| states(one.message.as_str(), self.claims.id));
+        if signed.is_some() { Ok(()) } else { Err(Intent::ClientSignature.into()) }
+    }
+
     /// Checks that the key of the token signed the login with a public key. A token without a key needs no
     /// signature.
     ///
@@ -128,15 +162,11 @@ impl Proof {
         signature: Option<&ClientSignature>,
         public_key: &str,
     ) -> Result<(), RequestError> {
-        let Some(key) = &self.claims.public_key else { return Ok(()) };
-        let signed = signature
-            .filter(|one| one.scheme.as_str() == SCHEME)
-            .filter(|one| one.public_key.as_str().eq_ignore_ascii_case(key))
-            .filter(|one| client_signature::is_signed(one.message.as_str(), key, one.signature.as_str()))
-            .and_then(|one| LoginStatement::read(one.message.as_str()))
-            .filter(|statement| statement.token_id == self.claims.id)
-            .filter(|statement| statement.login.public_key.eq_ignore_ascii_case(public_key));
-        if signed.is_some() { Ok(()) } else { Err(Intent::ClientSignature.into()) }
+        self.check_signed(signature, |message, token| {
+            LoginStatement::read(message)
+                .filter(|statement| statement.token_id == token)
+                .is_some_and(|statement| statement.login.public_key.eq_ignore_ascii_case(public_key))
+        })
     }
 
     /// Uses the token, which is possible once for each usage.

@@ -145,6 +145,10 @@ pub enum Claim {
 pub enum TokenUsage {
     /// A login.
     Login = 1,
+    /// The creation of a sub-organization.
+    SignUp = 2,
+    /// A change of a user's contact.
+    Contact = 3,
 }
 
 impl Claim {

@@ -17,7 +17,7 @@ use crate::id_token::IdToken;
 use crate::limits::BATCH;
 
 /// A token that proves a contact.
-pub type VerificationToken = Text<{ 8 * 1024 }>;
+pub type VerificationToken = SecretText<{ 8 * 1024 }>;
 /// Longest part of an attestation, in bytes.
 const ATTESTATION: usize = 32 * 1024;
 /// Longest text of an ID token, in bytes.
@@ -52,7 +52,7 @@ pub struct ApiKeyParams {
 }
 
 /// An API key on a selectable curve.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiKeyParamsV2 {
     api_key_name: Label,
@@ -100,7 +100,7 @@ impl From<ApiKeyParamsV2> for NewApiKey {
 
 wire_enum! {
     /// Transport between an authenticator and its host.
-    #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     pub enum AuthenticatorTransport {
         /// Bluetooth Low Energy.
         Ble = "AUTHENTICATOR_TRANSPORT_BLE",
@@ -171,7 +171,7 @@ pub struct AuthenticatorParams {
 }
 
 /// Registration response of a browser.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Registration {
     credential_id: Text<256>,
@@ -182,7 +182,7 @@ pub struct Registration {
 }
 
 /// An authenticator.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuthenticatorParamsV2 {
     authenticator_name: Label,
@@ -269,7 +269,7 @@ impl From<AuthenticatorParamsV2> for NewAuthenticator {
 }
 
 /// An OAuth identity given by its token.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OauthProviderParams {
     provider_name: Label,
@@ -277,7 +277,7 @@ pub struct OauthProviderParams {
 }
 
 /// An OAuth identity given by its token or by its claims.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OauthProviderParamsV2 {
     provider_name: Label,
@@ -288,7 +288,7 @@ pub struct OauthProviderParamsV2 {
 }
 
 /// Claims that identify an OAuth identity.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OidcClaims {
     iss: Text<1024>,
     sub: Text<1024>,

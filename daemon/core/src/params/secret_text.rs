@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 
 /// A text of at most `MAX` bytes that only the execution of its request reads. It is written as an empty text, so
 /// that neither the stored activity nor an answer contains it.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct SecretText<const MAX: usize>(Zeroizing<String>);
 
 impl<const MAX: usize> SecretText<MAX> {

@@ -105,7 +105,7 @@ impl ApiKeyFormat for ApiKeyParamsV2 {
 }
 
 /// A format of OAuth identities, which distinguishes versions of users.
-pub trait OauthProviderFormat: Serialize + JsonSchema + Into<NewOauthProvider> {
+pub trait OauthProviderFormat: PartialEq + Serialize + JsonSchema + Into<NewOauthProvider> {
     /// Description of a user with such identities.
     const USER: &'static str;
     /// Description of a root user with such identities.
@@ -297,6 +297,33 @@ pub struct RootUserParamsV4<O: OauthProviderFormat> {
     authenticators: List<AuthenticatorParamsV2>,
     #[serde(default)]
     oauth_providers: List<O>,
+}
+
+/// What a client signs about a root user whose contact it proves.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", bound(deserialize = "O: Deserialize<'de>"))]
+pub struct StatedUser<O: OauthProviderFormat> {
+    #[serde(default)]
+    api_keys: List<ApiKeyParamsV2>,
+    #[serde(default)]
+    authenticators: List<AuthenticatorParamsV2>,
+    #[serde(default)]
+    oauth_providers: List<O>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    email: Option<Email>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    phone_number: Option<Phone>,
+}
+
+impl<O: OauthProviderFormat> RootUserParamsV4<O> {
+    /// Returns whether the user has exactly these credentials and contacts.
+    pub fn is_stated(&self, stated: &StatedUser<O>) -> bool {
+        self.user_email == stated.email
+            && self.user_phone_number == stated.phone_number
+            && *self.api_keys == *stated.api_keys
+            && *self.authenticators == *stated.authenticators
+            && *self.oauth_providers == *stated.oauth_providers
+    }
 }
 
 impl<O: OauthProviderFormat> From<RootUserParamsV4<O>> for NewUser {

@@ -139,7 +139,7 @@ fn run<'a>(
             if entry.is_per_caller() && known.proposer != submission.caller.user {
                 return Err(Conflict::Body.into());
             }
-            // A masked body is stored as it was the first time.
+            // A masked body is stored as it was the first time. Any other is the same.
             submission.kept = known.proposal().map(str::to_owned);
             return submission.replay(entry, *known, runtime);
         }

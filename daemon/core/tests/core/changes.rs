@@ -148,10 +148,6 @@ fn updates_of_users_change_only_the_given_members() {
     assert_eq!(now["userName"], "c");
     assert!(now.get("userEmail").is_none_or(Value::is_null), "{now}");
     assert!(now.get("userPhoneNumber").is_none_or(Value::is_null), "{now}");
-    let caller = fixture.roots[0].clone();
-    let token = json!({"userId": id, "userEmail": "c@house.example", "verificationToken": "t"});
-    let error = fixture.submit(&caller, fixture.id, "ACTIVITY_TYPE_UPDATE_USER_EMAIL", &token, NOW);
-    assert_eq!(error.expect_err("tokens are not supported").code.number(), 12);
 }
 
 #[test]

@@ -5,8 +5,16 @@ use std::fmt::Write as _;
 use crate::kinds::prelude::*;
 use crate::kinds::shared::new_key::{private_key, wallet};
 use crate::kinds::shared::new_user::credentials;
+use crate::kinds::shared::verification_token::{TOKEN, TOKEN_HIDDEN, is_given};
 
-pub(super) const KIND: Kind = Kind::new("CREATE_SUB_ORGANIZATION", "Create sub-organization", describe);
+pub(super) const KIND: Kind = Kind {
+    abridged: &[TOKEN],
+    hidden: Some((
+        &["ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V7", "ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V8"],
+        TOKEN_HIDDEN,
+    )),
+    ..Kind::new("CREATE_SUB_ORGANIZATION", "Create sub-organization", describe)
+};
 
 fn describe(parameters: &Reader<'_>, _: &ReviewContext<'_>) -> Result<Description> {
     let Some(name) = parameters.maybe_text("subOrganizationName")? else {
@@ -32,8 +40,17 @@ fn describe(parameters: &Reader<'_>, _: &ReviewContext<'_>) -> Result<Descriptio
         let keys = keys.iter().map(private_key).collect::<Result<Vec<_>, _>>()?;
         let _ = write!(sentence, " It starts with the private keys {}.", listed(keys));
     }
+    let is_proved = is_given(parameters);
+    if is_proved {
+        sentence.push_str(" A verification token must prove the contact of one root user.");
+    }
     let mut description =
         Description::new(format!("{}, root {threshold} of {}", quoted(name), users.len()), sentence);
+    if is_proved {
+        let text = "The contact of one root user counts as verified. The console does not know which: only the daemon \
+                    reads the token.";
+        description.flag_medium("contact-verified", text);
+    }
     if threshold == 1 && users.len() > 1 {
         description.flag_medium(
             "one-can-act",

@@ -2,13 +2,11 @@
 
 use super::session::{Limits, replaces};
 use crate::kinds::prelude::*;
+use crate::kinds::shared::verification_token::{TOKEN, TOKEN_HIDDEN};
 
 pub(super) const KIND: Kind = Kind {
-    abridged: &[("verificationToken", |_| Some("(hidden)".to_owned()))],
-    hidden: Some((
-        &["ACTIVITY_TYPE_OTP_LOGIN", "ACTIVITY_TYPE_OTP_LOGIN_V2"],
-        "the daemon hides the verification token",
-    )),
+    abridged: &[TOKEN],
+    hidden: Some((&["ACTIVITY_TYPE_OTP_LOGIN", "ACTIVITY_TYPE_OTP_LOGIN_V2"], TOKEN_HIDDEN)),
     ..Kind::new("OTP_LOGIN", "Log in by code", describe)
 };
 

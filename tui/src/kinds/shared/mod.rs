@@ -6,3 +6,4 @@ pub(super) mod key_export;
 pub(super) mod key_import;
 pub(super) mod new_key;
 pub(super) mod new_user;
+pub(super) mod verification_token;

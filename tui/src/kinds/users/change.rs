@@ -3,6 +3,7 @@
 use quorate_common::wire::User;
 
 use crate::kinds::prelude::*;
+use crate::kinds::shared::verification_token::is_given;
 
 /// A way to reach a user, to which sign-in codes may be sent.
 pub(super) struct Contact {
@@ -30,13 +31,23 @@ impl Contact {
         let id = parameters.text("userId")?;
         let value = parameters.maybe_text(self.member)?;
         let (label, named) = (self.label, context.user_named(id));
-        let sentence = match value {
+        let is_proved = is_given(parameters);
+        let mut sentence = match value {
             Some(value) => format!("Set the {label} of the user {named} to {}.", quoted(value)),
             None => format!("Remove the {label} of the user {named}."),
         };
+        if is_proved {
+            sentence.push_str(" A verification token must prove it.");
+        }
         let brief = value.map_or_else(|| "none".to_owned(), quoted);
         let mut description = Description::new(format!("{}: {brief}", context.user_short(id)), sentence);
         self.compare(context.user(id), value, &mut description);
+        if is_proved {
+            let text = format!(
+                "The {label} counts as verified. The console cannot check this: only the daemon reads the token."
+            );
+            description.flag_medium("contact-verified", text);
+        }
         flag_user(&mut description, id, context);
         Ok(description)
     }

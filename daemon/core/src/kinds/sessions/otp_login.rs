@@ -7,18 +7,15 @@ use crate::make::session::{self, Login};
 use crate::make::verification::{self, Proof};
 use crate::make::{code_request, sign_in};
 use crate::model::one_time_code::TokenUsage;
+use crate::params::credential::VerificationToken;
 use crate::params::one_time_code::ClientSignature;
-use crate::params::secret_text::SecretText;
 use crate::params::session::{LoginParams, PUBLIC_KEY};
-
-/// Longest token that is read, in bytes.
-const TOKEN: usize = 8192;
 
 /// Opens a session for the user whose contact the token proves.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct V1 {
-    verification_token: SecretText<TOKEN>,
+    verification_token: VerificationToken,
     public_key: Text<PUBLIC_KEY>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     expiration_seconds: Option<ExpirationSeconds>,
@@ -34,7 +31,7 @@ pub(in crate::kinds) struct V1 {
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct V2 {
-    verification_token: SecretText<TOKEN>,
+    verification_token: VerificationToken,
     public_key: Text<PUBLIC_KEY>,
     client_signature: ClientSignature,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -47,7 +44,7 @@ pub(in crate::kinds) struct V2 {
 
 /// The version-independent parameters.
 pub(in crate::kinds) struct Request {
-    token: SecretText<TOKEN>,
+    token: VerificationToken,
     login: LoginParams,
     client_signature: Option<ClientSignature>,
     is_bound: bool,

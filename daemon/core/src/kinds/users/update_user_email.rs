@@ -2,6 +2,8 @@
 
 use crate::kinds::prelude::*;
 use crate::make::user;
+use crate::make::verification::{self, Proof};
+use crate::model::one_time_code::{Contact, TokenUsage};
 use crate::params::credential::VerificationToken;
 use crate::params::user::UserResult;
 
@@ -15,6 +17,7 @@ pub(in crate::kinds) struct Intent {
     user_id: UserId,
     /// New email address. An empty text removes it.
     user_email: Text<EMAIL>,
+    /// Token that proves the new email address. Without one, it is not verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     verification_token: Option<VerificationToken>,
 }
@@ -27,17 +30,28 @@ impl Version for Intent {
 
 impl Kind for Intent {
     const ACTS: Acts = Some((Action::Update, Resource::User));
-    type Plan = User;
+    type Plan = (User, Option<Proof>);
     type Outcome = UserResult;
 
-    fn rules(&self, view: &View<'_>) -> Result<User, RequestError> {
-        let token = self.verification_token.as_ref().map_or("", Text::as_str);
-        user::reject_verification_token(!token.is_empty())?;
+    fn rules(&self, view: &View<'_>) -> Result<Self::Plan, RequestError> {
         let email = user::contact(self.user_email.as_str(), Email::parse, "userEmail")?;
-        Ok(User { email, email_verified: false, ..view.user(self.user_id)?.clone() })
+        let contact = email.clone().map(Contact::Email);
+        let proof = verification::prove(self.verification_token.as_ref(), contact.as_ref(), view)?;
+        Ok((User { email, email_verified: proof.is_some(), ..view.user(self.user_id)?.clone() }, proof))
     }
 
-    fn execute(self, user: User, context: &mut Execution<'_>) -> Result<UserResult, RequestError> {
+    fn has_secret(&self) -> bool {
+        self.verification_token.is_some()
+    }
+
+    fn execute(
+        self,
+        (user, proof): Self::Plan,
+        context: &mut Execution<'_>,
+    ) -> Result<UserResult, RequestError> {
+        if let Some(proof) = proof {
+            proof.use_once(TokenUsage::Contact, context)?;
+        }
         context.update_user(user);
         Ok(UserResult { user_id: self.user_id })
     }

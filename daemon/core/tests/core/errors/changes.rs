@@ -69,7 +69,8 @@ pub(super) fn sample(name: &str, fixture: &Fixture, subject: &Person) -> Option<
             "newPrivateKeyTagName": "fresh", "addPrivateKeyIds": [], "removePrivateKeyIds": [fixture.private_key]}),
         "UPDATE_USER" => json!({"userId": fixture.spare.user, "userName": "fresh",
             "userEmail": "fresh@house.example", "userTagIds": [fixture.user_tag]}),
-        "UPDATE_USER_EMAIL" => json!({"userId": fixture.spare.user, "userEmail": "fresh@house.example"}),
+        "UPDATE_USER_EMAIL" => json!({"userId": fixture.spare.user, "userEmail": "root1@house.example",
+            "verificationToken": fixture.sign_in.tokens[0]}),
         "UPDATE_USER_NAME" => json!({"userId": fixture.spare.user, "userName": "fresh"}),
         "UPDATE_USER_PHONE_NUMBER" => {
             json!({"userId": fixture.spare.user, "userPhoneNumber": "+4915112345678"})
@@ -138,6 +139,16 @@ pub(super) fn rows(fixture: &Fixture) -> Vec<Row> {
         invalid("UPDATE_USER_NAME", json!({"userName": ""}), "invalid request body: `parameters.userName`"),
         root("UPDATE_USER_EMAIL", json!({"userId": unknown_id}), NotFound, &unknown_user),
         root("UPDATE_USER_PHONE_NUMBER", json!({"userId": unknown_id}), NotFound, &unknown_user),
+        invalid(
+            "UPDATE_USER_EMAIL",
+            json!({"userEmail": "other@house.example"}),
+            "verification token proves another contact",
+        ),
+        invalid(
+            "UPDATE_USER_PHONE_NUMBER",
+            json!({"verificationToken": fixture.sign_in.tokens[0]}),
+            "verification token proves another contact",
+        ),
         invalid(
             "UPDATE_USER_PHONE_NUMBER",
             json!({"userPhoneNumber": "0151"}),

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::{Row, Sender};
 use crate::fixture::{Fixture, Person, account, public_key};
 use crate::samples;
+use crate::sign_in::{TOKEN_KEY, sign_up_signature};
 
 /// Returns valid parameters of a type of this module. The user whose credentials change is the last argument.
 pub(super) fn sample(name: &str, fixture: &Fixture, subject: &Person) -> Option<Value> {
@@ -35,8 +36,17 @@ pub(super) fn sample(name: &str, fixture: &Fixture, subject: &Person) -> Option<
         "CREATE_SUB_ORGANIZATION_V4" | "CREATE_SUB_ORGANIZATION_V5" => {
             samples::child(&samples::key(30), Some(("wallet", samples::wallet("fresh"))))
         }
-        "CREATE_SUB_ORGANIZATION_V6" | "CREATE_SUB_ORGANIZATION_V7" | "CREATE_SUB_ORGANIZATION_V8" => {
+        "CREATE_SUB_ORGANIZATION_V6" => {
             samples::child(&samples::key_v2(30), Some(("wallet", samples::wallet("fresh"))))
+        }
+        "CREATE_SUB_ORGANIZATION_V7" | "CREATE_SUB_ORGANIZATION_V8" => {
+            let mut child = samples::child(&samples::key_v2(30), Some(("wallet", samples::wallet("fresh"))));
+            child["rootUsers"][0]["userEmail"] = json!("root1@house.example");
+            let token = &fixture.sign_in.tokens[1];
+            let user = json!({"apiKeys": [samples::key_v2(30)], "email": "root1@house.example"});
+            child["verificationToken"] = json!(token);
+            child["clientSignature"] = sign_up_signature(token, TOKEN_KEY, &user);
+            child
         }
         "CREATE_USERS" => {
             json!({"users": [{"userName": "new", "accessType": "ACCESS_TYPE_API", "apiKeys": [samples::key(30)],
@@ -511,6 +521,12 @@ pub(super) fn rows(fixture: &Fixture) -> Vec<Row> {
                 text("invalid email address"),
             ));
         }
+    }
+    for name in ["CREATE_SUB_ORGANIZATION_V7", "CREATE_SUB_ORGANIZATION_V8"] {
+        let token = json!({"verificationToken": "a.b.c"});
+        rows.push((name, Sender::Root, token, InvalidArgument, None, text("invalid verification token")));
+        let unsigned = json!({"clientSignature": null});
+        rows.push((name, Sender::Root, unsigned, InvalidArgument, None, text("invalid client signature")));
     }
     for name in ["CREATE_SUB_ORGANIZATION_V2", "CREATE_SUB_ORGANIZATION_V3"] {
         rows.push((name, Sender::Root, no_root_key.clone(), InvalidArgument, None, text(no_credential)));

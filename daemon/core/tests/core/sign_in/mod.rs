@@ -17,6 +17,7 @@ use crate::fixture::{AuthMethod, Fixture, NOW, Person, public_key, seal_for};
 use crate::memory::Memory;
 
 mod attested;
+mod contacts;
 mod limits;
 mod logins;
 mod mailed_keys;
@@ -184,9 +185,19 @@ pub(crate) fn client_signature(token: &str, key: u32, login: &str) -> Value {
     sign_statement(&message, key)
 }
 
+/// Signs the statement that a token is used to create an organization with this root user.
+pub(crate) fn sign_up_signature(token: &str, key: u32, user: &Value) -> Value {
+    let message = json!({"signupV2": user, "tokenId": claims_of(token)["id"], "type": "USAGE_TYPE_SIGNUP"});
+    sign_statement(&message, key)
+}
+
 /// Signs a statement with the key of this number.
 fn sign_statement(message: &Value, key: u32) -> Value {
-    let message = message.to_string();
+    sign_text(&message.to_string(), key)
+}
+
+/// Signs a text with the key of this number.
+fn sign_text(message: &str, key: u32) -> Value {
     let mut secret = [1; 32];
     secret[..4].copy_from_slice(&key.to_be_bytes());
     let secret = SecretKey::from_bytes(Curve::P256, &secret).expect("a scalar");

@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::*;
 
-const TOKEN: &str = "invalid verification token";
-const SIGNATURE: &str = "invalid client signature";
+pub(super) const TOKEN: &str = "invalid verification token";
+pub(super) const SIGNATURE: &str = "invalid client signature";
 
 /// Creates a sub-organization whose root user has this email address.
 pub(super) fn child_with(fixture: &mut Fixture, email: &str, number: u32) -> OrganizationId {
@@ -19,7 +19,7 @@ pub(super) fn child_with(fixture: &mut Fixture, email: &str, number: u32) -> Org
 }
 
 /// Returns a token that the fixture's organization issued.
-fn token(fixture: &Fixture, change: impl FnOnce(&mut Claims)) -> String {
+pub(super) fn token(fixture: &Fixture, change: impl FnOnce(&mut Claims)) -> String {
     let mut claims = Claims { id: 9, organization: fixture.id, ..Claims::default() };
     change(&mut claims);
     claims.sign(&fixture.memory)

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use crate::execution::NewWallet;
 use crate::kinds::prelude::*;
 use crate::make::credential;
+use crate::make::sign_up::{ProvedUser, SignUp};
 use crate::make::user::{self, SignIn};
 use crate::make::{oidc, private_key, quorum, wallet};
 use crate::model::RootQuorum;
@@ -14,10 +15,12 @@ use crate::params::keys::WalletResult;
 use crate::params::{NewUser, PrivateKeyParams, WalletParams};
 
 mod early;
+mod features;
 mod results;
 mod with_contact;
 mod with_wallet;
 
+use features::DisabledFeatures;
 use results::Created;
 
 pub(in crate::kinds) use early::{V1, V2, V3};
@@ -32,7 +35,7 @@ pub(in crate::kinds) struct Request<O> {
     private_keys: Vec<PrivateKeyParams>,
     wallet: Option<WalletParams>,
     disabled: DisabledFeatures,
-    verified_contact: bool,
+    sign_up: Option<SignUp>,
     outcome: PhantomData<O>,
 }
 
@@ -46,45 +49,22 @@ impl<O> Request<O> {
             private_keys: Vec::new(),
             wallet: None,
             disabled: DisabledFeatures::default(),
-            verified_contact: false,
+            sign_up: None,
             outcome: PhantomData,
         }
     }
 }
 
-/// Sign-in features that a new organization has by default.
-const DEFAULT_FEATURES: [FeatureName; 4] =
-    [FeatureName::EmailRecovery, FeatureName::EmailAuth, FeatureName::SmsAuth, FeatureName::OtpEmailAuth];
-
-/// Sign-in features that the new organization does not get.
-#[derive(Default)]
-struct DisabledFeatures(Vec<FeatureName>);
-
-impl DisabledFeatures {
-    /// Collects the features whose flag is present and true.
-    fn from_flags<const N: usize>(flags: [(FeatureName, Option<bool>); N]) -> Self {
-        Self(flags.into_iter().filter(|(_, flag)| *flag == Some(true)).map(|(name, _)| name).collect())
-    }
-
-    fn allows(&self, name: FeatureName) -> bool {
-        !self.0.contains(&name)
-    }
-
-    fn remaining(&self) -> impl Iterator<Item = FeatureName> {
-        DEFAULT_FEATURES.into_iter().filter(|name| self.allows(*name))
-    }
-}
-
 impl<O: From<Created> + Serialize + JsonSchema + 'static> Kind for Request<O> {
     const ACTS: Acts = Some((Action::Create, Resource::Organization));
-    type Plan = u32;
+    type Plan = (u32, Option<ProvedUser>);
     type Outcome = O;
 
-    fn rules(&self, view: &View<'_>) -> Result<u32, RequestError> {
+    fn rules(&self, view: &View<'_>) -> Result<Self::Plan, RequestError> {
         if view.organization.head.parent.is_some() {
             return Err(Wrong::ClosedToChildren("create sub-organizations").into());
         }
-        user::reject_verification_token(self.verified_contact)?;
+        let proved = self.sign_up.as_ref().map(|one| one.check(&self.root_users, view)).transpose()?;
         not_empty(&self.root_users, "rootUsers")?;
         let threshold = quorum::threshold(self.threshold)?;
         if usize::try_from(threshold).unwrap_or(usize::MAX) > self.root_users.len() {
@@ -109,18 +89,26 @@ impl<O: From<Created> + Serialize + JsonSchema + 'static> Kind for Request<O> {
             wallet::check_accounts(&wallet.accounts)?;
             wallet::names_differ(&wallet.accounts)?;
         }
-        Ok(threshold)
+        Ok((threshold, proved))
     }
 
     fn has_secret(&self) -> bool {
-        self.root_users.iter().any(NewUser::has_token)
+        self.sign_up.is_some() || self.root_users.iter().any(NewUser::has_token)
     }
 
-    fn execute(self, threshold: u32, context: &mut Execution<'_>) -> Result<O, RequestError> {
+    fn execute(
+        self,
+        (threshold, proved): Self::Plan,
+        context: &mut Execution<'_>,
+    ) -> Result<O, RequestError> {
         let mut changes = Vec::new();
         let mut members = Vec::with_capacity(self.root_users.len());
-        for new in self.root_users {
+        for (position, new) in self.root_users.into_iter().enumerate() {
             let user = user::user(new, context)?;
+            let user = match &proved {
+                Some(proved) => proved.verified(position, user),
+                None => user,
+            };
             members.push(user.id);
             changes.push(Change::PutUser(user));
         }
@@ -144,6 +132,10 @@ impl<O: From<Created> + Serialize + JsonSchema + 'static> Kind for Request<O> {
             ..Head::new(context.organization_id(), parent, self.name, quorum, context.now())
         };
         let created = Created { id: head.id, root_user_ids: members, private_keys, wallet: wallet_result };
+        // Last, so that a sign-up that fails does not use up the token.
+        if let Some(proved) = proved {
+            proved.use_once(context)?;
+        }
         context.create_organization(NewOrganization { head, changes });
         Ok(created.into())
     }

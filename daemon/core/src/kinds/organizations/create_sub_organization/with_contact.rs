@@ -3,10 +3,11 @@
 use super::results::WalletOutcome;
 use super::{DisabledFeatures, Request};
 use crate::kinds::prelude::*;
+use crate::make::sign_up::SignUp;
+use crate::params::WalletParams;
 use crate::params::credential::{OauthProviderParams, OauthProviderParamsV2, VerificationToken};
 use crate::params::one_time_code::ClientSignature;
-use crate::params::user::RootUserParamsV4;
-use crate::params::{NewUser, WalletParams};
+use crate::params::user::{OauthProviderFormat, RootUserParamsV4};
 
 /// Creates a sub-organization with its root users and, optionally, a wallet.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -48,18 +49,33 @@ impl Version for V8 {
     const NUMBER: u16 = 122;
 }
 
-impl<U: Serialize + Into<NewUser>> From<WithContact<U>> for Request<WalletOutcome> {
-    fn from(intent: WithContact<U>) -> Self {
-        Self {
-            wallet: intent.wallet,
+impl From<V7> for Request<WalletOutcome> {
+    fn from(intent: V7) -> Self {
+        intent.into_request(false)
+    }
+}
+
+impl From<V8> for Request<WalletOutcome> {
+    fn from(intent: V8) -> Self {
+        intent.into_request(true)
+    }
+}
+
+impl<O: OauthProviderFormat + for<'de> Deserialize<'de>> WithContact<RootUserParamsV4<O>> {
+    /// Converts the request. With `is_bound`, its verification token must be bound to a key.
+    fn into_request(self, is_bound: bool) -> Request<WalletOutcome> {
+        let users = self.root_users.iter();
+        let sign_up = SignUp::read(self.verification_token, self.client_signature, users, is_bound);
+        Request {
+            wallet: self.wallet,
             disabled: DisabledFeatures::from_flags([
-                (FeatureName::EmailRecovery, intent.disable_email_recovery),
-                (FeatureName::EmailAuth, intent.disable_email_auth),
-                (FeatureName::SmsAuth, intent.disable_sms_auth),
-                (FeatureName::OtpEmailAuth, intent.disable_otp_email_auth),
+                (FeatureName::EmailRecovery, self.disable_email_recovery),
+                (FeatureName::EmailAuth, self.disable_email_auth),
+                (FeatureName::SmsAuth, self.disable_sms_auth),
+                (FeatureName::OtpEmailAuth, self.disable_otp_email_auth),
             ]),
-            verified_contact: intent.verification_token.is_some() || intent.client_signature.is_some(),
-            ..Self::new(intent.sub_organization_name, intent.root_users, intent.root_quorum_threshold)
+            sign_up,
+            ..Request::new(self.sub_organization_name, self.root_users, self.root_quorum_threshold)
         }
     }
 }
