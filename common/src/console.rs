@@ -16,9 +16,11 @@
 //! | `GET /console/v1/organizations/ID/activities?status=S,S&type=T,T&after=ID&limit=N` | [`ActivityPage`] |
 //! | `GET /console/v1/organizations/ID/activities?id=ID,ID` | [`ActivityPage`] with these activities, at most [`PAGE_LIMIT`]; unknown ids are left out |
 //! | `GET /console/v1/organizations/ID/activities/REF` | [`ReviewRecord`]; REF is an activity id or a fingerprint |
+//! | `GET /console/v1/organizations/ID/messages?after=ID&limit=N` | [`MessagePage`] |
 //! | `GET /console/v1/outbox/parked?after=CURSOR&limit=N` | [`ParkedPage`] |
 //! | `GET /console/v1/events?after=TOKEN` | server-sent events, each `data` an [`Event`], each `id` its token |
 
+mod messages;
 mod review;
 
 use serde::{Deserialize, Serialize};
@@ -28,6 +30,7 @@ use crate::ids::{ActivityId, EndpointId, OrganizationId};
 use crate::wire::Timestamp;
 
 pub use crate::wire::{AccountPage, OrganizationDetail, OrganizationHead, OrganizationPage};
+pub use messages::{MessageEvent, MessagePage};
 pub use review::{
     ActivityPage, ActivityRow, ReviewRecord, RuleInputs, Signer, Waiting, WaitingReason, WaitingRule,
 };

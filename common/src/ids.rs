@@ -130,6 +130,8 @@ ids! {
     OtpId,
     /// Identifies a verification token.
     VerificationTokenId,
+    /// Identifies an event in the delivery of a message. It is a version 7 id, so that ids sort by time.
+    MessageEventId,
 }
 
 #[cfg(test)]

@@ -7,12 +7,14 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{ActivityId, EvaluationId, OrganizationId, PolicyId, TagId, UserId, VoteId};
 
 mod key;
+mod message;
 mod organization;
 mod secret;
 mod settings;
 mod user;
 
 pub use key::{Address, PrivateKey, Wallet, WalletAccount};
+pub use message::{EmailEvent, EmailEventDetails};
 pub use organization::*;
 pub use secret::{Secret, StaticProperty};
 pub use settings::{

@@ -91,6 +91,9 @@ impl Console {
                 let name = query.text("name").unwrap_or_default();
                 json(&operator::signer(world, parsed(id)?, &name, now)?)
             }
+            ["organizations", id, "messages"] => {
+                json(&operator::messages(world, parsed(id)?, query.id("after")?, query.limit()?)?)
+            }
             ["organizations", id, "activities"] => activities(world, id, query),
             ["organizations", id, "policies", "findings"] => {
                 json(&serde_json::json!({"findings": advice::findings(world, parsed(id)?, now)?}))

@@ -12,6 +12,7 @@ use crate::caller::Caller;
 use crate::daemon::{POLL_INTERVAL, ended};
 use crate::http::{Listener, Reply, TIMEOUT};
 use crate::keys::Key;
+use crate::operator::write_secret;
 use crate::paths;
 
 /// Outcome of a run of `quorated`.
@@ -65,6 +66,11 @@ impl Installation {
         fs::write(self.path("quorated.toml"), text).expect("the configuration can be written");
     }
 
+    /// Writes a file that only its owner can read.
+    pub fn write_secret(&self, name: &str, text: &str) {
+        write_secret(&self.path(name), text.as_bytes());
+    }
+
     /// Returns the path of a file in the folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.root.join(name)
@@ -94,10 +100,20 @@ impl Installation {
 
     /// Starts `quorated serve` and waits until its readiness satisfies the condition.
     pub async fn serve_until(&self, is_expected: impl Fn(&Reply) -> bool) -> RunningDaemon {
+        self.start(&[], is_expected).await
+    }
+
+    /// Starts `quorated serve` with more environment variables, and waits until the daemon is ready.
+    pub async fn serve_with(&self, variables: &[(&str, &str)]) -> RunningDaemon {
+        self.start(variables, |readiness| readiness.status == 200).await
+    }
+
+    async fn start(&self, variables: &[(&str, &str)], is_expected: impl Fn(&Reply) -> bool) -> RunningDaemon {
         let log = File::create(self.path("log")).expect("a log file");
         let mut child = Command::new(paths::program("quorated"))
             .args(["serve", "--config"])
             .arg(self.path("quorated.toml"))
+            .envs(variables.iter().copied())
             .stdout(log.try_clone().expect("a log file"))
             .stderr(log)
             .spawn()

@@ -29,5 +29,7 @@ pub mod paths;
 pub mod proof;
 pub mod receiver;
 pub mod requests;
+pub mod sign_in;
+pub mod sms_gateway;
 pub mod tampering_proxy;
 pub mod webhook_faults;

@@ -15,8 +15,10 @@ use crate::paths;
 /// A received mail.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Mail {
-    /// Whether the server rejected it temporarily.
+    /// Whether the server did not accept it.
     pub refused: bool,
+    /// Answer of the server, as it was configured.
+    pub answer: String,
     /// Envelope sender.
     pub from: String,
     /// Envelope recipients.
@@ -25,6 +27,8 @@ pub struct Mail {
     pub subject: String,
     /// Header `Date`.
     pub date: String,
+    /// Header `Message-ID`.
+    pub message_id: String,
     /// Header `From`.
     pub header_from: String,
     /// Header `Reply-To`.
@@ -33,6 +37,23 @@ pub struct Mail {
     pub text: String,
     /// HTML, decoded.
     pub html: Option<String>,
+    /// Whether the connection was encrypted.
+    pub tls: bool,
+    /// User name of the login, if there was one.
+    pub login: Option<String>,
+}
+
+/// What a server requires before it accepts mail: STARTTLS with a certificate, and then a login.
+#[derive(Debug, Clone, Copy)]
+pub struct Security<'a> {
+    /// Certificate in PEM.
+    pub certificate: &'a Path,
+    /// Its private key in PEM.
+    pub key: &'a Path,
+    /// User name.
+    pub user: &'a str,
+    /// Password.
+    pub password: &'a str,
 }
 
 #[derive(Deserialize)]
@@ -50,15 +71,43 @@ pub struct Mailbox {
 
 impl Mailbox {
     /// Starts a server that rejects the first `rejections` mails temporarily.
-    pub fn start(rejections: u32) -> Self {
+    pub fn start(rejections: usize) -> Self {
+        Self::answering(&vec!["451 4.7.1 come back later"; rejections])
+    }
+
+    /// Starts a server that gives these answers to the first mails, one after the other, and accepts all others. In
+    /// an answer, `{text}` is replaced by the text of the mail. `drop` closes the connection instead of an answer.
+    pub fn answering(answers: &[&str]) -> Self {
+        Self::start_with(answers, None)
+    }
+
+    /// Starts a server that rejects all mails temporarily until [`Self::open`].
+    pub fn closed() -> Self {
+        Self::answering(&["closed"])
+    }
+
+    /// Accepts all further mails.
+    pub fn open(&self) {
+        std::fs::write(self.folder.path().join("open"), "").expect("the file can be written");
+    }
+
+    /// Starts a server that requires STARTTLS and a login.
+    pub fn secured(security: Security<'_>) -> Self {
+        Self::start_with(&[], Some(security))
+    }
+
+    fn start_with(answers: &[&str], security: Option<Security<'_>>) -> Self {
         let folder = paths::clients();
         let installed =
             Command::new(folder.join("setup.sh")).arg("pypi").status().expect("setup.sh can be run");
         assert!(installed.success(), "the mail server cannot be installed");
         let mails = tempfile::tempdir().expect("a folder can be created");
-        let mut child = Command::new(folder.join("pypi/.venv/bin/python"))
-            .args(["mailbox.py", "refuse", &rejections.to_string()])
-            .arg(mails.path())
+        let mut command = Command::new(folder.join("pypi/.venv/bin/python"));
+        command.arg("mailbox.py").arg(mails.path()).arg(serde_json::json!(answers).to_string());
+        if let Some(Security { certificate, key, user, password }) = security {
+            command.arg(certificate).arg(key).args([user, password]);
+        }
+        let mut child = command
             .current_dir(folder.join("pypi"))
             .stdout(Stdio::piped())
             .spawn()
@@ -74,6 +123,11 @@ impl Mailbox {
         Self { child, port, lines: Mutex::new(lines), folder: mails }
     }
 
+    /// Returns the port on loopback.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     /// Returns the URL for the daemon's configuration.
     pub fn url(&self) -> String {
         format!("smtp://127.0.0.1:{}", self.port)
@@ -82,6 +136,12 @@ impl Mailbox {
     /// Returns the folder with the accepted mails, for clients that read them: `1.json`, `2.json` and so on.
     pub fn folder(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// Returns how many mails were accepted.
+    pub fn accepted(&self) -> usize {
+        let files = std::fs::read_dir(self.folder.path()).expect("the folder exists");
+        files.filter(|file| file.as_ref().is_ok_and(|file| file.path().extension().is_some())).count()
     }
 
     /// Waits for the next mail and returns it.

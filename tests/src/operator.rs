@@ -150,7 +150,7 @@ fn home() -> TempDir {
     tempfile::Builder::new().prefix("quorate-home-").tempdir().expect("a temporary folder")
 }
 
-fn write_secret(path: &Path, bytes: &[u8]) {
+pub(crate) fn write_secret(path: &Path, bytes: &[u8]) {
     use std::io::Write;
     let file = fs::File::options().create(true).write(true).truncate(true).mode(0o600).open(path);
     file.and_then(|mut file| file.write_all(bytes)).expect("the file can be written");

@@ -1,6 +1,6 @@
 //! Cleanup in the background: removes the accounts of deleted wallets in steps, since they may be too many
 //! for one commit. A deleted wallet leaves a tombstone until its accounts are removed. Also removes the records of
-//! sign-in flows at their due times.
+//! sign-in flows, and the events of messages, at their due times.
 
 use crate::error::Corrupt;
 use crate::model::change::account_removal;
@@ -48,6 +48,7 @@ fn due_records(world: &dyn World, now: Millis) -> Result<Commit, Corrupt> {
         if due > now {
             break;
         }
+        commit.writes.extend(sign_in::listing(&record).map(|(listed, _)| Write::remove(listed)));
         commit.writes.extend([Write::remove(record), Write::remove(scheduled)]);
     }
     Ok(commit)

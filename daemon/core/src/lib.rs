@@ -26,6 +26,7 @@ pub mod limits;
 pub mod listing;
 pub mod mail;
 pub mod make;
+pub mod message_events;
 pub mod messages;
 pub mod model;
 pub mod operator;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use zeroize::ZeroizeOnDrop;
 
 use crate::model::Millis;
+use crate::model::message_event::MessageOrigin;
 use crate::model::record::Record;
 
 /// A queued mail. It may contain a secret: it is sealed like every record, removed once it is sent, and wiped
@@ -34,6 +35,10 @@ pub struct Mail {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[zeroize(skip)]
     pub reply_to: Option<Email>,
+    /// Where it comes from; `None` for a mail that an earlier version queued. No events are recorded for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[zeroize(skip)]
+    pub origin: Option<MessageOrigin>,
     /// Number of attempts so far.
     #[zeroize(skip)]
     pub attempts: u32,
@@ -53,6 +58,7 @@ impl Mail {
             sender_name: None,
             from: None,
             reply_to: None,
+            origin: None,
             attempts: 0,
             due: now,
         }

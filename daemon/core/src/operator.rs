@@ -1,9 +1,11 @@
 //! Reads for the console: of every organization, without a caller. This module only reads; votes need stamps.
 
 mod activities;
+mod messages;
 
 pub(crate) use activities::find;
 pub use activities::{ActivityQuery, activities, review};
+pub use messages::messages;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

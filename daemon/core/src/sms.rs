@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use zeroize::ZeroizeOnDrop;
 
 use crate::model::Millis;
+use crate::model::message_event::MessageOrigin;
 use crate::model::record::Record;
 
 /// A queued SMS. It may contain a secret: it is sealed like every record, removed once it is sent, and wiped
@@ -16,6 +17,10 @@ pub struct Sms {
     pub to: Phone,
     /// Text.
     pub text: String,
+    /// Where it comes from; `None` for an SMS that an earlier version queued. No events are recorded for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[zeroize(skip)]
+    pub origin: Option<MessageOrigin>,
     /// Number of attempts so far.
     #[zeroize(skip)]
     pub attempts: u32,
@@ -27,7 +32,7 @@ pub struct Sms {
 impl Sms {
     /// Creates an SMS, to be sent at once.
     pub const fn new(to: Phone, text: String, now: Millis) -> Self {
-        Self { to, text, attempts: 0, due: now }
+        Self { to, text, origin: None, attempts: 0, due: now }
     }
 }
 

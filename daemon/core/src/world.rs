@@ -133,7 +133,12 @@ pub trait World {
     fn webhook_allowed(&self, url: &str) -> Result<(), &'static str>;
 
     /// Returns whether mail can be sent.
-    fn sends_mail(&self) -> bool;
+    fn sends_mail(&self) -> bool {
+        self.mail_sender().is_some()
+    }
+
+    /// Returns the address of the sender of mail that names none, if mail can be sent.
+    fn mail_sender(&self) -> Option<&Email>;
 
     /// Returns whether mail may be sent from an address that a request names.
     fn allows_sender(&self, address: &Email) -> bool;

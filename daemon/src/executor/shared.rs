@@ -51,8 +51,8 @@ pub type WebhookCheck = Box<dyn Fn(&str) -> Result<(), &'static str> + Send + Sy
 pub struct WorldSettings {
     /// Check for URLs of webhooks.
     pub webhooks: WebhookCheck,
-    /// Whether mail can be sent.
-    pub mail: bool,
+    /// Sender of mail that names none; `None` if mail cannot be sent.
+    pub mail: Option<Email>,
     /// Whether SMS can be sent.
     pub sms: bool,
     /// Check for the sender addresses that requests name.
@@ -178,8 +178,8 @@ impl World for Shared {
         (self.settings.webhooks)(url)
     }
 
-    fn sends_mail(&self) -> bool {
-        self.settings.mail
+    fn mail_sender(&self) -> Option<&Email> {
+        self.settings.mail.as_ref()
     }
 
     fn allows_sender(&self, address: &Email) -> bool {

@@ -23,7 +23,7 @@ pub(crate) fn shared(folder: &Path, store: Arc<dyn Store>) -> (Arc<Shared>, Iden
     let identity = Identity::load_or_create(&barrier).unwrap();
     let settings = WorldSettings {
         webhooks: Box::new(|_| Ok(())),
-        mail: false,
+        mail: None,
         sms: false,
         senders: Box::new(|_| false),
         allow_registration: false,

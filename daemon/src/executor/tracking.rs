@@ -136,8 +136,8 @@ impl World for TrackingWorld<'_> {
         self.shared.webhook_allowed(url)
     }
 
-    fn sends_mail(&self) -> bool {
-        self.shared.sends_mail()
+    fn mail_sender(&self) -> Option<&Email> {
+        self.shared.mail_sender()
     }
 
     fn allows_sender(&self, address: &Email) -> bool {

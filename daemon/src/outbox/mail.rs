@@ -3,17 +3,24 @@
 mod compose;
 mod domain;
 
+use std::error::Error as _;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use lettre::message::Mailbox;
+use lettre::transport::smtp::Error as SmtpError;
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Tls, TlsParameters};
+use lettre::transport::smtp::response::Response;
 use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
+use quorate_common::bounded::Email;
 use quorate_core::mail::Mail;
+use quorate_core::message_events::Message;
 use quorate_core::model::Millis;
-use quorate_core::model::layout::MAILS;
+use quorate_core::model::layout::{MAILS, of_message};
+use quorate_core::model::message_event::ServerAnswer;
+use quorate_core::model::one_time_code::Contact;
 use quorate_core::model::write::Effect;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -22,7 +29,7 @@ use zeroize::Zeroizing;
 
 pub use domain::SenderDomain;
 
-use super::queue::{Channel, Outcome, Queue, Step};
+use super::queue::{Channel, Outcome, Queue, Reply, Step};
 use super::schedule;
 use crate::executor::{Executor, Shared};
 use crate::fail_points;
@@ -86,12 +93,22 @@ impl FromStr for MailServer {
 
 /// Sender address of mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sender(Mailbox);
+pub struct Sender {
+    mailbox: Mailbox,
+    address: Email,
+}
 
 impl Sender {
     /// Parses an address, optionally preceded by a name (RFC 5322 §3.4).
     pub fn parse(text: &str) -> Option<Self> {
-        text.parse().ok().map(Self)
+        let mailbox: Mailbox = text.parse().ok()?;
+        let address = Email::parse(mailbox.email.to_string()).ok()?;
+        Some(Self { mailbox, address })
+    }
+
+    /// Returns the address without the name.
+    pub const fn email(&self) -> &Email {
+        &self.address
     }
 }
 
@@ -170,28 +187,32 @@ impl Channel for MailChannel {
         later
     }
 
-    async fn send(&self, mail: &Mail) -> Outcome {
+    fn described(&self, key: &[u8], mail: &Mail) -> Option<Message> {
+        let (activity, number) = of_message(key)?;
+        let from = mail.from.clone().unwrap_or_else(|| self.sender.address.clone());
+        Some(Message {
+            origin: mail.origin?,
+            activity,
+            number,
+            to: Contact::Email(mail.to.clone()),
+            from: Some(from),
+        })
+    }
+
+    async fn send(&self, key: &[u8], mail: &Mail) -> Reply {
         if mail.from.as_ref().is_some_and(|from| !self.domains.iter().any(|domain| domain.contains(from))) {
             // The domain was allowed when the mail was queued, and is not anymore.
             tracing::warn!("a mail is not sent: the domain of its sender is not in mail.from_domains");
-            return Outcome::Rejected;
+            return unsent("the domain of the sender is not in mail.from_domains");
         }
-        let Some(message) = compose::message(mail, &self.sender.0) else {
+        let Some(message) = compose::message(key, mail, &self.sender.mailbox) else {
             tracing::warn!("a mail cannot be composed");
-            return Outcome::Rejected;
+            return unsent("the mail cannot be composed");
         };
         fail_points::reach("mail.send");
         let answer = self.transport.send(message).await;
         fail_points::reach("mail.sent");
-        match answer {
-            Ok(_) => Outcome::Accepted,
-            Err(error) => {
-                let status = error.status().map(u16::from);
-                let rejected = status.is_some_and(|status| PERMANENT.contains(&status));
-                tracing::warn!(status, rejected, "the mail server did not accept a mail");
-                if rejected { Outcome::Rejected } else { Outcome::Failed }
-            }
-        }
+        reply(answer, &[&mail.text, mail.html.as_deref().unwrap_or_default()])
     }
 
     fn reach(step: Step) {
@@ -200,6 +221,38 @@ impl Channel for MailChannel {
             Step::Recorded => "mail.recorded",
         });
     }
+}
+
+/// Returns the reply for a mail that this service does not send.
+fn unsent(reason: &str) -> Reply {
+    Reply { outcome: Outcome::Rejected, answer: ServerAnswer::new(None, reason, &[]) }
+}
+
+/// Returns the reply for the result of an attempt to send a mail with these texts.
+fn reply(result: Result<Response, SmtpError>, texts: &[&str]) -> Reply {
+    let error = match result {
+        Ok(response) => {
+            let text = response.message().collect::<Vec<_>>().join(" ");
+            let answer = ServerAnswer::new(Some(response.code().into()), &text, texts);
+            return Reply { outcome: Outcome::Accepted, answer };
+        }
+        Err(error) => error,
+    };
+    let status = error.status().map(u16::from);
+    let rejected = status.is_some_and(|status| PERMANENT.contains(&status));
+    tracing::warn!(status, rejected, "the mail server did not accept a mail");
+    let text = match status {
+        Some(_) => error.source().map(ToString::to_string).unwrap_or_default(),
+        None if error.is_timeout() => "no answer in time".to_owned(),
+        None if error.is_tls() => "TLS failed".to_owned(),
+        None if error.is_client() => {
+            "the mail server does not offer what the configuration requires".to_owned()
+        }
+        None if error.is_response() => "the answer is not SMTP".to_owned(),
+        None => "cannot connect, or the connection was lost".to_owned(),
+    };
+    let outcome = if rejected { Outcome::Rejected } else { Outcome::Failed };
+    Reply { outcome, answer: ServerAnswer::new(status, &text, texts) }
 }
 
 #[cfg(test)]

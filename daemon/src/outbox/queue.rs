@@ -4,14 +4,18 @@
 //! last attempt. If the daemon crashes between sending and removing it, the message is sent twice; it is
 //! never lost.
 
+mod events;
+
 use std::collections::HashSet;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_core::error::Corrupt;
+use quorate_core::message_events::Message;
 use quorate_core::model::Millis;
 use quorate_core::model::layout::Key;
+use quorate_core::model::message_event::ServerAnswer;
 use quorate_core::model::record::Record;
 use quorate_core::model::write::{Effect, Write};
 use quorate_core::outbox::readable;
@@ -20,6 +24,7 @@ use quorate_core::world::{Page, World as _};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use self::events::Counts;
 use super::pause::{Pause, Stopped};
 use super::schedule;
 use crate::clock::now;
@@ -53,8 +58,11 @@ pub(super) trait Channel: Send + Sync + 'static {
     /// Returns the same message with another schedule.
     fn rescheduled(message: &Self::Message, attempts: u32, due: Millis) -> Self::Message;
 
-    /// Sends a message once.
-    fn send(&self, message: &Self::Message) -> impl Future<Output = Outcome> + Send;
+    /// Returns the message as its events describe it, if events are recorded for it.
+    fn described(&self, key: &[u8], message: &Self::Message) -> Option<Message>;
+
+    /// Sends a message once. The key distinguishes it from all other messages.
+    fn send(&self, key: &[u8], message: &Self::Message) -> impl Future<Output = Reply> + Send;
 
     /// Reaches the fail point of a step.
     fn reach(step: Step);
@@ -80,13 +88,33 @@ pub(super) enum Outcome {
     Failed,
 }
 
+/// The outcome of one attempt, and the answer that led to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Reply {
+    /// Outcome.
+    pub(super) outcome: Outcome,
+    /// Answer of the server.
+    pub(super) answer: ServerAnswer,
+}
+
+/// A message that was sent.
+struct Sent<M> {
+    key: Key,
+    message: M,
+    reply: Reply,
+    /// Time of the answer.
+    at: Millis,
+}
+
 /// Sends the queued messages of a channel.
 pub(super) struct Queue<C: Channel> {
     executor: Arc<Executor>,
     channel: C,
     metrics: Metrics,
     /// A message that was sent and whose outcome is not recorded yet.
-    unrecorded: Option<(Key, C::Message, Outcome)>,
+    unrecorded: Option<Sent<C::Message>>,
+    /// Counts of recorded events.
+    counts: Counts,
     /// Messages that cannot be read. They are kept in the store.
     unreadable: HashSet<Key>,
     pause: Pause,
@@ -104,6 +132,7 @@ impl<C: Channel> Queue<C> {
             channel,
             metrics,
             unrecorded: None,
+            counts: Counts::default(),
             unreadable: HashSet::new(),
             pause: Pause::default(),
             after: None,
@@ -140,8 +169,8 @@ impl<C: Channel> Queue<C> {
         }
         self.record().await?;
         for (key, message) in self.read_due()? {
-            let outcome = self.channel.send(&message).await;
-            self.unrecorded = Some((key, message, outcome));
+            let reply = self.channel.send(&key, &message).await;
+            self.unrecorded = Some(Sent { key, message, reply, at: now() });
             self.record().await?;
         }
         Ok(())
@@ -187,15 +216,15 @@ impl<C: Channel> Queue<C> {
         Ok(due)
     }
 
-    /// Makes the outcome of a message durable. If that fails, the outcome is kept, and the message is not sent
-    /// again.
+    /// Makes the outcome of a message durable, with its event. If that fails, the outcome is kept, and the message
+    /// is not sent again.
     async fn record(&mut self) -> Result<(), Stopped> {
-        let Some((key, message, outcome)) = &self.unrecorded else { return Ok(()) };
-        let write = match outcome {
-            Outcome::Accepted | Outcome::Rejected => Write::remove(key.clone()),
-            Outcome::Failed => postponed::<C>(key.clone(), message)?,
-        };
-        let commit = Commit { writes: vec![write], ..Commit::default() };
+        let Some(sent) = &self.unrecorded else { return Ok(()) };
+        let outcome = sent.reply.outcome;
+        let postponed = if outcome == Outcome::Failed { postponed::<C>(sent)? } else { None };
+        let mut writes = self.counts.record(&self.executor, &self.channel, sent, postponed.is_some())?;
+        writes.push(postponed.unwrap_or_else(|| Write::remove(sent.key.clone())));
+        let commit = Commit { writes, ..Commit::default() };
         let recorded = self.executor.commit(commit).await;
         C::reach(Step::Recorded);
         recorded.map_err(|_| Stopped::Writes)?;
@@ -209,14 +238,15 @@ impl<C: Channel> Queue<C> {
     }
 }
 
-/// Returns the write that postpones a message, or removes it after the last attempt.
-fn postponed<C: Channel>(key: Key, message: &C::Message) -> Result<Write, Corrupt> {
-    let attempts = C::schedule(message).0.saturating_add(1);
+/// Returns the write that postpones a message; `None` after the last attempt.
+fn postponed<C: Channel>(sent: &Sent<C::Message>) -> Result<Option<Write>, Corrupt> {
+    let attempts = C::schedule(&sent.message).0.saturating_add(1);
     let Some(due) = schedule::next(attempts, C::ATTEMPTS, now()) else {
         tracing::warn!(what = C::NAME, "a message was abandoned after its last attempt");
-        return Ok(Write::remove(key));
+        return Ok(None);
     };
-    Ok(Write::put(key, &C::rescheduled(message, attempts, due))?.with(C::EFFECT))
+    let later = C::rescheduled(&sent.message, attempts, due);
+    Ok(Some(Write::put(sent.key.clone(), &later)?.with(C::EFFECT)))
 }
 
 #[cfg(test)]

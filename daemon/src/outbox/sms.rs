@@ -7,8 +7,12 @@ mod request;
 use std::sync::Arc;
 
 use http::StatusCode;
+use quorate_core::message_events::Message;
 use quorate_core::model::Millis;
+use quorate_core::model::layout::of_message;
 use quorate_core::model::layout::outbox::SMS;
+use quorate_core::model::message_event::ServerAnswer;
+use quorate_core::model::one_time_code::Contact;
 use quorate_core::model::write::Effect;
 use quorate_core::sms::Sms;
 use tokio::sync::Notify;
@@ -17,10 +21,10 @@ use zeroize::Zeroizing;
 
 pub use gateway::{BodyFormat, Field, Gateway, GatewayUrl, Method, Preset};
 
-use super::queue::{Channel, Outcome, Queue, Step};
+use super::queue::{Channel, Outcome, Queue, Reply, Step};
 use super::schedule;
 use crate::executor::{Executor, Shared};
-use crate::outgoing::{Dialler, ReceiverPolicy};
+use crate::outgoing::{Dialler, ReceiverPolicy, dial};
 use crate::telemetry::Metrics;
 
 /// Status codes that concern this SMS and its recipient. Other errors, such as a wrong password, concern the
@@ -79,29 +83,53 @@ impl Channel for SmsChannel {
         later
     }
 
-    async fn send(&self, sms: &Sms) -> Outcome {
+    fn described(&self, key: &[u8], sms: &Sms) -> Option<Message> {
+        let (activity, number) = of_message(key)?;
+        Some(Message {
+            origin: sms.origin?,
+            activity,
+            number,
+            to: Contact::Phone(sms.to.clone()),
+            from: None,
+        })
+    }
+
+    async fn send(&self, _: &[u8], sms: &Sms) -> Reply {
         let gateway = &self.settings.gateway;
         let secret = self.settings.secret.as_ref().map_or("", |secret| secret.as_str());
         let Some(request) = request::request(gateway, secret, sms) else {
             tracing::warn!("an SMS cannot be composed for the gateway");
-            return Outcome::Rejected;
+            let answer = ServerAnswer::new(None, "the SMS cannot be composed for the gateway", &[]);
+            return Reply { outcome: Outcome::Rejected, answer };
         };
-        match self.dialler.call(&gateway.url.0, request).await {
-            Ok(status) if gateway.accepted.contains(&status.as_u16()) => Outcome::Accepted,
+        let (outcome, status, text) = match self.dialler.call(&gateway.url.0, request).await {
+            Ok(status) if gateway.accepted.contains(&status.as_u16()) => {
+                (Outcome::Accepted, Some(status), "")
+            }
             Ok(status) => {
                 let rejected = PERMANENT.contains(&status);
                 tracing::warn!(status = status.as_u16(), rejected, "the gateway did not accept an SMS");
-                if rejected { Outcome::Rejected } else { Outcome::Failed }
+                (if rejected { Outcome::Rejected } else { Outcome::Failed }, Some(status), "")
             }
             Err(cause) => {
                 tracing::warn!(?cause, "the SMS gateway does not answer");
-                Outcome::Failed
+                (Outcome::Failed, None, reason(cause))
             }
-        }
+        };
+        let answer = ServerAnswer::new(status.map(|status| status.as_u16()), text, &[]);
+        Reply { outcome, answer }
     }
 
     /// The points of mail are the same code.
     fn reach(_: Step) {}
+}
+
+/// Returns why there is no answer.
+const fn reason(outcome: dial::Outcome) -> &'static str {
+    match outcome {
+        dial::Outcome::NotAllowed(reason) | dial::Outcome::Silent(reason) => reason,
+        dial::Outcome::Delivered(_) | dial::Outcome::Final(_) | dial::Outcome::Failed(_) => "no answer",
+    }
 }
 
 #[cfg(test)]

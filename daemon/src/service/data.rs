@@ -108,7 +108,7 @@ pub fn open(data: &Data, limits: Limits, settings: &ServiceSettings) -> Result<E
     let domains = settings.mail.as_ref().map(|mail| mail.domains.clone()).unwrap_or_default();
     let world_settings = WorldSettings {
         webhooks,
-        mail: settings.mail.is_some(),
+        mail: settings.mail.as_ref().map(|mail| mail.sender.email().clone()),
         sms: settings.sms.is_some(),
         senders: Box::new(move |address: &Email| domains.iter().any(|domain| domain.contains(address))),
         allow_registration: settings.allow_registration,

@@ -92,6 +92,9 @@ pub(crate) enum Command {
     /// Inspect webhook deliveries
     #[command(subcommand)]
     Webhooks(WebhooksCommand),
+    /// Inspect the delivery of mail and SMS
+    #[command(subcommand)]
+    Messages(MessagesCommand),
     /// Manage your own signing keys
     #[command(subcommand)]
     Key(KeyCommand),
@@ -117,6 +120,34 @@ pub(crate) enum Command {
 pub(crate) enum WebhooksCommand {
     /// List destinations with parked deliveries, which were removed from the queue and are never delivered
     Parked,
+}
+
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum MessagesCommand {
+    /// List the messages of the last 30 days with their delivery states, newest first
+    ///
+    /// A message is queued, delayed (another attempt follows), delivered (the mail server or the gateway took it) or
+    /// bounced (rejected, or given up after the last attempt). The answer of the server follows. A parent lists the
+    /// messages of its sub-organizations too.
+    Ls {
+        /// Organization id; the pinned organization if omitted
+        id: Option<OrganizationId>,
+        /// List only messages in this state
+        #[arg(long, value_enum)]
+        state: Option<DeliveryState>,
+        /// Maximum number of messages
+        #[arg(long, value_name = "N", default_value_t = 100)]
+        limit: u16,
+    },
+}
+
+/// The state of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum DeliveryState {
+    Queued,
+    Delayed,
+    Delivered,
+    Bounced,
 }
 
 #[derive(Debug, Subcommand)]

@@ -10,6 +10,7 @@ mod input;
 mod keys;
 mod known_keys;
 mod loaded;
+mod messages;
 mod organizations;
 mod policies;
 mod policy_arguments;
@@ -44,6 +45,7 @@ pub(crate) async fn run(arguments: &Arguments, command: &Command, folders: &Fold
         Command::Org(command) => organizations::run(&session()?, command).await,
         Command::Policy(command) => policies::run(session, command).await,
         Command::Webhooks(command) => webhooks::run(&session()?, *command).await,
+        Command::Messages(command) => messages::run(&session()?, command).await,
         Command::Key(command) => keys::run(folders, &arguments.context, command),
         Command::Book(command) => book::run(folders, command),
         Command::KnownKeys(command) => known_keys::run(folders, session, command).await,

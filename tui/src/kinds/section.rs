@@ -26,7 +26,8 @@ impl Section {
 
 /// Returns the lines of a class of records.
 pub(super) fn lines<T: Listed>(organization: &OrganizationDetail) -> Vec<Row> {
-    T::all(organization).iter().map(|one| one.line(organization)).collect()
+    let of_one = |one: &T| std::iter::once(one.line(organization)).chain(one.more_lines());
+    T::all(organization).iter().flat_map(of_one).collect()
 }
 
 /// Records of an organization that have a section, and lines of `quorate org get`.
@@ -39,6 +40,11 @@ pub(super) trait Listed: Sized {
 
     /// Returns the line of `quorate org get`.
     fn line(&self, organization: &OrganizationDetail) -> Row;
+
+    /// Returns the lines of `quorate org get` below it.
+    fn more_lines(&self) -> Vec<Row> {
+        Vec::new()
+    }
 }
 
 /// A line of `quorate org get`: the kind of a record and its description.

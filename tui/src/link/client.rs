@@ -17,10 +17,10 @@ use interprocess::local_socket::tokio::{Stream, prelude::*};
 use quorate_common::activity::Status;
 use quorate_common::api_error::{ApiError, Code};
 use quorate_common::console::{
-    AccountPage, ActivityPage, ActivityRow, DaemonStatus, OrganizationDetail, OrganizationPage, PAGE_LIMIT,
-    PROTOCOL, ParkedPage, ReviewRecord, Signer,
+    AccountPage, ActivityPage, ActivityRow, DaemonStatus, MessagePage, OrganizationDetail, OrganizationPage,
+    PAGE_LIMIT, PROTOCOL, ParkedPage, ReviewRecord, Signer,
 };
-use quorate_common::ids::{ActivityId, OrganizationId, WalletAccountId, WalletId};
+use quorate_common::ids::{ActivityId, MessageEventId, OrganizationId, WalletAccountId, WalletId};
 use serde::de::DeserializeOwned;
 
 use crate::text::clean;
@@ -120,6 +120,16 @@ impl Client {
     pub(crate) async fn parked(&self, after: Option<&str>) -> Result<ParkedPage> {
         let after = after.map_or_else(String::new, |cursor| format!("&after={}", escaped(cursor)));
         self.read(&format!("/console/v1/outbox/parked?limit={PAGE_LIMIT}{after}")).await
+    }
+
+    /// Queries a page of the events of messages, newest first.
+    pub(crate) async fn messages(
+        &self,
+        id: OrganizationId,
+        after: Option<MessageEventId>,
+    ) -> Result<MessagePage> {
+        let after = after.map_or_else(String::new, |id| format!("&after={id}"));
+        self.read(&format!("/console/v1/organizations/{id}/messages?limit={PAGE_LIMIT}{after}")).await
     }
 
     /// Queries the signer with this name or id.

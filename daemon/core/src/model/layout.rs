@@ -259,6 +259,12 @@ pub fn mail(activity: ActivityId, number: u32) -> Key {
     key(Letter::Mail, &[activity.as_bytes(), &number.to_be_bytes()])
 }
 
+/// Parses the activity and the number in a key of [`mail`] or of [`outbox::sms`].
+pub fn of_message(key: &[u8]) -> Option<(ActivityId, u32)> {
+    let (rest, number) = key.split_last_chunk::<4>()?;
+    Some((activity_id(rest)?, u32::from_be_bytes(*number)))
+}
+
 /// Prefix of all queued mails.
 pub const MAILS: &[u8] = &[Letter::Mail as u8];
 

@@ -15,6 +15,7 @@ pub mod import_target;
 pub mod invitation;
 pub mod ip_allowlist;
 pub mod layout;
+pub mod message_event;
 pub mod one_time_code;
 pub mod organization;
 mod packed;

@@ -12,12 +12,16 @@ use crate::error::{Conflict, Corrupt, Limit, RequestError};
 use crate::execution::{CodeChange, Effects};
 use crate::kind::{Entry, Executed, empty_object};
 use crate::limits::BODY_AHEAD_MILLIS;
+use crate::mail::Mail;
+use crate::message_events::Message;
 use crate::model::change::{self, Applied, Change};
 use crate::model::layout::{self, Key, outbox, sign_in};
-use crate::model::one_time_code::Claim;
+use crate::model::message_event::{DeliveryStep, MessageOrigin};
+use crate::model::one_time_code::{Claim, Contact};
 use crate::model::write::{Effect, Write};
 use crate::model::{ActivityRecord, Millis, Organization, RecordDigest, VoteRecord};
 use crate::records;
+use crate::sms::Sms;
 use crate::webhooks;
 use crate::world::{Page, Runtime};
 
@@ -243,6 +247,38 @@ impl Submission<'_> {
         Ok(())
     }
 
+    /// Queues messages, and records that they are queued.
+    fn queue_messages(
+        &self,
+        mails: Vec<Mail>,
+        texts: Vec<Sms>,
+        activity: ActivityId,
+        commit: &mut Commit,
+    ) -> Result<(), Corrupt> {
+        let organization = self.target.id();
+        let keeper = self.target.head.parent.unwrap_or(organization);
+        let origin = MessageOrigin { organization, keeper, queued: self.now };
+        let mut record = |message: &Message| -> Result<(), Corrupt> {
+            commit.writes.extend(message.record(DeliveryStep::Queued, 0, self.now, self.world.index())?);
+            Ok(())
+        };
+        // Mails and SMS are numbered together, so that each event has an id of its own.
+        let (mut queued, mut number) = (Vec::new(), 0..);
+        for (mut mail, number) in mails.into_iter().zip(number.by_ref()) {
+            let from = mail.from.as_ref().or(self.world.mail_sender()).cloned();
+            record(&Message { origin, activity, number, to: Contact::Email(mail.to.clone()), from })?;
+            mail.origin = Some(origin);
+            queued.push(Write::put_new(layout::mail(activity, number), &mail)?.with(Effect::Mail));
+        }
+        for (mut sms, number) in texts.into_iter().zip(number) {
+            record(&Message { origin, activity, number, to: Contact::Phone(sms.to.clone()), from: None })?;
+            sms.origin = Some(origin);
+            queued.push(Write::put_new(outbox::sms(activity, number), &sms)?.with(Effect::Sms));
+        }
+        commit.writes.extend(queued);
+        Ok(())
+    }
+
     /// Adds the messages, codes, claims and new organizations of an execution to the commit. Returns the changes of the
     /// organization itself.
     fn apply_effects(
@@ -251,17 +287,12 @@ impl Submission<'_> {
         activity: ActivityId,
         commit: &mut Commit,
     ) -> Result<Vec<Change>, RequestError> {
-        for (number, mail) in (0..).zip(effects.mails) {
-            commit.writes.push(Write::put_new(layout::mail(activity, number), &mail)?.with(Effect::Mail));
-        }
+        self.queue_messages(effects.mails, effects.texts, activity, commit)?;
         for change in effects.codes {
             self.apply_code(change, commit)?;
         }
         for (claim, end) in effects.claims {
             self.apply_claim(&claim, end, commit)?;
-        }
-        for (number, sms) in (0..).zip(effects.texts) {
-            commit.writes.push(Write::put_new(outbox::sms(activity, number), &sms)?.with(Effect::Sms));
         }
         for new_organization in effects.organizations {
             let created = commit.add(change::create(new_organization, self.now, self.world.index())?);

@@ -5,6 +5,7 @@ mod activities;
 mod admission;
 mod credentials;
 mod ip_allowlists;
+mod messages;
 mod organizations;
 mod pagination;
 mod policies;
@@ -26,6 +27,7 @@ const GROUPS: &[&[Entry]] = &[
     activities::ENTRIES,
     credentials::ENTRIES,
     ip_allowlists::ENTRIES,
+    messages::ENTRIES,
     organizations::ENTRIES,
     policies::ENTRIES,
     private_keys::ENTRIES,

@@ -151,6 +151,7 @@ fn query_outcome(query: &str, persona: &Persona) -> String {
         "userId": persona.subject.user,
         "apiKeyId": persona.subject.keys[0],
         "walletId": fixture.wallet.0,
+        "email": "root0@house.example",
         "address": fixture.wallet.1,
         "privateKeyId": fixture.private_key,
         "policyId": fixture.policy,

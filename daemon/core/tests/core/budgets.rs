@@ -275,7 +275,7 @@ fn queries_stay_within_their_budget() {
     let user = fixture.user.clone();
     let limits = Limits { policy_steps_per_answer: 200_000, rows_per_answer: 2_000, ..Limits::default() };
     let members = json!({"activityId": "", "walletId": fixture.wallet.0, "filterType": "EMAIL",
-        "filterValue": "x", "paginationOptions": {"limit": "100"}});
+        "filterValue": "x", "email": "root0@house.example", "paginationOptions": {"limit": "100"}});
     for query in queries::all().into_iter().map(|entry| entry.name) {
         let (_, budget) = run_query(&mut fixture, &user, query, &members, &limits);
         assert!(

@@ -34,6 +34,7 @@ mod inbox;
 mod invitations;
 mod limits;
 mod memory;
+mod message_events;
 mod outbox;
 mod outcomes;
 mod page;

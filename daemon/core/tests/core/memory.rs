@@ -45,6 +45,8 @@ pub(crate) struct Memory {
     pub(crate) limits: Limits,
     /// Whether mail can be sent.
     pub(crate) sends_mail: bool,
+    /// Sender of mail.
+    sender: Option<Email>,
     /// Whether SMS can be sent.
     pub(crate) sends_sms: bool,
     /// Whether anybody may create an organization.
@@ -75,6 +77,7 @@ impl Default for Memory {
             reads_snapshot: Cell::new(false),
             limits: Limits::default(),
             sends_mail: true,
+            sender: Email::parse("quorate@house.example".to_owned()).ok(),
             sends_sms: true,
             allows_registration: true,
             deny_errors: DenyErrors::Skip,
@@ -433,8 +436,8 @@ impl World for Memory {
         if url.starts_with("https://") { Ok(()) } else { Err("it must begin with https://") }
     }
 
-    fn sends_mail(&self) -> bool {
-        self.sends_mail
+    fn mail_sender(&self) -> Option<&Email> {
+        self.sender.as_ref().filter(|_| self.sends_mail)
     }
 
     fn allows_sender(&self, address: &Email) -> bool {

@@ -8,13 +8,14 @@ use quorate_chain::curve::Curve;
 use quorate_common::activity::Status;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{
-    ActivityId, EndpointId, OrganizationId, PolicyId, PrivateKeyId, SecretId, SmartContractInterfaceId,
-    UserId, WalletAccountId, WalletId,
+    ActivityId, EndpointId, MessageEventId, OrganizationId, PolicyId, PrivateKeyId, SecretId,
+    SmartContractInterfaceId, UserId, WalletAccountId, WalletId,
 };
 use quorate_core::error::Corrupt;
 use quorate_core::mail::Mail;
 use quorate_core::model::layout::outbox::{self, DeliveryId, Destination};
-use quorate_core::model::layout::{self, Class, IndexKey, Lookup, SecretOf};
+use quorate_core::model::layout::{self, Class, IndexKey, Lookup, SecretOf, sign_in};
+use quorate_core::model::message_event::MessageEvent;
 use quorate_core::model::organization::Head;
 use quorate_core::model::record::Record;
 use quorate_core::model::{
@@ -161,7 +162,9 @@ fn records_stay_readable() {
     check::<InterfaceText>(&fixture, |key| key[0] == b'i');
     check::<Mail>(&fixture, |_| false);
     check_as::<Mail>("mail with html", &fixture, |_| false);
+    check_as::<Mail>("mail with origin", &fixture, |_| false);
     check_as::<Sms>("sms", &fixture, |_| false);
+    check::<MessageEvent>(&fixture, |_| false);
     check::<Delivery>(&fixture, |key| DeliveryId::of_key(key).is_some());
     check::<EventBody>(&fixture, outbox::is_body);
     check::<Parked>(&fixture, |_| false);
@@ -302,6 +305,8 @@ fn keys() -> Vec<(&'static str, Vec<u8>)> {
         votes: 3,
         size: 0x0001_0203,
     };
+    let events = sign_in::events(&index, organization, "Ann@example.org");
+    let message_event = sign_in::event(&events, MessageEventId::from_bytes([0x14; 16]));
     let mut keys = vec![
         ("organization", layout::organization(organization)),
         ("user", entity(Class::USER, &[0x66; 16])),
@@ -337,6 +342,9 @@ fn keys() -> Vec<(&'static str, Vec<u8>)> {
         ("parked deliveries", delivery(Some(endpoint)).destination.parked()),
         ("mail", layout::mail(activity, 2)),
         ("sms", outbox::sms(activity, 2)),
+        ("message event", message_event.clone()),
+        ("message event listed", sign_in::listing(&message_event).expect("an event").0),
+        ("message event due", sign_in::due(at, &message_event)),
         ("deleted user", layout::deleted_user(organization, UserId::from_bytes([0x66; 16]))),
         (
             "account name",

@@ -5,10 +5,13 @@ use lettre::message::{Mailbox, MultiPart};
 use lettre::{Address, Message};
 use quorate_common::bounded::Email;
 use quorate_core::mail::Mail;
+use quorate_core::model::layout::of_message;
+use quorate_core::model::message_event::message_id;
 
 /// Returns the message of a mail; `None` if its addresses or headers cannot be part of one. `sender` is the
-/// sender of mail that names none.
-pub(super) fn message(mail: &Mail, sender: &Mailbox) -> Option<Message> {
+/// sender of mail that names none. All attempts have the same `Message-ID`, by which receivers recognize a mail
+/// that arrives twice.
+pub(super) fn message(key: &[u8], mail: &Mail, sender: &Mailbox) -> Option<Message> {
     // A line break in a header would begin another header, or the body.
     let headers = [Some(&mail.subject), mail.sender_name.as_ref()];
     if headers.into_iter().flatten().any(|header| header.chars().any(char::is_control)) {
@@ -18,7 +21,10 @@ pub(super) fn message(mail: &Mail, sender: &Mailbox) -> Option<Message> {
         name: mail.sender_name.clone().or_else(|| sender.name.clone()),
         email: mail.from.as_ref().map_or_else(|| Some(sender.email.clone()), address)?,
     };
+    let (activity, number) = of_message(key)?;
+    let id = format!("<{}@{}>", message_id(activity, number), from.email.domain());
     let mut message = Message::builder()
+        .message_id(Some(id))
         .from(from)
         .to(Mailbox::new(None, address(&mail.to)?))
         .subject(mail.subject.clone());

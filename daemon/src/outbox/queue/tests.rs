@@ -5,8 +5,12 @@
 use std::sync::Mutex;
 
 use quorate_common::bounded::Phone;
-use quorate_common::ids::ActivityId;
+use quorate_common::ids::{ActivityId, OrganizationId};
+use quorate_core::message_events;
+use quorate_core::model::layout::of_message;
 use quorate_core::model::layout::outbox::{SMS, sms};
+use quorate_core::model::message_event::{DeliveryStep, MessageOrigin};
+use quorate_core::model::one_time_code::Contact;
 use quorate_core::sms::Sms;
 use tempfile::TempDir;
 
@@ -44,13 +48,27 @@ impl Channel for Chosen {
         later
     }
 
-    async fn send(&self, sms: &Sms) -> Outcome {
+    fn described(&self, key: &[u8], sms: &Sms) -> Option<Message> {
+        let (activity, number) = of_message(key)?;
+        Some(Message {
+            origin: sms.origin?,
+            activity,
+            number,
+            to: Contact::Phone(sms.to.clone()),
+            from: None,
+        })
+    }
+
+    async fn send(&self, _: &[u8], sms: &Sms) -> Reply {
         self.sent.lock().unwrap().push(sms.text.clone());
-        *self.outcome.lock().unwrap()
+        Reply { outcome: *self.outcome.lock().unwrap(), answer: ServerAnswer::new(Some(1), "a  b", &[]) }
     }
 
     fn reach(_: Step) {}
 }
+
+/// Organization that keeps the events.
+const KEEPER: OrganizationId = OrganizationId::from_bytes([9; 16]);
 
 struct Fixture {
     store: Arc<FaultyStore>,
@@ -79,7 +97,9 @@ impl Fixture {
     /// Queues a message that is due at a time.
     async fn put(&self, number: u32, text: &str, due: Millis) {
         let to = Phone::parse("+4915112345678".to_owned()).unwrap();
-        let write = Write::put(key(number), &Sms::new(to, text.to_owned(), due)).unwrap();
+        let mut sms = Sms::new(to, text.to_owned(), due);
+        sms.origin = Some(MessageOrigin { organization: KEEPER, keeper: KEEPER, queued: 0 });
+        let write = Write::put(key(number), &sms).unwrap();
         let writes = vec![write.with(Effect::Sms)];
         self.executor.commit(Commit { writes, ..Commit::default() }).await.unwrap();
     }
@@ -89,6 +109,13 @@ impl Fixture {
         let records = self.executor.world().records();
         let keys = records.keys(Page::first(SMS, 100)).unwrap();
         keys.iter().filter_map(|key| readable(records.read(key)).unwrap()).collect()
+    }
+
+    /// Returns the recorded events, newest first.
+    fn steps(&self) -> Vec<DeliveryStep> {
+        let records = self.executor.world().records();
+        let (events, _) = message_events::of_organization(records, KEEPER, None, 100).unwrap();
+        events.into_iter().map(|(_, event)| event.step).collect()
     }
 
     fn sent(&self) -> Vec<String> {
@@ -114,6 +141,11 @@ async fn accepted_and_rejected_messages_are_removed() {
         queue.work().await.unwrap();
         assert_eq!((fixture.sent(), fixture.queued().len()), (vec!["a".to_owned()], 0), "{name}");
         assert!(fixture.counts(name), "{}", fixture.metrics.text());
+        let steps = fixture.steps();
+        let [step] = steps.as_slice() else { panic!("{name}: one event, not {steps:?}") };
+        assert_eq!(step.answer().unwrap().line(), "1 a b");
+        let is_delivered = matches!(step, DeliveryStep::Delivered(..));
+        assert!(is_delivered || matches!(step, DeliveryStep::Rejected(_)), "{name}: {step:?}");
     }
 }
 
@@ -133,6 +165,9 @@ async fn failed_messages_are_sent_again_until_the_last_attempt() {
     }
     fixture.queue().work().await.unwrap();
     assert_eq!((fixture.queued().len(), fixture.sent().len()), (0, 3));
+    let answer = || ServerAnswer { code: Some(1), text: "a b".to_owned() };
+    let delayed = || DeliveryStep::Delayed(answer());
+    assert_eq!(fixture.steps(), [DeliveryStep::GivenUp(answer()), delayed(), delayed()]);
 }
 
 #[tokio::test]

@@ -25,7 +25,7 @@ async fn send(answer: &'static str) -> (Outcome, String) {
     let dialler = Dialler::new(ReceiverPolicy::unrestricted());
     let channel = SmsChannel { dialler, settings: SmsSettings { gateway, secret: None } };
     let sms = Sms::new(Phone::parse("+4915112345678".to_owned()).unwrap(), "a b".to_owned(), 0);
-    (channel.send(&sms).await, served.await.unwrap())
+    (channel.send(&[], &sms).await.outcome, served.await.unwrap())
 }
 
 #[tokio::test]

@@ -32,6 +32,11 @@ impl Listed for Invitation {
                 .iter()
                 .map(|tag| format!("tag       {}", context.tag_named(&tag.to_string()))),
         );
+        if status == "open" {
+            lines.push(
+                "revoke    DELETE_INVITATION with its id makes the invitation useless at once".to_owned(),
+            );
+        }
         let row = cells([(&self.receiver_user_name, 18), (&status, 10)], &self.receiver_email);
         Item::new(&self.receiver_user_name, row, lines)
     }
@@ -39,6 +44,7 @@ impl Listed for Invitation {
     fn line(&self, _: &OrganizationDetail) -> Row {
         let status = clean(self.status.trim_start_matches("INVITATION_STATUS_"));
         let (name, address) = (quoted(&self.receiver_user_name), clean(&self.receiver_email));
-        ("invited", format!("{} {status} {name} {address}", self.invitation_id))
+        let sent = date_time(self.created_at.millis());
+        ("invited", format!("{} {status} {name} {address} sent {sent}", self.invitation_id))
     }
 }

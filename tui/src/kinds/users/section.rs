@@ -34,10 +34,11 @@ impl Listed for User {
         lines.extend(self.api_keys.iter().map(api_key));
         for passkey in &self.authenticators {
             lines.push(format!(
-                "passkey   {} {}  {}",
+                "passkey   {} {}  {}  added {}",
                 quoted(&passkey.authenticator_name),
                 passkey.authenticator_id,
-                clean(&passkey.credential_id)
+                clean(&passkey.credential_id),
+                date_time(passkey.created_at.millis())
             ));
         }
         for provider in &self.oauth_providers {
@@ -47,6 +48,11 @@ impl Listed for User {
                 clean(&provider.issuer),
                 clean(&provider.subject)
             ));
+        }
+        if !self.api_keys.is_empty() {
+            lines.push(
+                "revoke    DELETE_API_KEYS with its id ends an API key or a session at once".to_owned(),
+            );
         }
         for tag in &self.user_tags {
             lines.push(format!("tag       {}", ReviewContext::of(detail).tag_named(&tag.to_string())));
@@ -65,23 +71,63 @@ impl Listed for User {
         );
         ("user", description)
     }
+
+    fn more_lines(&self) -> Vec<Row> {
+        let keys = self.api_keys.iter().map(|key| {
+            let (kind, end, added) = (kind(key), end(key), date_time(key.created_at.millis()));
+            format!("     {} {kind} {}, added {added}, {end}", key.api_key_id, quoted(&key.api_key_name))
+        });
+        let passkeys = self.authenticators.iter().map(|one| {
+            let added = date_time(one.created_at.millis());
+            format!(
+                "     {} passkey {}, added {added}",
+                one.authenticator_id,
+                quoted(&one.authenticator_name)
+            )
+        });
+        let providers = self.oauth_providers.iter().map(|one| {
+            let added = date_time(one.created_at.millis());
+            format!("     {} OAuth login {}, added {added}", one.provider_id, quoted(&one.provider_name))
+        });
+        keys.chain(passkeys).chain(providers).map(|line| ("", line)).collect()
+    }
 }
 
-fn api_key(key: &ApiKey) -> String {
+/// Returns the kind of an API key: how it was created, which decides what it can do and whether it ends.
+fn kind(key: &ApiKey) -> String {
+    let name = key.credential.credential_type.trim_start_matches("CREDENTIAL_TYPE_");
+    let known = match name {
+        "LOGIN" => "session by login",
+        "READ_WRITE_SESSION_KEY_P256" => "read-write session",
+        "OTP_AUTH_KEY_P256" => "session by code",
+        "EMAIL_AUTH_KEY_P256" => "session by mail",
+        "OAUTH_KEY_P256" => "session by OAuth",
+        "RECOVER_USER_KEY_P256" => "recovery key",
+        _ => return clean(&name.replace("API_KEY_", "API key ")),
+    };
+    known.to_owned()
+}
+
+/// Returns when an API key ends.
+fn end(key: &ApiKey) -> String {
     let created = key.created_at.millis();
-    let life = match key.expiration_seconds.as_deref().map(str::parse::<u64>) {
+    match key.expiration_seconds.as_deref().map(str::parse::<u64>) {
         None => "no expiry".to_owned(),
         Some(Ok(seconds)) => {
             format!("expires {}", date_time(created.saturating_add(seconds.saturating_mul(1000))))
         }
         Some(Err(_)) => "invalid expiry".to_owned(),
-    };
-    let curve = clean(key.credential.credential_type.trim_start_matches("CREDENTIAL_TYPE_"));
+    }
+}
+
+fn api_key(key: &ApiKey) -> String {
     format!(
-        "API key   {} {curve} {}  {life}, added {}  {}",
+        "API key   {} {} {}  {}, added {}  {}",
         quoted(&key.api_key_name),
+        kind(key),
         clean(&key.credential.public_key),
-        date_time(created),
+        end(key),
+        date_time(key.created_at.millis()),
         key.api_key_id
     )
 }

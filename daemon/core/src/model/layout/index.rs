@@ -1,7 +1,7 @@
 //! Keys of index entries by values, of which they contain keyed digests.
 
 use hmac::{Hmac, KeyInit, Mac};
-use quorate_common::ids::{OrganizationId, OtpId, WalletAccountId, WalletId};
+use quorate_common::ids::{ActivityId, OrganizationId, OtpId, WalletAccountId, WalletId};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
@@ -25,6 +25,11 @@ impl IndexKey {
     /// Returns a keyed digest that identifies a receiver of one-time codes without revealing it.
     pub fn of_receiver(&self, [word, receiver]: &[&str; 2]) -> [u8; 16] {
         self.digest(&[b"receiver", word.as_bytes(), receiver.as_bytes()])
+    }
+
+    /// Returns a keyed digest that identifies an event in the delivery of a message.
+    pub fn of_event(&self, activity: ActivityId, number: u32, sequence: u16) -> [u8; 16] {
+        self.digest(&[b"event", activity.as_bytes(), &number.to_be_bytes(), &sequence.to_be_bytes()])
     }
 
     /// Returns a keyed digest of a one-time code, from which the code cannot be found without the key.

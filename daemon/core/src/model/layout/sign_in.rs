@@ -1,9 +1,9 @@
-//! The keys of the records of sign-in flows: one-time codes, and what counts and ends them. Each of these records
-//! has a due time, after which it is removed.
+//! The keys of the records of sign-in flows: one-time codes, what counts and ends them, and what happened to the
+//! messages that were sent. Each of these records has a due time, after which it is removed.
 
-use quorate_common::ids::{OrganizationId, OtpId, VerificationTokenId};
+use quorate_common::ids::{MessageEventId, OrganizationId, OtpId, VerificationTokenId};
 
-use super::{IndexKey, Key, Letter, key};
+use super::{IndexKey, Key, Letter, below, key, last_id};
 use crate::model::Millis;
 
 /// The second byte of these keys.
@@ -13,6 +13,10 @@ enum Class {
     Code = b'c',
     /// The schedule of removals, ordered by due time.
     Due = b'd',
+    /// Events in the delivery of messages, by receiver.
+    Event = b'e',
+    /// The same events, in order for all receivers.
+    EventListed = b'l',
     /// Codes that were sent to a contact, or requested for a user identifier.
     Sent = b's',
     /// Attempts to use a code.
@@ -80,4 +84,51 @@ pub const SCHEDULE: &[u8] = &[Letter::SignIn as u8, Class::Due as u8];
 pub fn of_due(scheduled: &[u8]) -> Option<(Millis, Key)> {
     let (due, record) = scheduled.strip_prefix(SCHEDULE)?.split_first_chunk::<8>()?;
     Some((Millis::from_be_bytes(*due), record.to_vec()))
+}
+
+/// Length of the prefix of the events of one receiver: letter, class, organization, digest of the receiver.
+const EVENTS_LENGTH: usize = 2 + 16 + 16;
+
+/// Returns the prefix of the events in the delivery of messages to a contact, oldest first.
+pub fn events(index: &IndexKey, organization: OrganizationId, contact: &str) -> Key {
+    let digest = index.of_receiver(&["message", &contact.to_lowercase()]);
+    class(Class::Event, &[organization.as_bytes(), &digest])
+}
+
+/// Returns the key of an event under [`events`].
+pub fn event(events: &[u8], id: MessageEventId) -> Key {
+    below(events.to_vec(), id.as_bytes())
+}
+
+/// Parses the id at the end of a key of an event, or of its entry in the list.
+pub fn event_id(key: &[u8]) -> Option<MessageEventId> {
+    last_id(key).map(MessageEventId::from_bytes)
+}
+
+/// Returns the prefix of the list of the events of an organization, oldest first.
+pub fn events_listed(organization: OrganizationId) -> Key {
+    class(Class::EventListed, &[organization.as_bytes()])
+}
+
+/// Returns the key of an entry under [`events_listed`].
+pub fn event_listed(organization: OrganizationId, id: MessageEventId) -> Key {
+    below(events_listed(organization), id.as_bytes())
+}
+
+/// Returns the entry in the list for a key of [`event`], and its value, from which [`listed_event`] returns the
+/// key of the event again. Other keys have none.
+pub fn listing(event: &[u8]) -> Option<(Key, Vec<u8>)> {
+    let (events, id) = event.split_at_checked(EVENTS_LENGTH)?;
+    let rest = events.strip_prefix(&[Letter::SignIn as u8, Class::Event as u8])?;
+    let (organization, digest) = rest.split_first_chunk::<16>()?;
+    let id = MessageEventId::from_bytes(id.try_into().ok()?);
+    Some((event_listed(OrganizationId::from_bytes(*organization), id), digest.to_vec()))
+}
+
+/// Returns the key of the event for an entry in the list and its value.
+pub fn listed_event(listed: &[u8], digest: &[u8]) -> Option<Key> {
+    let rest = listed.strip_prefix(&[Letter::SignIn as u8, Class::EventListed as u8])?;
+    let (organization, id) = rest.split_first_chunk::<16>()?;
+    let key = class(Class::Event, &[organization, digest, id]);
+    (key.len() == EVENTS_LENGTH.saturating_add(id.len())).then_some(key)
 }

@@ -1,6 +1,8 @@
 //! Headers and bodies of composed messages.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
+use quorate_common::ids::ActivityId;
+
 use super::*;
 
 fn email(text: &str) -> Email {
@@ -9,6 +11,11 @@ fn email(text: &str) -> Email {
 
 fn mail() -> Mail {
     Mail::new(email("guest@example.org"), "Subject".to_owned(), "Text\n".to_owned(), 0)
+}
+
+/// Returns the message of a mail, which a known activity sends.
+fn composed(mail: &Mail) -> Option<Message> {
+    message(&quorate_core::model::layout::mail(ActivityId::timed(0, [0; 10]), 3), mail, &sender())
 }
 
 fn sender() -> Mailbox {
@@ -24,7 +31,7 @@ fn parts(message: &Message) -> (Vec<String>, String) {
 }
 
 fn check(mail: &Mail, expected: &[&str]) {
-    let message = message(mail, &sender()).unwrap();
+    let message = composed(mail).unwrap();
     let (headers, _) = parts(&message);
     for line in expected {
         assert!(headers.iter().any(|header| header == line), "{line} is not in {headers:#?}");
@@ -35,7 +42,7 @@ fn check(mail: &Mail, expected: &[&str]) {
 fn headers_name_sender_and_address_for_replies() {
     let mut mail = mail();
     check(&mail, &["From: Quorate <quorate@example.org>", "To: guest@example.org", "Subject: Subject"]);
-    assert!(!parts(&message(&mail, &sender()).unwrap()).0.iter().any(|line| line.starts_with("Reply-To")));
+    assert!(!parts(&composed(&mail).unwrap()).0.iter().any(|line| line.starts_with("Reply-To")));
     mail.sender_name = Some("Acme, Inc.".to_owned());
     // An encoded word (RFC 2047), which Python's email.header decodes to the name.
     check(&mail, &["From: =?utf-8?b?QWNtZSwgSW5jLg==?= <quorate@example.org>"]);
@@ -44,16 +51,18 @@ fn headers_name_sender_and_address_for_replies() {
     check(&mail, &["From: Acme <login@acme.example>", "Reply-To: help@acme.example"]);
     mail.sender_name = None;
     check(&mail, &["From: Quorate <login@acme.example>"]);
+    // The same for each attempt, in the domain of the sender.
+    check(&mail, &["Message-ID: <00000000-0000-7000-8000-000000000000.3@acme.example>"]);
 }
 
 #[test]
 fn text_and_html_are_alternatives() {
     let mut mail = mail();
-    let (headers, body) = parts(&message(&mail, &sender()).unwrap());
+    let (headers, body) = parts(&composed(&mail).unwrap());
     assert!(headers.iter().any(|line| line == "Content-Type: text/plain; charset=utf-8"), "{headers:#?}");
     assert_eq!(body, "Text\r\n");
     mail.html = Some("<p>Text</p>\n".to_owned());
-    let (headers, body) = parts(&message(&mail, &sender()).unwrap());
+    let (headers, body) = parts(&composed(&mail).unwrap());
     assert!(
         headers.iter().any(|line| line.starts_with("Content-Type: multipart/alternative;")),
         "{headers:#?}"
@@ -69,10 +78,10 @@ fn header_values_inject_nothing() {
         let injected = format!("a{break_text}Bcc: other@example.org");
         let mut by_subject = mail();
         by_subject.subject = injected.clone();
-        assert!(message(&by_subject, &sender()).is_none(), "{injected:?}");
+        assert!(composed(&by_subject).is_none(), "{injected:?}");
         let mut by_name = mail();
         by_name.sender_name = Some(injected.clone());
-        assert!(message(&by_name, &sender()).is_none(), "{injected:?}");
+        assert!(composed(&by_name).is_none(), "{injected:?}");
         assert!(Email::parse(format!("{injected}@example.org")).is_err());
     }
     // Whatever else a name contains, the message has one sender and one recipient.
@@ -87,7 +96,7 @@ fn header_values_inject_nothing() {
     ] {
         let mut named = mail();
         (named.sender_name, named.subject) = (Some(name.to_owned()), name.to_owned());
-        let message = message(&named, &sender()).unwrap();
+        let message = composed(&named).unwrap();
         let (headers, _) = parts(&message);
         assert!(!headers.iter().any(|line| line.starts_with("Bcc")), "{name}: {headers:#?}");
         let from = headers.iter().find(|line| line.starts_with("From: ")).unwrap();

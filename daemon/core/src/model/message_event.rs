@@ -1,0 +1,225 @@
+//! Events in the delivery of messages, as they are stored: a mail or an SMS was queued, taken by its server,
+//! delayed or given up. They contain no text of the message.
+
+use quorate_common::bounded::Email;
+use quorate_common::ids::{ActivityId, MessageEventId, OrganizationId};
+use quorate_common::wire::{EmailEvent, EmailEventDetails};
+use serde::{Deserialize, Serialize};
+
+use super::Millis;
+use super::one_time_code::Contact;
+use super::record::Record;
+
+/// How long events are kept, in milliseconds: 30 days.
+pub const EVENT_LIFE_MILLIS: Millis = 30 * 24 * 60 * 60 * 1000;
+/// Maximum length of the text of an answer that is kept, in characters.
+pub const ANSWER_LIMIT: usize = 512;
+/// Minimum length of a word of a message that may be a secret, in characters. Codes have at least six.
+const SECRET_LENGTH: usize = 6;
+/// Minimum length of a word that may be a secret whatever it contains. Bundles and keys are longer.
+const LONG_SECRET: usize = 32;
+/// What an answer contains instead of a secret.
+const REDACTED: &str = "[redacted]";
+
+/// Where a message comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageOrigin {
+    /// Organization whose activity sends the message.
+    pub organization: OrganizationId,
+    /// Organization that keeps the events: the parent of a sub-organization, or the organization itself.
+    pub keeper: OrganizationId,
+    /// Time at which the message was queued.
+    pub queued: Millis,
+}
+
+/// An event in the delivery of a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageEvent {
+    /// Organization whose activity sends the message.
+    pub organization: OrganizationId,
+    /// Activity that sends the message.
+    pub activity: ActivityId,
+    /// Number of the message among those of the activity.
+    pub number: u32,
+    /// Receiver.
+    pub to: Contact,
+    /// Sender of a mail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Email>,
+    /// Time of the event.
+    pub at: Millis,
+    /// What happened.
+    pub step: DeliveryStep,
+}
+
+/// What happened to a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum DeliveryStep {
+    /// It was queued.
+    Queued,
+    /// The server took it, this many milliseconds after it was queued.
+    Delivered(ServerAnswer, Millis),
+    /// An attempt failed, and another one will be made.
+    Delayed(ServerAnswer),
+    /// The server rejected it permanently. No further attempt is made.
+    Rejected(ServerAnswer),
+    /// The last attempt failed. No further attempt is made.
+    GivenUp(ServerAnswer),
+}
+
+/// The answer of a server to a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerAnswer {
+    /// Status code; `None` if there is no answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<u16>,
+    /// Text of the answer, or why there is none, on one line.
+    pub text: String,
+}
+
+impl Record for MessageEvent {
+    const NOUN: &'static str = "message event";
+}
+
+impl ServerAnswer {
+    /// Creates an answer. A server may quote the message in its answer, so everything that could be a secret in
+    /// the texts of the message is replaced.
+    pub fn new(code: Option<u16>, text: &str, message: &[&str]) -> Self {
+        let line: String = text.chars().map(|one| if one.is_control() { ' ' } else { one }).collect();
+        let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+        let line =
+            message.iter().flat_map(|text| secrets(text)).fold(line, |line, secret| redact(&line, secret));
+        Self { code, text: line.chars().take(ANSWER_LIMIT).collect() }
+    }
+
+    /// Returns the code and the text, as they follow each other in an answer.
+    pub fn line(&self) -> String {
+        match self.code {
+            Some(code) if self.text.is_empty() => code.to_string(),
+            Some(code) => format!("{code} {}", self.text),
+            None => self.text.clone(),
+        }
+    }
+}
+
+/// Returns the words of a text that could be secrets: codes contain a digit or no lowercase letter, and all other
+/// secrets are long.
+fn secrets(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|one: char| !one.is_ascii_alphanumeric()).filter(|word| {
+        let is_code =
+            word.chars().any(|one| one.is_ascii_digit()) || !word.chars().any(|one| one.is_ascii_lowercase());
+        word.len() >= LONG_SECRET || (word.len() >= SECRET_LENGTH && is_code)
+    })
+}
+
+/// Replaces each occurrence of a secret, in any case.
+fn redact(line: &str, secret: &str) -> String {
+    let (folded, secret) = (line.to_ascii_lowercase(), secret.to_ascii_lowercase());
+    let mut redacted = String::with_capacity(line.len());
+    let mut rest = 0;
+    for (at, found) in folded.match_indices(&secret) {
+        redacted.push_str(line.get(rest..at).unwrap_or_default());
+        redacted.push_str(REDACTED);
+        rest = at.saturating_add(found.len());
+    }
+    redacted.push_str(line.get(rest..).unwrap_or_default());
+    redacted
+}
+
+impl DeliveryStep {
+    /// Returns the name of the step in the API.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Queued => "Send",
+            Self::Delivered(..) => "Delivery",
+            Self::Delayed(_) => "DeliveryDelay",
+            Self::Rejected(_) | Self::GivenUp(_) => "Bounce",
+        }
+    }
+
+    /// Returns the answer of the server, if there was an attempt.
+    pub const fn answer(&self) -> Option<&ServerAnswer> {
+        match self {
+            Self::Queued => None,
+            Self::Delivered(answer, _)
+            | Self::Delayed(answer)
+            | Self::Rejected(answer)
+            | Self::GivenUp(answer) => Some(answer),
+        }
+    }
+}
+
+impl MessageEvent {
+    /// Returns an id that is the same for all events of the message, and for no other message.
+    pub fn message_id(&self) -> String {
+        message_id(self.activity, self.number)
+    }
+
+    /// Converts the event of a mail to the wire form.
+    pub fn email(&self, id: MessageEventId) -> EmailEvent {
+        let mut details = EmailEventDetails::default();
+        let diagnostic = |answer: &ServerAnswer| format!("smtp; {}", answer.line());
+        match &self.step {
+            DeliveryStep::Queued => {}
+            DeliveryStep::Delivered(answer, after) => {
+                details.delivery_smtp_response = answer.line();
+                details.delivery_processing_time_millis = Some(after.to_string());
+            }
+            DeliveryStep::Delayed(answer) => {
+                details.diagnostic_code = diagnostic(answer);
+                let silent = answer.code.is_none();
+                let delay = if silent { "TransientCommunicationFailure" } else { "General" };
+                delay.clone_into(&mut details.delivery_delay_type);
+            }
+            DeliveryStep::Rejected(answer) | DeliveryStep::GivenUp(answer) => {
+                details.diagnostic_code = diagnostic(answer);
+                let is_rejected = matches!(self.step, DeliveryStep::Rejected(_));
+                let bounce = if is_rejected { "Permanent" } else { "Transient" };
+                bounce.clone_into(&mut details.bounce_type);
+                "General".clone_into(&mut details.bounce_sub_type);
+            }
+        }
+        EmailEvent {
+            id,
+            organization_id: self.organization,
+            message_id: self.message_id(),
+            event_type: self.step.name().to_owned(),
+            from_address: self.from.as_ref().map(Email::to_string).unwrap_or_default(),
+            to_address: self.to.as_str().to_owned(),
+            sender_tenant: String::new(),
+            timestamp: self.at.to_string(),
+            created_at: self.at.to_string(),
+            details,
+        }
+    }
+}
+
+/// Returns the id of a message.
+pub fn message_id(activity: ActivityId, number: u32) -> String {
+    format!("{activity}.{number}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_one_line_without_secrets_of_the_message() {
+        let text = "Your code for Acme is:\n\n    7F3K9QHXM\n\nhttps://acme.example/?code=7F3K9QHXM&n=1\nSign in today";
+        for (answer, expected) in [
+            ("2.0.0 OK: queued as 4XyZ", "2.0.0 OK: queued as 4XyZ"),
+            ("spam: \"7f3k9qhxm\" in body\r\n250 7F3K9QHXM", "spam: \"[redacted]\" in body 250 [redacted]"),
+            ("Your code for Acme: rejected\0", "Your code for Acme: rejected"),
+            ("ü7F3K9QHXMü", "ü[redacted]ü"),
+        ] {
+            assert_eq!(ServerAnswer::new(Some(550), answer, &[text]).text, expected);
+        }
+        let long = ServerAnswer::new(None, &"ä ".repeat(2000), &[text]);
+        assert_eq!(long.text.chars().count(), ANSWER_LIMIT);
+        let key = "ab".repeat(32);
+        assert_eq!(ServerAnswer::new(None, &format!("x{key}"), &[&key]).text, "x[redacted]");
+        let letters = ServerAnswer::new(Some(1), "QWXYZK", &["the code is QWXYZK"]);
+        assert_eq!(letters.line(), "1 [redacted]");
+        assert_eq!(ServerAnswer::new(Some(202), "", &[]).line(), "202");
+    }
+}

@@ -1,0 +1,224 @@
+//! What happens to messages after they were queued, with a mail server that delays, rejects and disconnects, and how
+//! clients and operators see it. Kills lose no mail and send none twice.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use quorate_tests::caller::Caller;
+use quorate_tests::daemon::{Daemon, Options, POLL_INTERVAL};
+use quorate_tests::http::TIMEOUT;
+use quorate_tests::installation::Installation;
+use quorate_tests::keys::Key;
+use quorate_tests::mailbox::{Mail, Mailbox, Security};
+use quorate_tests::operator::Operator;
+use serde_json::{Value, json};
+use std::time::Instant;
+
+const INIT: &str = "ACTIVITY_TYPE_INIT_OTP";
+
+async fn enable_mail(root: &Caller) {
+    let feature = json!({"name": "FEATURE_NAME_OTP_EMAIL_AUTH"});
+    root.completed("ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE", &feature).await;
+}
+
+/// Requests a code by mail, and returns the id of the activity.
+async fn request(root: &Caller, contact: &str) -> String {
+    let sent = root.completed(INIT, &json!({"otpType": "OTP_TYPE_EMAIL", "contact": contact})).await;
+    sent["id"].as_str().expect("an id").to_owned()
+}
+
+async fn events(root: &Caller, contact: &str) -> Vec<Value> {
+    let listed = root.fetch("list_email_events", json!({"email": contact})).await;
+    listed["emailEvents"].as_array().expect("a list").clone()
+}
+
+/// Waits until the newest event of a contact has this type, and returns all of its events.
+async fn until(root: &Caller, contact: &str, event_type: &str) -> Vec<Value> {
+    let deadline = Instant::now() + TIMEOUT;
+    loop {
+        let events = events(root, contact).await;
+        if events.first().is_some_and(|newest| newest["eventType"] == event_type) {
+            return events;
+        }
+        assert!(Instant::now() < deadline, "no {event_type} in time: {events:#?}");
+        tokio::time::sleep(POLL_INTERVAL).await;
+    }
+}
+
+fn types(events: &[Value]) -> Vec<&str> {
+    events.iter().map(|event| event["eventType"].as_str().expect("a type")).collect()
+}
+
+fn code(mail: &Mail) -> &str {
+    mail.text.lines().find_map(|line| line.strip_prefix("    ")).expect("a code").trim_end()
+}
+
+#[tokio::test]
+async fn delays_bounces_and_deliveries_are_listed() {
+    // The third server quotes the whole mail in its answer, as some filters do.
+    let mailbox = Mailbox::answering(&["451 4.7.1 come back later", "drop", "550 5.7.1 spam: {text}"]);
+    let daemon = Daemon::start(Options::quorum(1, 1).with_mail(mailbox.url())).await;
+    let root = daemon.root(0);
+    enable_mail(&root).await;
+    let activity = request(&root, "bob@example.org").await;
+    let mails: Vec<Mail> = (0..3).map(|_| mailbox.next()).collect();
+    let bounced = until(&root, "bob@example.org", "Bounce").await;
+    assert_eq!(types(&bounced), ["Bounce", "DeliveryDelay", "DeliveryDelay", "Send"]);
+    let details = |index: usize, name: &str| bounced[index]["details"][name].as_str().expect("a text");
+    assert_eq!(details(2, "diagnosticCode"), "smtp; 451 4.7.1 come back later");
+    assert_eq!(details(2, "deliveryDelayType"), "General");
+    assert_eq!(details(1, "deliveryDelayType"), "TransientCommunicationFailure");
+    assert_eq!((details(0, "bounceType"), details(0, "bounceSubType")), ("Permanent", "General"));
+    let diagnostic = details(0, "diagnosticCode");
+    assert!(diagnostic.starts_with("smtp; 550 5.7.1 spam: "), "{diagnostic}");
+    assert!(diagnostic.contains("[redacted]") && !diagnostic.contains(code(&mails[2])), "{diagnostic}");
+
+    // All attempts are the same mail, and the bounced mail is not sent again before or after the next one.
+    request(&root, "ann@example.org").await;
+    let delivered = until(&root, "ann@example.org", "Delivery").await;
+    assert_eq!(types(&delivered), ["Delivery", "Send"]);
+    assert_eq!(delivered[0]["details"]["deliverySmtpResponse"], "250 2.0.0 OK: queued as 4");
+    let millis = delivered[0]["details"]["deliveryProcessingTimeMillis"].as_str().expect("a number");
+    assert!(millis.parse::<u64>().is_ok(), "{millis}");
+    assert_eq!((mailbox.next().to, mailbox.accepted()), (vec!["ann@example.org".to_owned()], 1));
+    for mail in &mails {
+        assert_eq!(mail.to, ["bob@example.org"]);
+        assert_eq!(mail.message_id, format!("<{activity}.0@localhost.localdomain>"));
+    }
+    for event in &bounced {
+        assert_eq!(event["messageId"], format!("{activity}.0"));
+        assert_eq!(
+            (&event["toAddress"], &event["fromAddress"]),
+            (&json!("bob@example.org"), &json!("quorate@localhost.localdomain"))
+        );
+    }
+    // A bounce ends the mail, also for a daemon that starts again.
+    assert_eq!(types(&events(&root, "bob@example.org").await).len(), 4);
+
+    let operator = Operator::root(&daemon, 0);
+    let listed = operator.run(&["messages", "ls"]).await.with(0).lines();
+    let states: Vec<(&str, &str)> = listed
+        .iter()
+        .map(|one| (one["toAddress"].as_str().unwrap(), one["state"].as_str().unwrap()))
+        .collect();
+    assert_eq!(states, [("ann@example.org", "delivered"), ("bob@example.org", "bounced")]);
+    let bounced = operator.run(&["messages", "ls", "--state", "bounced"]).await.with(0).lines();
+    assert_eq!(bounced, listed[1..]);
+    let shown = json!(listed).to_string() + &daemon.log();
+    assert!(mails.iter().all(|mail| !shown.contains(code(mail))), "a code is shown");
+}
+
+#[tokio::test]
+async fn a_killed_daemon_loses_no_mail_and_sends_none_twice() {
+    let contacts: Vec<String> = (0..8).map(|number| format!("user{number}@example.org")).collect();
+    // No mail is accepted before the last kill, so each kill is between queueing and delivery.
+    let mailbox = Mailbox::closed();
+    let mut daemon = Daemon::start(Options::quorum(1, 1).with_mail(mailbox.url())).await;
+    enable_mail(&daemon.root(0)).await;
+    let mut sent = BTreeMap::new();
+    for (number, contact) in contacts.iter().enumerate() {
+        sent.insert(contact.clone(), request(&daemon.root(0), contact).await);
+        // Some are killed before the first attempt, some after it.
+        if number % 2 == 0 {
+            until(&daemon.root(0), contact, "DeliveryDelay").await;
+        }
+        daemon.kill();
+        daemon.restart().await;
+    }
+    mailbox.open();
+    let root = daemon.root(0);
+    for contact in &contacts {
+        let events = until(&root, contact, "Delivery").await;
+        let types = types(&events);
+        assert_eq!((types[0], types[types.len() - 1]), ("Delivery", "Send"), "{contact}");
+        assert!(
+            types[1..types.len() - 1].iter().all(|kind| *kind == "DeliveryDelay"),
+            "{contact}: {types:?}"
+        );
+    }
+    let mut accepted = BTreeMap::new();
+    while accepted.len() < contacts.len() {
+        let mail = mailbox.next();
+        if !mail.refused {
+            let before = accepted.insert(mail.to[0].clone(), mail.message_id.clone());
+            assert_eq!(before, None, "{} got a mail twice", mail.to[0]);
+        }
+    }
+    assert_eq!(mailbox.accepted(), contacts.len());
+    for (contact, activity) in sent {
+        assert_eq!(accepted[&contact], format!("<{activity}.0@localhost.localdomain>"));
+    }
+}
+
+/// Creates a certificate authority, and a certificate for localhost.
+fn create_certificates(folder: &Path) {
+    let openssl = |arguments: &[&str]| {
+        let run =
+            Command::new("openssl").args(arguments).current_dir(folder).output().expect("openssl can be run");
+        assert!(run.status.success(), "{run:?}");
+    };
+    let ec = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"];
+    let ca = ["req", "-x509", "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=test authority"];
+    openssl(&[&ca[..], &ec].concat());
+    let more =
+        ["req", "-x509", "-CA", "ca.pem", "-CAkey", "ca.key", "-keyout", "server.key", "-out", "server.pem"];
+    let names = [
+        "-subj",
+        "/CN=localhost",
+        "-addext",
+        "subjectAltName=DNS:localhost",
+        "-addext",
+        "basicConstraints=critical,CA:FALSE",
+    ];
+    openssl(&[&more[..], &ec, &names].concat());
+}
+
+#[tokio::test]
+async fn mail_is_sent_after_starttls_and_a_login() {
+    const NAME: &str = "operators";
+    let installation = Installation::new("file = \"root.key\"");
+    let folder = installation.path("");
+    create_certificates(&folder);
+    let (certificate, key) = (installation.path("server.pem"), installation.path("server.key"));
+    let security =
+        Security { certificate: &certificate, key: &key, user: "quorate", password: "right password" };
+    let mailbox = Mailbox::secured(security);
+    let configuration = std::fs::read_to_string(installation.path("quorated.toml")).expect("a configuration");
+    installation.configure(&format!(
+        "{configuration}\n[mail]\nserver = \"smtp://localhost:{}\"\nfrom = \"Quorate <quorate@example.org>\"\n\
+         username = \"quorate\"\npassword_file = \"password\"\n",
+        mailbox.port()
+    ));
+    let root_key = Key::named(NAME);
+    let id = installation.create_organization(NAME, &root_key).await;
+    let authority = installation.path("ca.pem").display().to_string();
+    let trust = [("SSL_CERT_FILE", authority.as_str())];
+    let start = async |password: &str, trust: &[(&str, &str)]| {
+        installation.write_secret("password", password);
+        let running = installation.serve_with(trust).await;
+        let root = running.caller(&id, root_key.clone());
+        (running, root)
+    };
+    // A server whose certificate is not trusted gets nothing, and a wrong password delays the mail.
+    let (running, root) = start("right password", &[]).await;
+    enable_mail(&root).await;
+    request(&root, "ann@example.org").await;
+    let delayed = until(&root, "ann@example.org", "DeliveryDelay").await;
+    assert_eq!(delayed[0]["details"]["deliveryDelayType"], "TransientCommunicationFailure", "{delayed:#?}");
+    drop(running);
+    let (running, root) = start("wrong password", &trust).await;
+    request(&root, "bob@example.org").await;
+    let delayed = until(&root, "bob@example.org", "DeliveryDelay").await;
+    let diagnostic = delayed[0]["details"]["diagnosticCode"].as_str().expect("a text");
+    assert!(diagnostic.starts_with("smtp; 535 "), "{diagnostic}");
+    assert_eq!(mailbox.accepted(), 0);
+    drop(running);
+    let (_running, root) = start("right password", &trust).await;
+    for contact in ["ann@example.org", "bob@example.org"] {
+        until(&root, contact, "Delivery").await;
+        let mail = mailbox.next();
+        assert_eq!((mail.tls, mail.login.as_deref()), (true, Some("quorate")));
+    }
+    assert_eq!(mailbox.accepted(), 2);
+}

@@ -1,0 +1,127 @@
+//! `quorate messages ls`.
+
+use std::collections::BTreeSet;
+
+use quorate_common::console::MessageEvent;
+use quorate_common::ids::OrganizationId;
+use serde_json::json;
+
+use super::arguments::{DeliveryState, MessagesCommand};
+use crate::failure::Result;
+use crate::output::Answer;
+use crate::session::Session;
+use crate::text::{clean, date_time};
+
+pub(super) async fn run(session: &Session, command: &MessagesCommand) -> Result<Answer> {
+    session.daemon_status().await?;
+    let MessagesCommand::Ls { id, state, limit } = command;
+    let organization = match id {
+        Some(id) => *id,
+        None => session.organization().await?.head.organization_id,
+    };
+    let newest = newest(session, organization, *state, usize::from(*limit)).await?;
+    Ok(Answer::rows(newest.iter().map(|one| (row(one), text(one))), "No messages."))
+}
+
+/// Returns the newest event of each message, newest first, if the message is in this state.
+async fn newest(
+    session: &Session,
+    organization: OrganizationId,
+    state: Option<DeliveryState>,
+    limit: usize,
+) -> Result<Vec<MessageEvent>> {
+    let (mut newest, mut known) = (Vec::new(), BTreeSet::new());
+    let mut after = None;
+    while newest.len() < limit {
+        let page = session.client.messages(organization, after).await?;
+        for event in page.events {
+            if known.insert(event.message_id.clone()) && state.is_none_or(|state| state.is_of(&event)) {
+                newest.push(event);
+            }
+        }
+        // A cursor that stays the same would never end.
+        if page.next.is_none() || page.next == after {
+            break;
+        }
+        after = page.next;
+    }
+    newest.truncate(limit);
+    Ok(newest)
+}
+
+impl DeliveryState {
+    const ALL: [Self; 4] = [Self::Queued, Self::Delayed, Self::Delivered, Self::Bounced];
+
+    /// Returns the type of the newest event of a message in this state, and the word for the state.
+    const fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Queued => ("Send", "queued"),
+            Self::Delayed => ("DeliveryDelay", "delayed"),
+            Self::Delivered => ("Delivery", "delivered"),
+            Self::Bounced => ("Bounce", "bounced"),
+        }
+    }
+
+    fn is_of(self, event: &MessageEvent) -> bool {
+        event.event_type == self.names().0
+    }
+}
+
+/// Returns the state of a message after an event.
+fn state(event: &MessageEvent) -> String {
+    let known = DeliveryState::ALL.into_iter().find(|state| state.is_of(event));
+    known.map_or_else(|| clean(&event.event_type), |state| state.names().1.to_owned())
+}
+
+fn row(event: &MessageEvent) -> serde_json::Value {
+    let mut row = json!(event);
+    if let Some(members) = row.as_object_mut() {
+        members.insert("state".to_owned(), json!(state(event)));
+    }
+    row
+}
+
+fn text(event: &MessageEvent) -> String {
+    let answer = event.answer.as_ref().map(|answer| format!("  {}\n", clean(answer))).unwrap_or_default();
+    let from = event.from_address.as_ref().map(|from| format!(" from {}", clean(from))).unwrap_or_default();
+    format!(
+        "{} {:<9} to {}{from}\n{answer}  activity {} in organization {}\n",
+        date_time(event.at_millis),
+        state(event),
+        clean(&event.to_address),
+        event.activity_id,
+        event.organization_id,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use quorate_common::ids::{ActivityId, MessageEventId};
+
+    use super::*;
+
+    #[test]
+    fn each_message_is_shown_with_its_state_and_the_last_answer() {
+        let event = |event_type: &str, answer: Option<&str>, to: &str| MessageEvent {
+            id: MessageEventId::from_bytes([1; 16]),
+            organization_id: OrganizationId::from_bytes([2; 16]),
+            activity_id: ActivityId::from_bytes([3; 16]),
+            message_id: "3.0".to_owned(),
+            to_address: to.to_owned(),
+            from_address: to.contains('@').then(|| "Quorate".to_owned()),
+            event_type: event_type.to_owned(),
+            answer: answer.map(str::to_owned),
+            at_millis: 1_700_000_000_000,
+        };
+        let events = [
+            event("Send", None, "ann@example.org"),
+            event("DeliveryDelay", Some("451 4.7.1 come back later"), "ann@example.org"),
+            event("Delivery", Some("202"), "+12025550123"),
+            event("Bounce", Some("550 no \u{1b}[31mone"), "nobody@example.org"),
+            event("Open", None, "ann@example.org"),
+        ];
+        insta::with_settings!({prepend_module_to_snapshot => false, omit_expression => true}, {
+            insta::assert_snapshot!("messages", events.iter().map(text).collect::<String>());
+        });
+    }
+}
