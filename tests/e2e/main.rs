@@ -14,6 +14,7 @@ mod addresses;
 mod anonymous_clients;
 mod bad_input;
 mod book;
+mod canaries;
 mod commands;
 mod consensus;
 mod console;

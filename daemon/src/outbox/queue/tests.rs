@@ -142,7 +142,8 @@ async fn accepted_and_rejected_messages_are_removed() {
         assert_eq!((fixture.sent(), fixture.queued().len()), (vec!["a".to_owned()], 0), "{name}");
         assert!(fixture.counts(name), "{}", fixture.metrics.text());
         let steps = fixture.steps();
-        let [step] = steps.as_slice() else { panic!("{name}: one event, not {steps:?}") };
+        assert_eq!(steps.len(), 1, "{name}: {steps:?}");
+        let step = steps.first().unwrap();
         assert_eq!(step.answer().unwrap().line(), "1 a b");
         let is_delivered = matches!(step, DeliveryStep::Delivered(..));
         assert!(is_delivered || matches!(step, DeliveryStep::Rejected(_)), "{name}: {step:?}");
