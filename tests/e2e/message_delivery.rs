@@ -14,6 +14,7 @@ use quorate_tests::mailbox::{Mail, Mailbox, Security};
 use quorate_tests::operator::Operator;
 use serde_json::{Value, json};
 use std::time::Instant;
+use turnkey_client::generated::services::coordinator::public::v1::ListEmailEventsResponse;
 
 const INIT: &str = "ACTIVITY_TYPE_INIT_OTP";
 
@@ -30,6 +31,8 @@ async fn request(root: &Caller, contact: &str) -> String {
 
 async fn events(root: &Caller, contact: &str) -> Vec<Value> {
     let listed = root.fetch("list_email_events", json!({"email": contact})).await;
+    // The types of the published client require almost all members.
+    serde_json::from_value::<ListEmailEventsResponse>(listed.clone()).expect("the client reads the answer");
     listed["emailEvents"].as_array().expect("a list").clone()
 }
 
