@@ -33,7 +33,7 @@ pub enum Status {
     /// Denied by a policy, or rejected by vote.
     #[serde(rename = "ACTIVITY_STATUS_REJECTED")]
     Rejected = 6,
-    /// Waiting for a second factor. Accepted in filters; no activity ever has this status.
+    /// Waiting until the proposer proves further authentication methods, as an MFA policy requires.
     #[serde(rename = "ACTIVITY_STATUS_AUTHENTICATORS_NEEDED")]
     AuthenticatorsNeeded = 7,
 }
@@ -49,6 +49,14 @@ impl Status {
         Self::Rejected,
         Self::AuthenticatorsNeeded,
     ];
+
+    /// The statuses of activities that wait for votes.
+    pub const WAITING: [Self; 2] = [Self::ConsensusNeeded, Self::AuthenticatorsNeeded];
+
+    /// Returns whether an activity with this status waits for votes: for approvals, or for proofs of its proposer.
+    pub const fn waits(self) -> bool {
+        matches!(self, Self::ConsensusNeeded | Self::AuthenticatorsNeeded)
+    }
 
     /// Returns the number of the status on the wire.
     pub const fn number(self) -> u8 {

@@ -62,6 +62,8 @@ wire_enum! {
         SmartContractInterface = "SMART_CONTRACT_INTERFACE",
         /// Session profiles, which restrict sessions.
         SessionProfile = "SESSION_PROFILE",
+        /// MFA policies of users.
+        MfaPolicy = "MFA_POLICY",
         /// Imported secrets.
         Secret = "SECRET",
     }

@@ -118,6 +118,11 @@ ids! {
     EndpointId,
     /// Identifies a session profile.
     SessionProfileId,
+    /// Identifies an MFA policy of a user.
+    MfaPolicyId,
+    /// Identifies what an MFA policy requires by its id: an authenticator, an API key, an OAuth provider or a session
+    /// profile.
+    MethodId,
     /// Identifies an imported secret.
     SecretId,
     /// Identifies the interface of a smart contract.

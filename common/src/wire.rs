@@ -8,6 +8,7 @@ use crate::ids::{ActivityId, EvaluationId, OrganizationId, PolicyId, TagId, User
 
 mod key;
 mod message;
+mod mfa;
 mod organization;
 mod secret;
 mod settings;
@@ -15,6 +16,10 @@ mod user;
 
 pub use key::{Address, PrivateKey, Wallet, WalletAccount};
 pub use message::{EmailEvent, EmailEventDetails};
+pub use mfa::{
+    AuthenticationMethod, AuthenticationType, MFA_METHODS, MFA_STEPS, MfaPolicy, MfaStatus,
+    RequiredAuthenticationMethod,
+};
 pub use organization::*;
 pub use secret::{Secret, StaticProperty};
 pub use settings::{

@@ -28,6 +28,7 @@ mod inbox;
 mod invitations;
 mod limits;
 mod message_delivery;
+mod mfa;
 mod model;
 mod overload;
 mod payouts;

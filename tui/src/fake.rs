@@ -146,7 +146,7 @@ async fn answer(
         }
         path if path == format!("organizations/{id}") => ok(&json!(record.organization)),
         path if path == format!("organizations/{id}/activities") => {
-            let waiting = Some(u64::from(record.row.activity.status == Status::ConsensusNeeded));
+            let waiting = Some(u64::from(record.row.activity.status.waits()));
             ok(&json!(ActivityPage { activities: vec![record.row], next: None, waiting }))
         }
         path => {

@@ -2,21 +2,22 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use quorate_common::activity::{Activity, Selection, Status, Vote};
-use quorate_common::bounded::Decimal;
+use quorate_common::bounded::{AtMost, Decimal};
 use quorate_common::console::{
     ActivityRow, OrganizationDetail, OrganizationHead, ReviewRecord, RuleInputs, Waiting, WaitingReason,
     WaitingRule,
 };
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{
-    ActivityId, ApiKeyId, EndpointId, InvitationId, OrganizationId, PolicyId, PrivateKeyId, SecretId,
-    SessionProfileId, SmartContractInterfaceId, TagId, UserId, VoteId, WalletId,
+    ActivityId, ApiKeyId, EndpointId, InvitationId, MfaPolicyId, OrganizationId, PolicyId, PrivateKeyId,
+    SecretId, SessionProfileId, SmartContractInterfaceId, TagId, UserId, VoteId, WalletId,
 };
 use quorate_common::stamp::{ApiKeyCurve, Stamp, Stamper};
 use quorate_common::wire::{
-    ApiKey, Credential, Invitation, IpAllowlist, IpAllowlistRule, PaymentMethod, Policy, PolicyOutcome,
-    PrivateKey, Quorum, Secret, SessionProfile, SmartContractInterface, StaticProperty, Tag, Timestamp, User,
-    Wallet, WebhookEndpoint, WebhookSubscription,
+    ApiKey, AuthenticationMethod, AuthenticationType, Credential, Invitation, IpAllowlist, IpAllowlistRule,
+    MfaPolicy, PaymentMethod, Policy, PolicyOutcome, PrivateKey, Quorum, RequiredAuthenticationMethod,
+    Secret, SessionProfile, SmartContractInterface, StaticProperty, Tag, Timestamp, User, Wallet,
+    WebhookEndpoint, WebhookSubscription,
 };
 use serde_json::{Value, json};
 
@@ -140,6 +141,9 @@ impl Fixture {
             created_at: day.clone(),
             updated_at: day.clone(),
         }];
+        if let Some(user) = organization.users.get_mut(1) {
+            user.mfa_policies = vec![Self::mfa_policy(&day)];
+        }
         organization.secrets = vec![
             Self::secret(0x86, Some("database"), &[("env", "prod"), ("owner", "ops")]),
             Self::secret(0x87, None, &[]),
@@ -167,6 +171,26 @@ impl Fixture {
         });
         organization.billing_tier = Some("product-1".to_owned());
         organization
+    }
+
+    /// Returns an MFA policy that requires an API key and a passkey.
+    pub(crate) fn mfa_policy(day: &Timestamp) -> MfaPolicy {
+        let step = |method_type| RequiredAuthenticationMethod {
+            any: AtMost::cut(vec![AuthenticationMethod { method_type, id: None }]),
+        };
+        MfaPolicy {
+            mfa_policy_id: MfaPolicyId::from_bytes([0x88; 16]),
+            mfa_policy_name: "two factors".to_owned(),
+            condition: "activity.action == 'SIGN'".to_owned(),
+            required_authentication_methods: AtMost::cut(vec![
+                step(AuthenticationType::ApiKey),
+                step(AuthenticationType::Passkey),
+            ]),
+            order: 5,
+            notes: None,
+            created_at: day.clone(),
+            updated_at: day.clone(),
+        }
     }
 
     fn secret(byte: u8, name: Option<&str>, properties: &[(&str, &str)]) -> Secret {
@@ -312,6 +336,7 @@ impl Fixture {
             needed: self.threshold,
             counted,
             open_to,
+            mfa: Vec::new(),
             expires_at_millis: Some(NOW - 600_000 + 86_400_000),
         });
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::OrganizationDetail;
 use crate::activity::Activity;
 use crate::ids::{ActivityId, UserId};
-use crate::wire::{PolicyOutcome, PrivateKey, SmartContractInterface, WalletAccount};
+use crate::wire::{MfaStatus, PolicyOutcome, PrivateKey, SmartContractInterface, WalletAccount};
 
 /// Objects that a name in a request refers to: a wallet account or a private key that signs, or a called
 /// contract.
@@ -75,6 +75,8 @@ pub enum WaitingReason {
     PolicyDenies,
     /// All requirements are met: the activity is executed with the next vote.
     NextVote,
+    /// The proposer must prove further authentication methods.
+    Authenticators,
 }
 
 /// What an activity waits for, as the daemon computes it.
@@ -94,6 +96,10 @@ pub struct Waiting {
     pub counted: Vec<UserId>,
     /// Users whose approval would still count.
     pub open_to: Vec<UserId>,
+    /// MFA policies that apply to the proposer and to the users who approved. An approval of another user than the
+    /// proposer counts once its user meets them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mfa: Vec<MfaStatus>,
     /// Time at which the oldest counted approval expires, in milliseconds since 1970.
     #[serde(rename = "lapsesAtMillis", default, skip_serializing_if = "Option::is_none")]
     pub expires_at_millis: Option<u64>,

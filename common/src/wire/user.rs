@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Timestamp;
+use super::{MfaPolicy, Timestamp};
 use crate::ids::{ApiKeyId, AuthenticatorId, InvitationId, ProviderId, SessionProfileId, TagId, UserId};
 
 /// Public key of a credential, with its type.
@@ -108,9 +108,9 @@ pub struct User {
     pub created_at: Timestamp,
     /// Time of the last change.
     pub updated_at: Timestamp,
-    /// Always empty.
+    /// MFA policies of the user, in their order. Votes omit those of the voter.
     #[serde(default)]
-    pub mfa_policies: Vec<serde_json::Value>,
+    pub mfa_policies: Vec<MfaPolicy>,
 }
 
 impl User {

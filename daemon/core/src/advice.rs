@@ -63,7 +63,8 @@ pub fn explained(
         }
     };
     let approvals: Vec<_> = checked
-        .approvals(&record)
+        .voters(&record)
+        .approvals
         .iter()
         .filter_map(|one| Some(approver(organization.user(one.user)?, Some(&one.public_key), now)))
         .collect();

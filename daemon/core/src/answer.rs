@@ -176,7 +176,7 @@ pub fn activity(record: &ActivityRecord, organization: &Organization) -> Result<
     let vote = |vote: &VoteRecord| Vote {
         id: vote.id,
         user_id: vote.user,
-        user: Some(organization.user(vote.user).map_or_else(|| deleted(vote), crate::model::User::wire)),
+        user: Some(organization.user(vote.user).map_or_else(|| deleted(vote), crate::model::User::voter)),
         activity_id: record.id,
         selection: vote.selection,
         message: vote.message.clone(),

@@ -1,12 +1,16 @@
 //! How a caller authenticated: by which credential of a user a request was stamped. MFA policies require such proofs.
 
 use quorate_common::ids::{
-    ApiKeyId, AuthenticatorId, OrganizationId, ProviderId, SessionProfileId, VerificationTokenId,
+    ApiKeyId, AuthenticatorId, MethodId, OrganizationId, ProviderId, SessionProfileId, VerificationTokenId,
 };
 use quorate_common::stamp::Scheme;
+use quorate_common::wire::{AuthenticationMethod, AuthenticationType};
 
 use crate::model::one_time_code::{Claim, TokenUsage};
 use crate::model::{Millis, User};
+
+/// Id by which MFA policies name the default session profile.
+pub const DEFAULT_SESSION_PROFILE: [u8; 16] = [0; 16];
 
 /// The credential that stamped a request. Two stamps with equal values prove the same thing. A session proves only
 /// that it exists: it does not carry the method of the login that created it.
@@ -40,6 +44,23 @@ impl Authentication {
         let key =
             keys.find(|key| key.curve == curve && key.public_key == public_key && !key.is_recovery())?;
         Some(if key.is_session() { Self::Session(key.session_profile) } else { Self::ApiKey(key.id) })
+    }
+
+    /// Returns whether this proves a method that an MFA policy names.
+    pub fn proves(self, method: &AuthenticationMethod) -> bool {
+        let (method_type, id) = match self {
+            Self::Passkey(id) => (AuthenticationType::Passkey, Some(*id.as_bytes())),
+            Self::ApiKey(id) => (AuthenticationType::ApiKey, Some(*id.as_bytes())),
+            Self::Session(profile) => {
+                let id = profile.map_or(DEFAULT_SESSION_PROFILE, |profile| *profile.as_bytes());
+                (AuthenticationType::Session, Some(id))
+            }
+            Self::EmailCode => (AuthenticationType::EmailOtp, None),
+            Self::SmsCode => (AuthenticationType::SmsOtp, None),
+            Self::Oauth(id) => (AuthenticationType::Oauth, Some(*id.as_bytes())),
+        };
+        let is_named = |wanted: MethodId| id == Some(*wanted.as_bytes());
+        method.method_type == method_type && method.id.is_none_or(is_named)
     }
 }
 

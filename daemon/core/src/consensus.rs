@@ -4,6 +4,7 @@ use quorate_common::activity::{Selection, VOTE_WINDOW_MILLIS};
 use quorate_common::ids::UserId;
 use quorate_policy::decide::{Approver, Credential, Electorate, Proposer};
 
+use crate::authentication::Authentication;
 use crate::model::user::AUTHENTICATOR;
 use crate::model::{ActivityRecord, ApiKey, Millis, Organization, User, VoteRecord};
 
@@ -14,27 +15,38 @@ pub struct Approval {
     pub user: UserId,
     /// Public key of the vote, as registered.
     pub public_key: String,
+    /// What the stamp of the vote proves about the user; `None` if it proves nothing that an MFA policy can require.
+    pub authentication: Option<Authentication>,
     /// Time at which the vote was cast.
     pub created: Millis,
 }
 
-/// Returns the approvals of an activity that count now, in the order of the votes. They are younger than the
-/// voting window, by users who still exist, with keys that they still have, and one for each key.
+/// Returns the approvals of an activity by current users with current credentials, in the order of the votes. They are
+/// younger than the voting window. A user may have several with the same key.
 pub fn live_approvals(activity: &ActivityRecord, organization: &Organization, now: Millis) -> Vec<Approval> {
-    let mut live: Vec<Approval> = Vec::new();
     let approvals = activity.votes.iter().filter(|vote| vote.selection == Selection::Approved);
-    for vote in approvals.filter(|vote| counts(vote, organization, now)) {
-        let is_same = |one: &&mut Approval| one.user == vote.user && one.public_key == vote.public_key;
-        match live.iter_mut().find(is_same) {
-            Some(known) => known.created = known.created.max(vote.created),
-            None => live.push(Approval {
-                user: vote.user,
-                public_key: vote.public_key.clone(),
-                created: vote.created,
-            }),
+    let live = approvals.filter(|vote| counts(vote, organization, now));
+    live.map(|vote| Approval {
+        user: vote.user,
+        public_key: vote.public_key.clone(),
+        authentication: authentication(vote, organization),
+        created: vote.created,
+    })
+    .collect()
+}
+
+/// Returns one approval for each user and key, in the order of the first ones, with the time of the latest one.
+pub fn one_per_key<'a>(approvals: impl IntoIterator<Item = &'a Approval>) -> Vec<Approval> {
+    let mut distinct: Vec<Approval> = Vec::new();
+    for approval in approvals {
+        let is_same =
+            |one: &&mut Approval| one.user == approval.user && one.public_key == approval.public_key;
+        match distinct.iter_mut().find(is_same) {
+            Some(known) => known.created = known.created.max(approval.created),
+            None => distinct.push(approval.clone()),
         }
     }
-    live
+    distinct
 }
 
 /// Returns the users of these approvals without duplicates, in the order of their first approvals.
@@ -52,6 +64,11 @@ fn counts(vote: &VoteRecord, organization: &Organization, now: Millis) -> bool {
     let is_live = now.saturating_sub(vote.created) < VOTE_WINDOW_MILLIS;
     let holder = organization.user(vote.user);
     is_live && holder.is_some_and(|user| user.holds(vote.scheme, &vote.public_key))
+}
+
+/// Returns what the stamp of a vote proves about its user, who may have lost the credential since.
+fn authentication(vote: &VoteRecord, organization: &Organization) -> Option<Authentication> {
+    Authentication::of_key(organization.user(vote.user)?, vote.scheme, &vote.public_key)
 }
 
 /// Returns the proposer, the approvers and the users of an organization, as the policy language sees them.

@@ -33,8 +33,11 @@ pub fn problem(records: &dyn Records, key: &[u8], value: &[u8]) -> Result<Option
 /// If a record of the organization cannot be read.
 pub fn surplus(records: &dyn Records, id: OrganizationId) -> Result<Option<ActivityId>, Corrupt> {
     let Some(organization) = records::unverified(records, id)? else { return Ok(None) };
-    let prefix = layout::activities_of_status(id, Status::ConsensusNeeded);
-    let waiting = records.keys(Page::first(&prefix, usize::MAX))?;
+    let mut waiting = Vec::new();
+    for status in Status::WAITING {
+        let prefix = layout::activities_of_status(id, status);
+        waiting.extend(records.keys(Page::first(&prefix, usize::MAX))?);
+    }
     let is_surplus = |activity: &ActivityId| {
         let mut others = organization.contents.clone();
         others.remove(&layout::activity(id, *activity));
@@ -50,7 +53,7 @@ fn activity(records: &dyn Records, value: &[u8]) -> Result<Option<String>, Corru
         None => {
             format!("its record has status {}, but no index entry lists it with this status", name(status))
         }
-        Some(entry) if status == Status::ConsensusNeeded => match RecordDigest::of_entry(&entry) {
+        Some(entry) if status.waits() => match RecordDigest::of_entry(&entry) {
             Some(digest) if digest != RecordDigest::of(value) => {
                 "its record does not match the digest in its index entry".to_owned()
             }

@@ -217,6 +217,8 @@ pub enum Denied {
     RecoveryKey,
     /// The activity would wait for votes, but its parameters contain a secret that is stored nowhere.
     Waiting,
+    /// The proposer must prove further authentication methods, but the activity cannot wait for them.
+    Authenticators,
 }
 
 /// An object that the request names and that does not exist.

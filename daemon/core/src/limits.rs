@@ -27,6 +27,8 @@ pub struct Limits {
     pub expiring_api_keys: usize,
     /// OAuth providers of a user.
     pub oauth_providers: usize,
+    /// MFA policies of a user.
+    pub mfa_policies: usize,
     /// Activities of an organization that may wait for votes at once.
     pub waiting_activities: usize,
     /// Denied attempts of a credential that are kept as activities; older ones are removed.
@@ -59,6 +61,7 @@ impl Default for Limits {
             long_lived_api_keys: 10,
             expiring_api_keys: 10,
             oauth_providers: 10,
+            mfa_policies: 10,
             waiting_activities: 1000,
             denied_activities: 100,
             denials_per_hour: 10_000,

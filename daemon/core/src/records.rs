@@ -73,11 +73,20 @@ pub(crate) fn unverified(records: &dyn Records, id: OrganizationId) -> Result<Op
     Ok(Some(organization))
 }
 
-/// Reads the digests of the activities that wait for votes from their index entries. Version 0.1 wrote no
-/// digests there; they are computed from the records.
+/// Reads the digests of the activities that wait for votes from their index entries.
 fn read_waiting(records: &dyn Records, organization: &mut Organization) -> Result<(), Corrupt> {
+    Status::WAITING.into_iter().try_for_each(|status| read_waiting_with(records, organization, status))
+}
+
+/// Reads the digests of the activities with one status. Version 0.1 wrote no digests to the index entries; they are
+/// computed from the records.
+fn read_waiting_with(
+    records: &dyn Records,
+    organization: &mut Organization,
+    status: Status,
+) -> Result<(), Corrupt> {
     let id = organization.id();
-    let prefix = layout::activities_of_status(id, Status::ConsensusNeeded);
+    let prefix = layout::activities_of_status(id, status);
     each_row(records, &prefix, |key, entry| {
         let activity = layout::activity_id(key).ok_or(Corrupt::Record("index entry"))?;
         let record_key = layout::activity(id, activity);

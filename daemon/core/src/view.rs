@@ -273,6 +273,14 @@ impl<'a> View<'a> {
         session_profile(self.world, self.organization, id)?.ok_or_else(|| missing(SessionProfile::NOUN, id))
     }
 
+    /// Returns the session profiles of the organization, or of its parent if it is a sub-organization.
+    ///
+    /// # Errors
+    /// If the parent cannot be read.
+    pub fn session_profiles(&self) -> Result<Vec<SessionProfile>, Corrupt> {
+        session_profiles(self.world, self.organization)
+    }
+
     /// Returns the policy with this id.
     ///
     /// # Errors
@@ -341,6 +349,20 @@ impl<'a> View<'a> {
         }
         Ok(())
     }
+}
+
+/// Returns the profiles that sessions of an organization may use: its own, or those of its parent.
+///
+/// # Errors
+/// If the parent cannot be read.
+pub fn session_profiles(
+    world: &dyn World,
+    organization: &Organization,
+) -> Result<Vec<SessionProfile>, Corrupt> {
+    let own = organization.records.session_profiles.iter().cloned();
+    let Some(parent) = organization.head.parent else { return Ok(own.collect()) };
+    let parent = world.organization(parent)?;
+    Ok(parent.map(|parent| parent.records.session_profiles.iter().cloned().collect()).unwrap_or_default())
 }
 
 /// Returns a session profile of an organization or of its parent. Profiles never change, and are never deleted.

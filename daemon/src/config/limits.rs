@@ -79,6 +79,7 @@ pub(super) fn read(section: &mut Section<'_, '_>) -> Limits {
         long_lived_api_keys: count("long_lived_api_keys", usual.long_lived_api_keys),
         expiring_api_keys: count("expiring_api_keys", usual.expiring_api_keys),
         oauth_providers: count("oauth_providers", usual.oauth_providers),
+        mfa_policies: count("mfa_policies", usual.mfa_policies),
         waiting_activities: count("waiting_activities", usual.waiting_activities),
         denied_activities: count("denied_activities", usual.denied_activities),
         denials_per_hour: count("denials_per_hour", usual.denials_per_hour),

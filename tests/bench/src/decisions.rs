@@ -54,10 +54,10 @@ fn cost(organization: &Organization, decisions: u32) -> f64 {
     let entry = kinds::find("ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2").expect("a known type");
     let intent = r#"{"signRawPayloadIntentV2":{"encoding":"PAYLOAD_ENCODING_HEXADECIMAL","hashFunction":"HASH_FUNCTION_KECCAK256","payload":"00ff","signWith":"0x9858EfFD232B4033E47d90003D41EC34EcaEda94"}}"#;
     let intent = RawValue::from_string(intent.to_owned()).expect("JSON");
-    let facts = Facts { own_credentials_of: None, subjects: vec![subject()] };
+    let facts = Facts { subjects: vec![subject()], ..Facts::default() };
     let proposer = organization.users().next().expect("a user");
     let public_key = proposer.api_keys[0].public_key.clone();
-    let approvals = [Approval { user: proposer.id, public_key, created: NOW }];
+    let approvals = [Approval { user: proposer.id, public_key, authentication: None, created: NOW }];
     // The proposer is not in the root quorum, so that policies are evaluated.
     let input = DecisionInput {
         organization,

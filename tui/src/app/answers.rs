@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use quorate_common::activity::Status;
 use quorate_common::console::{
     ActivityRow, Change, DaemonStatus, OrganizationDetail, OrganizationHead, OrganizationPage,
 };
@@ -178,7 +177,7 @@ fn changed(model: &mut Model, change: &Change) -> Vec<Effect> {
         Change::Activity { organization_id, activity_id, status }
             if model.shared.organization_id == Some(*organization_id) =>
         {
-            if *status == Status::ConsensusNeeded {
+            if status.waits() {
                 model.shared.inbox.mark_changed(*activity_id);
             } else if model.shared.inbox.close(*activity_id) {
                 announce(model, Some(closed(1)));

@@ -104,8 +104,7 @@ impl Daemon {
             })
             .collect();
         let id = session.organization_id().await?;
-        let waiting =
-            session.client.activities(id, &[Status::ConsensusNeeded], &[], None, PAGE_LIMIT).await?;
+        let waiting = session.client.activities(id, &Status::WAITING, &[], None, PAGE_LIMIT).await?;
         let open: Vec<String> = waiting
             .activities
             .iter()

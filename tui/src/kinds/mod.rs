@@ -22,6 +22,7 @@ mod credentials;
 mod description;
 mod invitations;
 mod ip_allowlists;
+mod mfa_policies;
 mod one_time_codes;
 mod organizations;
 mod policies;
@@ -45,6 +46,7 @@ mod wallets;
 mod webhook_endpoints;
 
 pub(crate) use description::{Change, Danger, Description, Field, Flag, Level};
+pub(crate) use mfa_policies::step_words;
 pub(crate) use reader::{Reader, Result};
 pub(crate) use review_context::{ReviewContext, count, stated};
 pub(crate) use schema::leaves;
@@ -57,6 +59,7 @@ const KINDS: &[&[Kind]] = &[
     credentials::KINDS,
     invitations::KINDS,
     ip_allowlists::KINDS,
+    mfa_policies::KINDS,
     one_time_codes::KINDS,
     organizations::KINDS,
     policies::KINDS,

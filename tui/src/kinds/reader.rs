@@ -96,6 +96,11 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Returns a member as it is.
+    pub(crate) fn value_of(&self, name: &str) -> Option<&'a Value> {
+        self.value.get(name)
+    }
+
     /// Returns the error for a member whose value this console does not know.
     pub(crate) fn unknown(&self, name: &str) -> Undecodable {
         self.error(name, "has a value that this console does not know")

@@ -204,7 +204,7 @@ impl Client {
         id: OrganizationId,
         after: Option<ActivityId>,
     ) -> Result<ActivityPage> {
-        let page = self.activities(id, &[Status::ConsensusNeeded], &[], after, PAGE_LIMIT).await?;
+        let page = self.activities(id, &Status::WAITING, &[], after, PAGE_LIMIT).await?;
         match (after, page.next) {
             (Some(after), Some(next)) if next >= after => {
                 Err(LinkError::Unreadable("the list of waiting activities does not advance".to_owned()))

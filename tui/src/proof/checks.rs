@@ -1,7 +1,5 @@
 //! The checks K1 to K11. Each names what it verified; a failed one shows the signed and the stated value.
 
-use quorate_common::activity::Status;
-
 use super::check::{Check, Finding, attention, failed, unproven, verified};
 use super::compare::{differences, size};
 use super::evidence::Evidence;
@@ -184,7 +182,7 @@ fn times(evidence: &Evidence<'_>, proposal: &Proposal, tally: &Tally, votes: &[V
         let age = ago(created, evidence.now);
         return attention(format!("recorded {age}: this clock and the daemon's differ"));
     }
-    if evidence.record.row.activity.status == Status::ConsensusNeeded && tally.counted.is_empty() {
+    if evidence.record.row.activity.status.waits() && tally.counted.is_empty() {
         let all_expired = votes.iter().all(|vote| vote.error.is_none() && vote.expired);
         let text = if all_expired {
             "all votes have expired; the activity stays open"

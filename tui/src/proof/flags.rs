@@ -1,6 +1,6 @@
 //! Flags that do not depend on the kind of the activity.
 
-use quorate_common::activity::{Selection, Status};
+use quorate_common::activity::Selection;
 use quorate_common::ids::{ActivityId, UserId};
 
 use super::evidence::Evidence;
@@ -36,7 +36,7 @@ pub(super) fn collect(
         of_names(evidence, proposal, &mut flags);
         of_text(evidence, proposal, decoded, &mut flags);
         let activity = &evidence.record.row.activity;
-        if activity.status == Status::ConsensusNeeded {
+        if activity.status.waits() {
             let Proposal { activity_type, proposer, .. } = proposal;
             let (id, created) = (activity.id, activity.created_at.millis());
             flags.extend(of_siblings(evidence.siblings, activity_type, *proposer, id, created));

@@ -1,6 +1,5 @@
 //! The checks of votes, rule and root quorum: what this console counts itself, against what the daemon states.
 
-use quorate_common::activity::Status;
 use quorate_common::console::{WaitingReason, WaitingRule};
 
 use super::check::{Finding, attention, failed, unproven, verified};
@@ -39,7 +38,7 @@ pub(super) fn recount(
     tally: &Tally,
     rule: Option<&Result<Evaluation, String>>,
 ) -> Finding {
-    if evidence.record.row.activity.status != Status::ConsensusNeeded {
+    if !evidence.record.row.activity.status.waits() {
         return unproven(format!(
             "it is no longer waiting; verified approvals of root users: {} of {} [s]",
             tally.root.len(),

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use quorate_common::activity::{Activity, Status};
+use quorate_common::activity::Activity;
 use quorate_common::console::OrganizationDetail;
 use quorate_common::fingerprint::Fingerprint;
-use quorate_common::ids::OrganizationId;
+use quorate_common::ids::{OrganizationId, UserId};
+use quorate_common::wire::{AuthenticationMethod, AuthenticationType, MfaStatus};
 
 use super::check::{Check, Mark};
 use super::evidence::{Evidence, NO_ORGANIZATION, NO_SIGNER, Record, Viewer};
@@ -165,6 +166,9 @@ impl Review {
         if self.draft.is_some() {
             return None;
         }
+        if let Some(unmet) = self.unmet_by(user) {
+            return unprovable_step(unmet, &self.organization).or_else(|| self.vote_target().err());
+        }
         if let Some(vote) = self.own_vote() {
             return Some(format!("already voted {}", crate::text::clock(vote.cast)));
         }
@@ -220,9 +224,15 @@ impl Review {
         }
     }
 
-    /// Returns whether the viewer's approval still counts.
+    /// Returns whether the viewer's approval still counts, or proves what an MFA policy requires.
     pub(crate) fn waits_for_viewer(&self) -> bool {
-        self.viewer.user.is_some_and(|user| self.tally.open_to.contains(&user))
+        let waits = |user| self.tally.open_to.contains(&user) || self.tally.must_authenticate(user);
+        self.viewer.user.is_some_and(waits)
+    }
+
+    /// Returns the first MFA policy that a user does not meet yet, as the daemon states.
+    fn unmet_by(&self, user: UserId) -> Option<&MfaStatus> {
+        self.tally.unmet.iter().find(|unmet| unmet.user_id == user)
     }
 
     /// Returns the viewer's approval, if it counts.
@@ -232,7 +242,7 @@ impl Review {
     }
 
     fn closed(&self) -> Option<String> {
-        if self.draft.is_none() && self.activity.status != Status::ConsensusNeeded {
+        if self.draft.is_none() && !self.activity.status.waits() {
             return Some(format!("it is no longer waiting: {}", status_word(self.activity.status)));
         }
         if self.viewer.user.is_none() {
@@ -245,6 +255,22 @@ impl Review {
         self.tally.danger = danger;
         self
     }
+}
+
+/// Returns why an API key, with which the console signs, cannot prove the next step of an MFA policy.
+fn unprovable_step(unmet: &MfaStatus, organization: &OrganizationDetail) -> Option<String> {
+    let step = unmet.required_methods.get(unmet.satisfied_methods.len())?;
+    let is_by_key = |method: &AuthenticationMethod| {
+        matches!(method.method_type, AuthenticationType::ApiKey | AuthenticationType::Session)
+    };
+    let context = ReviewContext::of(organization);
+    let is_possible = step.any.iter().any(is_by_key);
+    (!is_possible).then(|| {
+        format!(
+            "your MFA policy needs {} next, which this console cannot prove",
+            kinds::step_words(step, &context)
+        )
+    })
 }
 
 fn decoded(activity: &Activity, proposal: Option<&Proposal>, context: &ReviewContext<'_>) -> Decoded {

@@ -10,6 +10,7 @@ use quorate_policy::simulate::Simulation;
 use super::check::Mark;
 use super::evidence::Evidence;
 use super::proposal::Proposal;
+use super::tally;
 use super::votes::VoteProof;
 use crate::policies::{Body, Rules};
 use crate::text::quoted;
@@ -36,7 +37,10 @@ pub(super) fn evaluate(
     votes: &[VoteProof],
 ) -> Option<Result<Evaluation, String>> {
     evidence.record.rule_inputs.as_ref()?;
-    let votes = votes.iter().filter(|vote| vote.counts());
+    // As the daemon states, approvals of users who must still authenticate do not count.
+    let unmet = tally::unmet(evidence);
+    let is_unmet = |user: UserId| user != proposal.proposer && unmet.iter().any(|one| one.user_id == user);
+    let votes = votes.iter().filter(|vote| vote.counts() && !is_unmet(vote.user));
     let keys: Vec<_> = votes.map(|vote| (vote.user, vote.public_key.as_str())).collect();
     Some(evaluate_approvals(evidence, proposal, &keys))
 }
@@ -99,7 +103,8 @@ impl Evaluation {
     /// daemon requires fewer people than this evaluation, unless different clocks can explain it.
     pub(super) fn difference(&self, stated: &Waiting) -> Option<(Mark, String)> {
         let because = &self.simulation.because;
-        if stated.reason != self.reason {
+        // What a proposer must prove first is in addition to the rule.
+        if stated.reason != self.reason && stated.reason != WaitingReason::Authenticators {
             let stated_reason = reason_word(stated.reason);
             let claims_more = rank(stated.reason) < rank(self.reason) && !self.is_timed;
             let mark = if claims_more { Mark::Failed } else { Mark::Attention };
@@ -157,7 +162,10 @@ const fn rank(reason: WaitingReason) -> u8 {
     match reason {
         WaitingReason::NextVote => 0,
         WaitingReason::PolicyConsensus => 1,
-        WaitingReason::NoPolicyAllows | WaitingReason::PolicyDenies | WaitingReason::RootQuorumOnly => 2,
+        WaitingReason::NoPolicyAllows
+        | WaitingReason::PolicyDenies
+        | WaitingReason::RootQuorumOnly
+        | WaitingReason::Authenticators => 2,
     }
 }
 
@@ -169,5 +177,6 @@ const fn reason_word(reason: WaitingReason) -> &'static str {
         WaitingReason::NoPolicyAllows => "no policy allows it",
         WaitingReason::PolicyDenies => "a policy denies it",
         WaitingReason::RootQuorumOnly => "only the root quorum decides",
+        WaitingReason::Authenticators => "the proposer must prove a second method",
     }
 }

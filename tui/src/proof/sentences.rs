@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
-use quorate_common::activity::Activity;
+use quorate_common::activity::{Activity, Status};
 use quorate_common::console::{OrganizationDetail, WaitingRule};
 use quorate_common::ids::{PolicyId, UserId};
+use quorate_common::wire::MfaStatus;
 use quorate_policy::Names;
 use quorate_policy::simulate::Simulation;
 
@@ -12,7 +13,7 @@ use super::check::Mark;
 use super::review::Review;
 use super::states::status_word;
 use crate::ballot::Outcome;
-use crate::kinds::{ReviewContext, count, stated};
+use crate::kinds::{ReviewContext, count, stated, step_words};
 use crate::policies::{Replay, Rules, outcome_word, verdict_word};
 use crate::text::{clean, date_time, duration, quoted};
 
@@ -39,7 +40,20 @@ pub(crate) fn needs(review: &Review) -> String {
         format!("; votes expire in {}", duration(at.saturating_sub(review.reviewed_at)))
     });
     let open = if open.is_empty() { "nobody".to_owned() } else { open.join(", ") };
-    format!("{rule}; {} so far; can still approve: {open}{expiry}", count(tally.has(), "approval"))
+    let proofs = proofs(review);
+    format!("{proofs}{rule}; {} so far; can still approve: {open}{expiry}", count(tally.has(), "approval"))
+}
+
+/// Names the users who must prove further authentication methods, and what comes next.
+fn proofs(review: &Review) -> String {
+    let context = ReviewContext::of(&review.organization);
+    let proof = |unmet: &MfaStatus| {
+        let name = context.user_short(&unmet.user_id.to_string());
+        let step = unmet.required_methods.get(unmet.satisfied_methods.len());
+        let step = step.map_or_else(|| "a further method".to_owned(), |step| step_words(step, &context));
+        format!("waits for {name} to prove a second method: {step}; ")
+    };
+    review.tally.unmet.iter().map(proof).collect()
 }
 
 /// Names the policies whose consensus is missing.
@@ -65,6 +79,9 @@ pub(crate) fn outcome_text(target: &Activity, review: &Review) -> String {
             format!("It was executed and FAILED{reason}.")
         }
         Outcome::Rejected => "It was rejected.".to_owned(),
+        Outcome::Waiting if target.status == Status::AuthenticatorsNeeded => {
+            format!("It waits until {} proves a further method.", review.proposer)
+        }
         Outcome::Waiting => {
             let context = ReviewContext::of(&review.organization);
             let voted = |user: &&UserId| !target.votes.iter().any(|vote| vote.user_id == **user);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use quorate_common::activity::{Activity, Status};
+use quorate_common::activity::Activity;
 use quorate_common::ids::{ActivityId, UserId};
 
 /// More proposals than this by one user within [`BURST_MILLIS`] are a burst.
@@ -39,7 +39,7 @@ pub(crate) struct Sibling {
 impl Sibling {
     /// Returns the sibling for an activity, or `None` if it does not wait.
     pub(crate) fn of(activity: &Activity) -> Option<Self> {
-        (activity.status == Status::ConsensusNeeded).then(|| Self {
+        activity.status.waits().then(|| Self {
             id: activity.id,
             overriding_type: overriding_type(&activity.activity_type),
             proposer: activity.votes.first().map(|vote| vote.user_id),

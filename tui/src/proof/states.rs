@@ -12,7 +12,7 @@ pub(crate) const fn status_word(status: Status) -> &'static str {
         Status::Failed => "failed",
         Status::ConsensusNeeded => "waiting",
         Status::Rejected => "rejected",
-        Status::AuthenticatorsNeeded => "waiting for a second factor",
+        Status::AuthenticatorsNeeded => "waiting for authentication",
     }
 }
 

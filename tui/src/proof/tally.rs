@@ -2,7 +2,7 @@
 
 use quorate_common::console::{WaitingReason, WaitingRule};
 use quorate_common::ids::UserId;
-use quorate_common::wire::PolicyOutcome;
+use quorate_common::wire::{MfaStatus, PolicyOutcome};
 
 use super::evidence::Evidence;
 use super::votes::VoteProof;
@@ -23,6 +23,9 @@ pub(crate) struct Tally {
     pub(crate) rule: Option<WaitingRule>,
     /// Why this rule applies, as the daemon states.
     pub(crate) reason: Option<WaitingReason>,
+    /// MFA policies that the proposer and the voters do not meet yet, as the daemon states. Their approvals are not
+    /// counted, except that of the proposer.
+    pub(crate) unmet: Vec<MfaStatus>,
     /// Current outcome of each policy, as the daemon states.
     pub(crate) policy_evaluations: Vec<PolicyOutcome>,
     /// When the oldest counted approval expires, computed here, in milliseconds since the Unix epoch.
@@ -46,6 +49,11 @@ impl Tally {
         if self.rule == Some(WaitingRule::Policy) { &self.counted } else { &self.root }
     }
 
+    /// Returns whether a user must prove further authentication methods.
+    pub(crate) fn must_authenticate(&self, user: UserId) -> bool {
+        self.unmet.iter().any(|unmet| unmet.user_id == user)
+    }
+
     /// Returns the number of missing approvals, if the rule is a number.
     pub(crate) fn short_by(&self) -> usize {
         usize::try_from(self.needed).unwrap_or(usize::MAX).saturating_sub(self.has())
@@ -54,7 +62,11 @@ impl Tally {
 
 pub(super) fn count(evidence: &Evidence<'_>, votes: &[VoteProof]) -> Tally {
     let quorum = &evidence.record.organization.head.root_quorum;
-    let live: Vec<&VoteProof> = votes.iter().filter(|vote| vote.counts()).collect();
+    let unmet = unmet(evidence);
+    let is_unmet = |vote: &VoteProof| unmet.iter().any(|unmet| unmet.user_id == vote.user);
+    let proposer = votes.iter().find(|vote| vote.proposes).map(|vote| vote.user);
+    let counts = |vote: &&VoteProof| vote.counts() && (proposer == Some(vote.user) || !is_unmet(vote));
+    let live: Vec<&VoteProof> = votes.iter().filter(counts).collect();
     let mut counted: Vec<UserId> = Vec::new();
     for vote in &live {
         if !counted.contains(&vote.user) {
@@ -80,5 +92,13 @@ pub(super) fn count(evidence: &Evidence<'_>, votes: &[VoteProof]) -> Tally {
         counted,
         root,
         danger: None,
+        unmet,
     }
+}
+
+/// Returns the MFA policies that are not met, as the daemon states.
+pub(super) fn unmet(evidence: &Evidence<'_>) -> Vec<MfaStatus> {
+    let waiting = evidence.record.row.waiting.as_ref();
+    let mfa = waiting.map(|waiting| waiting.mfa.as_slice()).unwrap_or_default();
+    mfa.iter().filter(|status| !status.satisfied).cloned().collect()
 }

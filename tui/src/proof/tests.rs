@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 mod drafts;
+mod mfa;
 mod passkeys;
 
 use quorate_common::activity::{Selection, Status};

@@ -1,6 +1,6 @@
 //! Verifies each vote: its signature, its key, its activity, and whether it still counts.
 
-use quorate_common::activity::{Selection, Status, VOTE_WINDOW_MILLIS, Vote};
+use quorate_common::activity::{Selection, VOTE_WINDOW_MILLIS, Vote};
 use quorate_common::console::OrganizationDetail;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::UserId;
@@ -92,8 +92,7 @@ fn examine_one(evidence: &Evidence<'_>, proposal: Option<&Proposal>, vote: &Vote
     };
     let cast = vote.created_at.millis();
     // A closed activity is evaluated at the time of its end.
-    let evaluated_at =
-        if activity.status == Status::ConsensusNeeded { evidence.now } else { activity.updated_at.millis() };
+    let evaluated_at = if activity.status.waits() { evidence.now } else { activity.updated_at.millis() };
     let stamped = ballot.stamped.unwrap_or(0).saturating_add(STAMP_AGE_MILLIS);
     let expired = evaluated_at.saturating_sub(cast.min(stamped)) >= VOTE_WINDOW_MILLIS;
     let name = organization.users.iter().find(|user| user.user_id == vote.user_id);

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use quorate_common::activity::Status;
 use quorate_common::console::WaitingRule;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::ActivityId;
@@ -111,6 +112,7 @@ impl Row {
 /// Returns the approvals: `1 of 3`, or only their number if a policy decides.
 fn votes(review: &Review) -> String {
     match review.tally.rule {
+        _ if review.activity.status == Status::AuthenticatorsNeeded => "MFA".to_owned(),
         Some(WaitingRule::Policy) => format!("{} so far", review.tally.has()),
         _ => format!("{} of {}", review.tally.has(), review.tally.needed),
     }

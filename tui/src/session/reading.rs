@@ -57,7 +57,7 @@ impl Session {
         let mut by_type = Vec::new();
         if let Some(overriding_type) = overriding_type(&activity.activity_type) {
             let types = [overriding_type.to_owned()];
-            let page = self.client.activities(id, &[Status::ConsensusNeeded], &types, None, 2).await?;
+            let page = self.client.activities(id, &Status::WAITING, &types, None, 2).await?;
             by_type.extend(page.activities.iter().filter_map(|row| Sibling::of(&row.activity)));
         }
         let proposer = activity.votes.first().map(|vote| vote.user_id);

@@ -13,6 +13,7 @@ mod billing;
 mod credentials;
 mod invitations;
 mod ip_allowlists;
+mod mfa_policies;
 mod one_time_codes;
 mod organizations;
 mod policies;
@@ -36,6 +37,7 @@ const GROUPS: &[&[Entry]] = &[
     credentials::ENTRIES,
     invitations::ENTRIES,
     ip_allowlists::ENTRIES,
+    mfa_policies::ENTRIES,
     one_time_codes::ENTRIES,
     organizations::ENTRIES,
     policies::ENTRIES,

@@ -7,6 +7,7 @@ pub mod invitation;
 pub mod ip_allowlist;
 pub mod mailed_key;
 pub mod oidc;
+pub mod mfa_policy;
 pub mod one_time_code;
 pub mod policy;
 pub mod private_key;

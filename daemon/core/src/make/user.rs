@@ -177,6 +177,7 @@ fn user_of(new: NewUser, now: Millis, random: &mut dyn FnMut() -> [u8; 16]) -> R
         authenticators,
         oauth_providers,
         read_only_sessions: Vec::new(),
+        mfa_policies: Vec::new(),
         tags: new.tags,
         created: now,
         updated: now,

@@ -166,9 +166,12 @@ impl Organization {
         self.bytes().saturating_add(self.contents.bytes())
     }
 
-    /// Returns the total length of the expressions of all policies, in bytes.
+    /// Returns the total length of the expressions of all policies and MFA policies, in bytes.
     pub fn policy_bytes(&self) -> usize {
-        self.policies().map(|parsed| parsed.policy.expression_bytes()).sum()
+        let mfa_policies = self.users().flat_map(|user| &user.mfa_policies);
+        let conditions: usize = mfa_policies.map(|policy| policy.condition.as_str().len()).sum();
+        let policies = self.policies().map(|parsed| parsed.policy.expression_bytes());
+        policies.fold(conditions, usize::saturating_add)
     }
 
     /// Returns the users, in order of their ids.

@@ -8,7 +8,7 @@ use quorate_common::wire_enum;
 use serde::{Deserialize, Serialize};
 
 use super::record::Record;
-use super::{IpAllowlist, Millis};
+use super::{IpAllowlist, MfaPolicy, Millis};
 
 /// A user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,6 +36,9 @@ pub struct User {
     /// Read-only sessions, in the order of creation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub read_only_sessions: Vec<ReadOnlySession>,
+    /// MFA policies, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mfa_policies: Vec<MfaPolicy>,
     /// Ids of the tags of the user.
     pub tags: Vec<TagId>,
     /// Time of creation.
@@ -278,9 +281,9 @@ impl OauthProvider {
 
 impl Record for User {
     const NOUN: &'static str = "user";
-    /// Since version 2, a key can be limited by a session profile. Older programs must not read it, since they
-    /// would ignore that.
-    const VERSION: u8 = 2;
+    /// Since version 2, a key can be limited by a session profile; since version 3, a user can have MFA policies. Older
+    /// programs must not read it, since they would ignore that.
+    const VERSION: u8 = 3;
     const OLDEST: u8 = 1;
 }
 
@@ -324,6 +327,11 @@ impl User {
 
     /// Converts to the wire form.
     pub fn wire(&self) -> wire::User {
+        wire::User { mfa_policies: self.mfa_policies.iter().map(MfaPolicy::wire).collect(), ..self.voter() }
+    }
+
+    /// Converts to the form in which votes show the user: without MFA policies, which can be long.
+    pub fn voter(&self) -> wire::User {
         wire::User {
             user_id: self.id,
             user_name: self.name.to_string(),

@@ -15,7 +15,7 @@ use crate::kinds;
 use crate::listing::{self, ActivityFilter};
 use crate::model::{ActivityRecord, Evaluation, Millis, Organization, layout};
 use crate::pipeline::{Pending, Voters};
-use crate::policy::{Decision, Rule};
+use crate::policy::{Decision, MfaState, Rule};
 use crate::records;
 use crate::world::{Order, Page, World};
 
@@ -62,9 +62,10 @@ pub fn activities(
     };
     // The next page starts after the last activity that was examined.
     let mut next = found.last().copied().filter(|_| found.len() == limit && !is_named);
-    let is_inbox = query.statuses == [Status::ConsensusNeeded] && query.types.is_empty();
-    let is_first = !is_named && query.after.is_none();
-    let waiting = (is_inbox && is_first).then(|| waiting(world, organization)).transpose()?;
+    let is_inbox = !query.statuses.is_empty() && query.statuses.iter().all(|status| status.waits());
+    let is_first = !is_named && query.after.is_none() && query.types.is_empty();
+    let waiting =
+        (is_inbox && is_first).then(|| waiting(world, organization, &query.statuses)).transpose()?;
     let mut activities: Vec<ActivityRow> = Vec::with_capacity(found.len());
     let mut bytes = 0_usize;
     for id in found {
@@ -96,10 +97,26 @@ fn newest_first(ids: &[ActivityId]) -> Vec<ActivityId> {
     ids
 }
 
-/// Counts the activities of an organization that wait for votes, of which there is a limit. Decrypts no
-/// record.
-fn waiting(world: &dyn World, organization: OrganizationId) -> Result<u64, RequestError> {
-    let prefix = layout::activities_of_status(organization, Status::ConsensusNeeded);
+/// Counts the activities of an organization that wait for votes with these statuses, of which there is a limit.
+/// Decrypts no record.
+fn waiting(
+    world: &dyn World,
+    organization: OrganizationId,
+    statuses: &[Status],
+) -> Result<u64, RequestError> {
+    let mut count: u64 = 0;
+    for status in Status::WAITING.into_iter().filter(|status| statuses.contains(status)) {
+        count = count.saturating_add(waiting_with(world, organization, status)?);
+    }
+    Ok(count)
+}
+
+fn waiting_with(
+    world: &dyn World,
+    organization: OrganizationId,
+    status: Status,
+) -> Result<u64, RequestError> {
+    let prefix = layout::activities_of_status(organization, status);
     let mut count: u64 = 0;
     let mut last = None;
     loop {
@@ -153,7 +170,7 @@ fn pending<'a>(
     organization: &'a Organization,
     now: Millis,
 ) -> Result<Option<Pending<'a>>, RequestError> {
-    let waits = record.status == Status::ConsensusNeeded;
+    let waits = record.status.waits();
     Ok(waits.then(|| Pending::of(world, record, organization, now)).transpose()?)
 }
 
@@ -171,6 +188,7 @@ fn row(
         Decision::Allow(_) => WaitingReason::NextVote,
         Decision::Wait(Rule::Policy) => WaitingReason::PolicyConsensus,
         Decision::Wait(Rule::Denied) | Decision::Deny(Denied::Explicit(_)) => WaitingReason::PolicyDenies,
+        Decision::Wait(Rule::Authenticators) => WaitingReason::Authenticators,
         Decision::Wait(Rule::RootQuorumOnly) => WaitingReason::RootQuorumOnly,
         Decision::Wait(Rule::RootQuorum) | Decision::Deny(_) => WaitingReason::NoPolicyAllows,
     };
@@ -184,6 +202,7 @@ fn row(
         needed: organization.head.quorum.threshold,
         open_to: open_to.into_iter().filter(|user| !counted.contains(user)).collect(),
         counted,
+        mfa: decided.mfa.iter().map(MfaState::wire).collect(),
         expires_at_millis: oldest.map(|created| created.saturating_add(VOTE_WINDOW_MILLIS)),
     };
     Ok(ActivityRow { activity, waiting: Some(waiting) })

@@ -5,6 +5,7 @@ pub mod credential;
 pub mod keys;
 pub mod mailed_key;
 pub mod message;
+pub mod mfa_policy;
 pub mod one_time_code;
 pub mod organization;
 pub mod policy;

@@ -68,8 +68,8 @@ pub(super) enum Transition {
     Failed(ApiError, Effects),
     /// A voter rejected it.
     Rejected,
-    /// It waits for votes.
-    Waiting,
+    /// It waits for votes, with this status.
+    Waiting(Status),
 }
 
 impl Transition {
@@ -78,13 +78,21 @@ impl Transition {
         Self::Failed(error.api_error(), Effects::default())
     }
 
+    /// Takes the result that only the answer to the proposer shows, if there is one.
+    pub(super) fn shown_once(&mut self) -> Option<Box<RawValue>> {
+        match self {
+            Self::Completed(executed, _) => executed.shown_once.take(),
+            _ => None,
+        }
+    }
+
     pub(super) fn status(&self) -> Status {
         match self {
             Self::Completed(..) => Status::Completed,
             Self::Failed(error, _) if is_denial(error) => Status::Rejected,
             Self::Failed(..) => Status::Failed,
             Self::Rejected => Status::Rejected,
-            Self::Waiting => Status::ConsensusNeeded,
+            Self::Waiting(status) => *status,
         }
     }
 }
@@ -157,7 +165,7 @@ impl Submission<'_> {
         let locator = records::activity_locator(activity.organization, activity.id);
         commit.must_not_exist.push(body.clone());
         commit.writes.push(Write::mark_new(body.clone(), &locator));
-        if transition.status() == Status::ConsensusNeeded {
+        if transition.status().waits() {
             let key = layout::fingerprint(&activity.fingerprint);
             // Votes name an activity by its fingerprint, so no other caller may have sent equal bytes.
             if self.sent.digest != self.sent.fingerprint {
@@ -197,7 +205,7 @@ impl Submission<'_> {
                 activity.failure = Some(error);
                 changes = self.apply_effects(effects, activity.id, commit)?;
             }
-            Transition::Rejected | Transition::Waiting => {}
+            Transition::Rejected | Transition::Waiting(_) => {}
         }
         changes.extend(store(activity, before, commit)?);
         if !changes.is_empty() {
@@ -384,7 +392,7 @@ fn store(activity: &ActivityRecord, before: Status, commit: &mut Commit) -> Resu
     let is_new = before == Status::Pending;
     let key = layout::activity(organization, id);
     let record = if is_new { Write::put_new(key, activity)? } else { Write::put(key, activity)? };
-    let waiting = record.value.as_ref().filter(|_| status == Status::ConsensusNeeded);
+    let waiting = record.value.as_ref().filter(|_| status.waits());
     let digest = waiting.map(|record| RecordDigest::of(record));
     commit.writes.push(record);
     if !is_new && before != status {
@@ -393,6 +401,6 @@ fn store(activity: &ActivityRecord, before: Status, commit: &mut Commit) -> Resu
     let entry = digest.as_ref().map_or([].as_slice(), |digest| digest.as_bytes());
     let listed = listed(status);
     commit.writes.push(if is_new { Write::mark_new(listed, entry) } else { Write::mark(listed, entry) });
-    let removed = (before == Status::ConsensusNeeded).then_some(Change::RemoveWaiting(id));
+    let removed = before.waits().then_some(Change::RemoveWaiting(id));
     Ok(digest.map(|digest| Change::PutWaiting(id, digest)).or(removed))
 }

@@ -282,7 +282,7 @@ impl Submission<'_> {
         {
             return self.show(&self.ballot_target(ballot)?);
         }
-        if known.status == Status::ConsensusNeeded && known.proposer != self.caller.user {
+        if known.status.waits() && known.proposer != self.caller.user {
             self.approve_by_same_body(known, runtime)
         } else {
             self.show(&known)

@@ -15,7 +15,7 @@ use crate::execution::Execution;
 use crate::kind::{Entry, PreparedRequest, RuleOutcome};
 use crate::kinds;
 use crate::model::{ActivityRecord, Evaluation, Millis, Organization};
-use crate::policy::{self, Decided, Decision, DecisionInput, Facts, Granted, Rule};
+use crate::policy::{self, Decided, Decision, DecisionInput, Facts, Granted, MfaState, Rule};
 use crate::view::{Caller, View};
 use crate::world::{Runtime, World};
 
@@ -39,10 +39,10 @@ pub struct Pending<'a> {
 pub(super) enum Verdict<'a> {
     /// The request may run, or fails because it breaks a rule.
     Allowed(Result<Permit<'a>, RequestError>),
-    /// The request needs more approvals.
-    Waits(Pending<'a>),
-    /// The request is denied.
-    Denied(Denied, Pending<'a>),
+    /// The request needs more approvals, or proofs of its proposer, as the status states.
+    Waits(Pending<'a>, Status),
+    /// The request is denied. If it waits already, it continues to wait with this status.
+    Denied(Denied, Pending<'a>, Status),
 }
 
 /// The permission to execute one request, once.
@@ -56,15 +56,33 @@ pub(super) struct Permit<'a> {
 pub struct Voters {
     /// Users whose vote would be accepted.
     pub open_to: Vec<UserId>,
-    /// Approvals that currently count.
+    /// Approvals that currently count, see [`Decided::counted`].
     pub approvals: Vec<Approval>,
     /// Decision with the approvals that currently count.
     pub decided: Decided,
 }
 
 impl Voters {
-    /// Returns whether another approval of the caller would make no difference. A policy can depend on the
-    /// credentials of approvals; if one decides, an approval with another credential of the same user counts.
+    /// Returns whether another approval of the caller would make no difference to an activity with this status.
+    ///
+    /// Of a user who must authenticate, only the proof of the next step does. An activity that waited for proofs, and
+    /// whose proposer now needs none, only waits for the next vote.
+    pub(super) fn is_repeated(&self, own: &Approval, status: Status, caller: &Caller) -> bool {
+        if self.decided.must_authenticate(own.user) {
+            let mut states = self.decided.mfa.iter().filter(|state| state.user == own.user);
+            return !states.any(|state| own.authentication.is_some_and(|by| state.advances_by(by)));
+        }
+        !self.accepts_proofs(own.user, status) && self.has_approved(caller)
+    }
+
+    /// Returns whether a further approval of a user makes a difference because of MFA policies.
+    fn accepts_proofs(&self, user: UserId, status: Status) -> bool {
+        let may_run = matches!(self.decided.decision, Decision::Allow(_));
+        self.decided.must_authenticate(user) || may_run && status == Status::AuthenticatorsNeeded
+    }
+
+    /// Returns whether an approval of the caller already counts. A policy can depend on the credentials of approvals; if
+    /// one decides, an approval with another credential of the same user counts.
     pub(super) fn has_approved(&self, caller: &Caller) -> bool {
         let by_policy = matches!(self.decided.decision, Decision::Wait(Rule::Policy));
         let is_repeated = |key: &str| !by_policy || key == caller.stamp.public_key;
@@ -133,7 +151,8 @@ impl<'a> Pending<'a> {
         self.error.as_ref()
     }
 
-    /// Returns the approvals that count now.
+    /// Returns the approvals by current users with current credentials. Those of users who must still authenticate are
+    /// among them, see [`Voters::approvals`].
     pub fn approvals(&self, record: &ActivityRecord) -> Vec<Approval> {
         live_approvals(record, self.view.organization, self.view.now)
     }
@@ -149,8 +168,20 @@ impl<'a> Pending<'a> {
         let approvals = self.approvals(record);
         let (input, budget) = (self.input(&approvals), self.world.budget());
         let decided = budget.with_steps(|steps| policy::decide_within(&input, steps));
+        let counted = decided.counted(&approvals, self.view.proposer);
+        let input = self.input(&counted);
         let open_to = budget.with_steps(|steps| policy::voters(&input, &decided.evaluations, users, steps));
-        Voters { open_to, approvals, decided }
+        Voters { open_to, approvals: counted, decided }
+    }
+
+    /// Returns what the MFA policies require of a user, or of the proposer and all users who approved.
+    pub fn mfa(&self, record: &ActivityRecord, user: Option<UserId>) -> Vec<MfaState> {
+        let approvals = self.approvals(record);
+        let input = self.input(&approvals);
+        self.world.budget().with_steps(|steps| match user {
+            Some(user) => policy::states_of(user, &input, steps),
+            None => policy::states(&input, steps),
+        })
     }
 
     fn input<'c>(&'c self, approvals: &'c [Approval]) -> DecisionInput<'c> {
@@ -170,14 +201,17 @@ impl<'a> Pending<'a> {
 
     /// Returns the verdict with these approvals, and the outcome of each policy.
     pub(super) fn decide(self, approvals: &[Approval]) -> (Verdict<'a>, Vec<Evaluation>) {
-        let Decided { decision, evaluations } = policy::decide(&self.input(approvals));
+        let decided = policy::decide(&self.input(approvals));
+        let must_authenticate = decided.must_authenticate(self.view.proposer);
+        let status = if must_authenticate { Status::AuthenticatorsNeeded } else { Status::ConsensusNeeded };
+        let Decided { decision, evaluations, .. } = decided;
         let verdict = match decision {
             Decision::Allow(granted) => Verdict::Allowed(match self.error {
                 None => Ok(Permit { prepared: self.prepared, view: self.view, granted }),
                 Some(error) => Err(error),
             }),
-            Decision::Wait(_) => Verdict::Waits(self),
-            Decision::Deny(denied) => Verdict::Denied(denied, self),
+            Decision::Wait(_) => Verdict::Waits(self, status),
+            Decision::Deny(denied) => Verdict::Denied(denied, self, status),
         };
         (verdict, evaluations)
     }
@@ -206,7 +240,7 @@ pub(super) fn flags(
     now: Millis,
     pending: Option<&Pending<'_>>,
 ) -> Result<CanFlags, Corrupt> {
-    if record.status != Status::ConsensusNeeded || caller.organization != record.organization {
+    if !record.status.waits() || caller.organization != record.organization {
         return Ok(CanFlags::default());
     }
     // A root user can always contribute; policies are evaluated only where they make a difference.
@@ -228,7 +262,10 @@ pub(super) fn flags(
         return Ok(unknown);
     }
     let eligible = voters.open_to.contains(&caller.user);
-    Ok(CanFlags { approve: eligible && !voters.has_approved(caller), reject: eligible || is_own })
+    // Whether a proof would be accepted depends on the credential, which the flags cannot know.
+    let proves = (eligible || is_own) && voters.accepts_proofs(caller.user, record.status);
+    let approve = proves || eligible && !voters.has_approved(caller);
+    Ok(CanFlags { approve, reject: eligible || is_own })
 }
 
 /// Charges the budget for parsing a proposal again: one step for each byte, and [`STEPS_OF_CREDENTIAL`] for

@@ -6,13 +6,14 @@ use quorate_common::catalog::{Action, Gate, Resource};
 use super::commit::Transition;
 use super::pending::{Pending, Verdict};
 use super::{Attempt, Submission};
+use crate::authentication::Authentication;
 use crate::consensus::Approval;
 use crate::error::{Denied, Limit, RequestError};
 use crate::kind::{Entry, PreparedRequest};
 use crate::make::verification;
 use crate::model::layout;
 use crate::model::one_time_code::TokenUsage;
-use crate::view::{self, View};
+use crate::view::{self, Caller, View};
 use crate::world::{Page, Runtime};
 
 impl<'a> Submission<'a> {
@@ -48,28 +49,29 @@ impl<'a> Submission<'a> {
             (None, Verdict::Allowed(Ok(permit))) => (permit.execute(runtime)?, None),
             (None, Verdict::Allowed(Err(error))) => (Transition::failed(&error), None),
             // Only users of the organization vote on its activities.
-            (None, Verdict::Waits(_)) if is_decided_by_parent => {
-                (denied(Denied::Policies(evaluations.clone())), None)
+            (None, Verdict::Waits(pending, status)) if is_decided_by_parent || pending.has_secret() => {
+                let reason = match status {
+                    Status::AuthenticatorsNeeded => Denied::Authenticators,
+                    _ if is_decided_by_parent => Denied::Policies(evaluations.clone()),
+                    _ => Denied::Waiting,
+                };
+                (denied(reason), None)
             }
-            (None, Verdict::Waits(pending)) if pending.has_secret() => (denied(Denied::Waiting), None),
-            (None, Verdict::Waits(pending)) => {
+            (None, Verdict::Waits(pending, status)) => {
                 if let Some(error) = pending.rule_error() {
                     (Transition::failed(error), None)
                 } else {
                     self.check_waiting_limit()?;
-                    (Transition::Waiting, Some(pending))
+                    (Transition::Waiting(status), Some(pending))
                 }
             }
-            (Some(reason), _) | (None, Verdict::Denied(reason, _)) => (denied(reason), None),
+            (Some(reason), _) | (None, Verdict::Denied(reason, _, _)) => (denied(reason), None),
         };
         if let (Transition::Completed(_, effects), Some(token)) = (&mut transition, token) {
             effects.claims.push((token.claim(TokenUsage::Login), token.ends));
         }
         activity.set_evaluations(evaluations);
-        let shown_once = match &mut transition {
-            Transition::Completed(executed, _) => executed.shown_once.take(),
-            _ => None,
-        };
+        let shown_once = transition.shown_once();
         let mut commit = self.commit();
         self.record(&mut activity, transition, &mut commit)?;
         // The record keeps the masked result.
@@ -112,9 +114,13 @@ impl<'a> Submission<'a> {
 
     /// Returns the approval that the request itself represents.
     pub(super) fn approval(&self) -> Approval {
+        let Caller { user, stamp, .. } = &self.caller;
+        let holder = self.home.user(*user);
         Approval {
-            user: self.caller.user,
-            public_key: self.caller.stamp.public_key.clone(),
+            user: *user,
+            public_key: stamp.public_key.clone(),
+            authentication: holder
+                .and_then(|holder| Authentication::of_key(holder, stamp.scheme, &stamp.public_key)),
             created: self.now,
         }
     }
@@ -122,8 +128,11 @@ impl<'a> Submission<'a> {
     /// Checks that the limit allows one more activity to wait for votes.
     fn check_waiting_limit(&self) -> Result<(), RequestError> {
         let limit = self.world.limits().waiting_activities;
-        let prefix = layout::activities_of_status(self.target.id(), Status::ConsensusNeeded);
-        let waiting = self.world.records().keys(Page::first(&prefix, limit))?.len();
+        let mut waiting = 0_usize;
+        for status in Status::WAITING {
+            let prefix = layout::activities_of_status(self.target.id(), status);
+            waiting = waiting.saturating_add(self.world.records().keys(Page::first(&prefix, limit))?.len());
+        }
         if waiting < limit { Ok(()) } else { Err(Limit::Waiting(limit).into()) }
     }
 }

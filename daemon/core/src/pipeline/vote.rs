@@ -34,7 +34,8 @@ impl Submission<'_> {
         if !voters.open_to.contains(&self.caller.user) && !is_proposer {
             return Err(Denied::NotAuthorized.into());
         }
-        if ballot.selection == Selection::Approved && voters.has_approved(&self.caller) {
+        let is_repeated = || voters.is_repeated(&self.approval(), target.status, &self.caller);
+        if ballot.selection == Selection::Approved && is_repeated() {
             return self.answer(&target, &self.target, Some(&pending));
         }
         let mut own = self.new_activity(entry, prepared.intent(), runtime)?;
@@ -76,7 +77,8 @@ impl Submission<'_> {
         let pending = self.pending(&known)?;
         let voters = pending.voters(&known);
         let has_voted = voters.approvals.iter().any(|approval| approval.user == self.caller.user);
-        if has_voted || !voters.open_to.contains(&self.caller.user) {
+        let is_repeated = || voters.is_repeated(&self.approval(), known.status, &self.caller);
+        if has_voted || !voters.open_to.contains(&self.caller.user) || is_repeated() {
             return self.answer(&known, &self.target, Some(&pending));
         }
         in_time(self.sent.stamped, self.now)?;
@@ -116,14 +118,19 @@ impl Submission<'_> {
         target.votes.push(self.vote_record(Selection::Approved, runtime)?);
         let approvals = pending.approvals(&target);
         let (verdict, evaluations) = pending.decide(&approvals);
-        let (transition, pending) = match verdict {
+        let (mut transition, pending) = match verdict {
             Verdict::Allowed(Ok(permit)) => (permit.execute(runtime)?, None),
             Verdict::Allowed(Err(error)) => (Transition::failed(&error), None),
             // An activity that is denied now keeps waiting: the root quorum may still complete it.
-            Verdict::Waits(pending) | Verdict::Denied(_, pending) => (Transition::Waiting, Some(pending)),
+            Verdict::Waits(pending, status) | Verdict::Denied(_, pending, status) => {
+                (Transition::Waiting(status), Some(pending))
+            }
         };
         target.set_evaluations(evaluations);
+        let shown_once = transition.shown_once().filter(|_| target.proposer == self.caller.user);
         self.apply(&mut target, transition, commit)?;
+        // The record keeps the masked result.
+        target.result = shown_once.unwrap_or(target.result);
         Ok((target, pending))
     }
 

@@ -1,51 +1,23 @@
 //! The decision on an activity: root quorum, policies, and changes of the caller's own credentials.
 
-use std::collections::BTreeMap;
-
-use quorate_common::catalog::{Action, Gate, Resource};
+use quorate_common::catalog::Gate;
 use quorate_common::ids::UserId;
 use quorate_policy::decide::{
-    DenyErrors, Effect, Electorate, PolicyOutcome, PolicyProgram, SubjectOutcomes, VerdictContext,
-    evaluate_policies, strictest,
+    Effect, PolicyOutcome, PolicyProgram, SubjectOutcomes, VerdictContext, strictest,
 };
-use quorate_policy::request::{Request, RequestFacts, Subject};
-use quorate_policy::{Budget, Program, REQUEST_STEP_LIMIT, Timestamp, contributors};
-use serde_json::value::RawValue;
+use quorate_policy::{Budget, Program, REQUEST_STEP_LIMIT, contributors};
 
-use super::Facts;
+use super::input::{DecisionInput, electorate, outcomes};
+use super::mfa::{self, MfaState};
 use crate::consensus::{self, Approval};
 use crate::error::Denied;
-use crate::model::{Evaluation, Millis, Organization};
-
-/// The input of a decision on an activity.
-pub struct DecisionInput<'a> {
-    /// Organization acted upon.
-    pub organization: &'a Organization,
-    /// Activity type on the wire.
-    pub activity_type: &'static str,
-    /// Who decides whether the activity runs.
-    pub gate: Gate,
-    /// Action and resource that policies match on.
-    pub acts: Option<(Action, Resource)>,
-    /// `intent` of the wire: an object with one member, which contains the parameters.
-    pub intent: &'a RawValue,
-    /// Further facts that policies can query.
-    pub facts: &'a Facts,
-    /// Proposer of the activity.
-    pub proposer: UserId,
-    /// Approvals that count, including the proposer's own.
-    pub approvals: &'a [Approval],
-    /// How errors of denying policies are handled.
-    pub deny_errors: DenyErrors,
-    /// Time of the decision.
-    pub now: Millis,
-}
+use crate::model::{Evaluation, Organization};
 
 /// The decision on an activity.
 pub enum Decision {
     /// The activity may run.
     Allow(Granted),
-    /// The activity waits for votes.
+    /// The activity waits for votes, or for proofs of its proposer.
     Wait(Rule),
     /// The activity is denied.
     Deny(Denied),
@@ -67,6 +39,8 @@ pub enum Rule {
     Denied,
     /// The consensus of a policy must be met; the root quorum can complete the activity as well.
     Policy,
+    /// The proposer must meet their MFA policies first.
+    Authenticators,
 }
 
 /// A decision, and the outcomes of the policies if they were evaluated.
@@ -75,12 +49,29 @@ pub struct Decided {
     pub decision: Decision,
     /// Outcome of each policy for each subject of the activity.
     pub evaluations: Vec<Evaluation>,
+    /// MFA policies that apply to the proposer and to the users who approved.
+    pub mfa: Vec<MfaState>,
 }
 
-impl From<Decision> for Decided {
-    fn from(decision: Decision) -> Self {
-        Self { decision, evaluations: Vec::new() }
+impl Decided {
+    /// Returns whether a user must still prove an authentication method.
+    pub fn must_authenticate(&self, user: UserId) -> bool {
+        self.mfa.iter().any(|state| state.user == user && !state.is_met())
     }
+
+    /// Returns the approvals that count, one for each user and key: those of users who meet their MFA policies, and
+    /// those of the proposer, without whom nothing runs.
+    pub fn counted(&self, approvals: &[Approval], proposer: UserId) -> Vec<Approval> {
+        let counts = |one: &&Approval| one.user == proposer || !self.must_authenticate(one.user);
+        consensus::one_per_key(approvals.iter().filter(counts))
+    }
+}
+
+/// The decision without regard to the MFA policies of the proposer.
+enum Ruling {
+    Allow,
+    Wait(Rule),
+    Deny(Denied),
 }
 
 /// Decides an activity by the same rules that the console applies.
@@ -90,16 +81,35 @@ pub fn decide(input: &DecisionInput<'_>) -> Decided {
 
 /// Decides like [`decide`], within a budget. A policy that is not completely evaluated permits nothing.
 pub fn decide_within(input: &DecisionInput<'_>, budget: &mut Budget) -> Decided {
+    let mfa = mfa::states(input, budget);
+    let mut decided =
+        Decided { decision: Decision::Wait(Rule::Authenticators), evaluations: Vec::new(), mfa };
+    let approvals = decided.counted(input.approvals, input.proposer);
+    let (ruling, evaluations) = rule_on(&DecisionInput { approvals: &approvals, ..*input }, budget);
+    decided.evaluations = evaluations;
+    decided.decision = match ruling {
+        Ruling::Deny(denied) => Decision::Deny(denied),
+        Ruling::Allow | Ruling::Wait(_) if decided.must_authenticate(input.proposer) => {
+            Decision::Wait(Rule::Authenticators)
+        }
+        Ruling::Wait(rule) => Decision::Wait(rule),
+        Ruling::Allow => Decision::Allow(Granted { _private: () }),
+    };
+    decided
+}
+
+/// Decides with approvals that count, and returns the outcome of each policy.
+fn rule_on(input: &DecisionInput<'_>, budget: &mut Budget) -> (Ruling, Vec<Evaluation>) {
     match input.gate {
         // What a caller may do for themselves gives them nothing that they do not have.
         // The stamp proves possession of the mailed secret, and the rules check which invitation it belongs
         // to. The stamp of a registrant proves possession of the new passkey, and there is nobody else who
         // could decide.
         Gate::Caller | Gate::Invitation | Gate::Registrant => {
-            return Decision::Allow(Granted { _private: () }).into();
+            return (Ruling::Allow, Vec::new());
         }
         Gate::RootUser if !input.organization.is_root(input.proposer) => {
-            return Decision::Deny(Denied::Policies(Vec::new())).into();
+            return (Ruling::Deny(Denied::Policies(Vec::new())), Vec::new());
         }
         Gate::Policy | Gate::RootQuorum | Gate::OwnCredential | Gate::Vote | Gate::RootUser => {}
     }
@@ -110,15 +120,15 @@ pub fn decide_within(input: &DecisionInput<'_>, budget: &mut Budget) -> Decided 
         if skips_policies { vec![SubjectOutcomes::default()] } else { by_subject(input, budget) };
     let outcome = strictest(by_subject.iter().map(|subject_outcomes| subject_outcomes.verdict(context)));
     let evaluations = evaluations(input.organization, &by_subject);
-    let decision = match outcome {
-        PolicyOutcome::Allow => Decision::Allow(Granted { _private: () }),
-        PolicyOutcome::RequiresConsensus => Decision::Wait(rule(context, &evaluations)),
-        PolicyOutcome::DenyExplicit => Decision::Deny(Denied::Explicit(evaluations.clone())),
+    let ruling = match outcome {
+        PolicyOutcome::Allow => Ruling::Allow,
+        PolicyOutcome::RequiresConsensus => Ruling::Wait(rule(context, &evaluations)),
+        PolicyOutcome::DenyExplicit => Ruling::Deny(Denied::Explicit(evaluations.clone())),
         PolicyOutcome::DenyImplicit | PolicyOutcome::Error | PolicyOutcome::TimeInactive => {
-            Decision::Deny(Denied::Policies(evaluations.clone()))
+            Ruling::Deny(Denied::Policies(evaluations.clone()))
         }
     };
-    Decided { decision, evaluations }
+    (ruling, evaluations)
 }
 
 /// Returns the facts about an activity that do not depend on policies.
@@ -166,44 +176,6 @@ pub fn is_within_scope(scope: &str, input: &DecisionInput<'_>) -> bool {
     let Ok(program) = PolicyProgram::parse(Effect::Allow, Some(scope), None, None) else { return false };
     let by_subject = outcomes(&[&program], input, &mut Budget::new(REQUEST_STEP_LIMIT));
     by_subject.iter().all(|subject| subject.outcomes.iter().all(|one| *one == PolicyOutcome::Allow))
-}
-
-/// Evaluates policies for each subject.
-fn outcomes(
-    programs: &[&PolicyProgram],
-    input: &DecisionInput<'_>,
-    budget: &mut Budget,
-) -> Vec<SubjectOutcomes> {
-    let electorate = electorate(input);
-    let request = Request {
-        activity_type: input.activity_type,
-        acts: input.acts.map(|(action, resource)| (action.name(), resource.name())),
-        parameters: parameters(input.intent).unwrap_or(input.intent),
-        now: instant(input.now),
-    };
-    let none = [Subject::default()];
-    let subjects = if input.facts.subjects.is_empty() { none.as_slice() } else { &input.facts.subjects };
-    let subject_outcomes = |subject| {
-        let facts = RequestFacts::new(request, subject);
-        evaluate_policies(programs.iter().copied(), &facts, &electorate, input.deny_errors, budget)
-    };
-    subjects.iter().map(subject_outcomes).collect()
-}
-
-/// Returns the parameters in an `intent`, which is an object with one member.
-pub(crate) fn parameters(intent: &RawValue) -> Option<&RawValue> {
-    let members: BTreeMap<String, &RawValue> = serde_json::from_str(intent.get()).ok()?;
-    members.into_values().next()
-}
-
-/// Converts a time to the timestamp of the policy language.
-pub(crate) fn instant(now: Millis) -> Option<Timestamp> {
-    let seconds = i64::try_from(now / 1000).ok()?;
-    Timestamp::new(seconds, u32::try_from(now % 1000).ok()?.checked_mul(1_000_000)?)
-}
-
-fn electorate<'a>(input: &DecisionInput<'a>) -> Electorate<'a> {
-    consensus::electorate(input.organization, input.proposer, input.approvals, input.now)
 }
 
 /// Returns the outcome of each policy, subject by subject.

@@ -1,6 +1,6 @@
 //! The facts about an activity that policies can query, as the rules of its kind collect them.
 
-use quorate_common::ids::UserId;
+use quorate_common::ids::{MfaPolicyId, UserId};
 use quorate_policy::Value;
 use quorate_policy::request::{self, Subject};
 
@@ -11,6 +11,8 @@ use crate::model::{PrivateKey, Secret, Wallet, WalletAccount};
 pub struct Facts {
     /// User whose credentials are changed, if nothing else is changed.
     pub own_credentials_of: Option<UserId>,
+    /// MFA policies of the proposer that must be met, whatever their conditions are: the activity could weaken them.
+    pub guarded_by: Vec<MfaPolicyId>,
     /// Objects of the activity that the policy language knows. Each subject is judged separately, and the
     /// strictest outcome decides, so that a batch is never judged more leniently than its members.
     pub subjects: Vec<Subject>,

@@ -6,6 +6,7 @@ mod admission;
 mod credentials;
 mod ip_allowlists;
 mod messages;
+mod mfa_policies;
 mod organizations;
 mod pagination;
 mod policies;
@@ -28,6 +29,7 @@ const GROUPS: &[&[Entry]] = &[
     credentials::ENTRIES,
     ip_allowlists::ENTRIES,
     messages::ENTRIES,
+    mfa_policies::ENTRIES,
     organizations::ENTRIES,
     policies::ENTRIES,
     private_keys::ENTRIES,
@@ -46,9 +48,6 @@ const UNOFFERED: &[&str] = &[
     "get_attestation_document",
     "get_boot_proof",
     "get_latest_boot_proof",
-    "get_mfa_policies",
-    "get_mfa_policy",
-    "get_mfa_status",
     "get_oauth2_credential",
     "list_app_proofs",
     "list_oauth2_credentials",

@@ -13,6 +13,6 @@ pub(super) use super::pagination::Pagination;
 pub(super) use super::query::{Entry, Query, QueryContext, entry, oldest_first};
 pub(super) use crate::error::{Intent, Missing, RequestError};
 pub(super) use crate::model::{
-    ApiKey, Authenticator, Invitation, OauthProvider, Policy, PrivateKey, Secret, SessionProfile,
-    SmartContractInterface, Tag, TagKind, User, Wallet, WalletAccount, WebhookEndpoint,
+    ApiKey, Authenticator, Invitation, OauthProvider, Policy, PrivateKey, Secret, SmartContractInterface,
+    Tag, TagKind, User, Wallet, WalletAccount, WebhookEndpoint,
 };

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use quorate_common::activity::Status;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{ActivityId, OrganizationId, UserId};
 
@@ -33,7 +32,7 @@ pub fn activity(
         let snapshot = newer.as_deref().unwrap_or(organization);
         let bytes = world.records().read(&key)?;
         let record = bytes.as_deref().map(ActivityRecord::decode).transpose()?;
-        let waiting = record.as_ref().filter(|record| record.status == Status::ConsensusNeeded);
+        let waiting = record.as_ref().filter(|record| record.status.waits());
         let digest = waiting.and(bytes.as_deref()).map(RecordDigest::of);
         if digest == snapshot.contents.get(&key) {
             return Ok(record);

@@ -158,6 +158,7 @@ fn query_outcome(query: &str, persona: &Persona) -> String {
         "authenticatorId": persona.subject.authenticator,
         "publicKey": public_key(13),
         "sessionProfileId": fixture.session_profile,
+        "mfaPolicyId": fixture.mfa_policy,
         "smartContractInterfaceId": fixture.interface,
         "filterType": if query == "list_verified_suborgs" { "EMAIL" } else { "" },
         "filterValue": "nobody@house.example",

@@ -143,6 +143,8 @@ pub(crate) struct Fixture {
     pub(crate) endpoint: String,
     /// A session profile.
     pub(crate) session_profile: String,
+    /// An MFA policy of the spare user that never applies.
+    pub(crate) mfa_policy: String,
     /// A smart contract interface.
     pub(crate) interface: String,
     /// A mnemonic and a private key that the first root user can import.
@@ -207,6 +209,7 @@ impl Fixture {
             invitation: String::new(),
             endpoint: String::new(),
             session_profile: String::new(),
+            mfa_policy: String::new(),
             interface: String::new(),
             bundles: Default::default(),
             secret: String::new(),
@@ -298,6 +301,10 @@ impl Fixture {
         let mut sealed = secrets::sealed(self, &[b"value", b"fresh"]);
         self.sealed_secret = sealed.remove(1);
         self.secret = secrets::imported(self, sealed.remove(0), "secret", &[("env", "prod")]);
+        let mfa = json!({"userId": self.spare.user, "mfaPolicyName": "never", "condition": "false", "order": 7,
+            "requiredAuthenticationMethods": [{"any": [{"type": "AUTHENTICATION_TYPE_PASSKEY"}]}]});
+        let created = self.execute("ACTIVITY_TYPE_CREATE_MFA_POLICY", &mfa);
+        self.mfa_policy = text(&created["result"]["createMfaPolicyResult"]["mfaPolicyId"]);
         let roots = self.roots.clone();
         let waits = json!({"walletName": "waiting", "accounts": []});
         let created = self.submit(&roots[1], self.id, "ACTIVITY_TYPE_CREATE_WALLET", &waits, NOW);

@@ -35,6 +35,7 @@ mod invitations;
 mod limits;
 mod memory;
 mod message_events;
+mod mfa;
 mod outbox;
 mod outcomes;
 mod page;

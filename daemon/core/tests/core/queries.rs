@@ -66,6 +66,7 @@ fn placeholders(fixture: &Fixture) -> Vec<(&'static str, String)> {
         ("$apiKey", fixture.spare.keys[0].to_string()),
         ("$authenticator", fixture.spare.authenticator.expect("an authenticator").to_string()),
         ("$interface", fixture.interface.clone()),
+        ("$mfaPolicy", fixture.mfa_policy.clone()),
         ("$organization", fixture.id.to_string()),
         ("$policy", fixture.policy.clone()),
         ("$privateKey", fixture.private_key.clone()),

@@ -137,6 +137,8 @@ fn records_stay_readable() {
         fixture.execute("ACTIVITY_TYPE_CREATE_POLICY_V3", &serde_json::json!({"policyName": "policy", "effect": "EFFECT_ALLOW",
             "condition": "activity.kind == 'CREATE_WALLET'", "consensus": "approvers.count() >= 2", "notes": "notes"}));
         create_missing(&mut fixture);
+        let mfa = samples::parameters("ACTIVITY_TYPE_CREATE_MFA_POLICY", &fixture, &fixture.spare);
+        fixture.execute("ACTIVITY_TYPE_CREATE_MFA_POLICY", &mfa);
         let spare = fixture.spare.clone();
         for name in ["STAMP_LOGIN", "CREATE_READ_WRITE_SESSION_V2", "CREATE_READ_ONLY_SESSION"] {
             let activity_type = format!("ACTIVITY_TYPE_{name}");
@@ -152,6 +154,7 @@ fn records_stay_readable() {
     check_as::<User>("user with passkey", &fixture, |key| *key == *with_passkey);
     let with_sessions = layout::entity(fixture.id, Class::USER, fixture.spare.user.as_bytes());
     check_as::<User>("user with sessions", &fixture, |key| *key == *with_sessions);
+    check_as::<User>("user with mfa policies", &fixture, |key| *key == *with_sessions);
     check::<Policy>(&fixture, entity(Class::POLICY));
     for class in RECORDS {
         check_class(class, &fixture);

@@ -4,7 +4,7 @@ use quorate_common::console::OrganizationDetail;
 use quorate_common::wire::{ApiKey, User};
 
 use crate::kinds::section::{Item, Listed, Row, SectionData, cells};
-use crate::kinds::{ReviewContext, count};
+use crate::kinds::{ReviewContext, count, mfa_policies};
 use crate::text::{clean, date_time, quoted};
 
 impl Listed for User {
@@ -54,6 +54,7 @@ impl Listed for User {
                 "revoke    DELETE_API_KEYS with its id ends an API key or a session at once".to_owned(),
             );
         }
+        lines.extend(mfa_policies::lines(self, &ReviewContext::of(detail)));
         for tag in &self.user_tags {
             lines.push(format!("tag       {}", ReviewContext::of(detail).tag_named(&tag.to_string())));
         }
@@ -62,8 +63,13 @@ impl Listed for User {
 
     fn line(&self, organization: &OrganizationDetail) -> Row {
         let role = if organization.head.root_quorum.user_ids.contains(&self.user_id) { "root" } else { "-" };
+        let mfa = match self.mfa_policies.len() {
+            0 => String::new(),
+            1 => ", 1 MFA policy".to_owned(),
+            policies => format!(", {policies} MFA policies"),
+        };
         let description = format!(
-            "{role:<4} {} {}: {}, {}",
+            "{role:<4} {} {}: {}, {}{mfa}",
             self.user_id,
             quoted(&self.user_name),
             count(self.api_keys.len(), "API key"),

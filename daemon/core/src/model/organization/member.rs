@@ -4,12 +4,12 @@ use std::sync::OnceLock;
 
 use quorate_common::bounded::Text;
 use quorate_common::stamp::{ApiKeyCurve, StampKey};
-use quorate_policy::decide::PolicyProgram;
+use quorate_policy::decide::{Effect, PolicyProgram};
 use serde_json::value::RawValue;
 
 use crate::error::Corrupt;
 use crate::model::record::Record;
-use crate::model::{ApiKey, Policy, User};
+use crate::model::{ApiKey, MfaPolicy, Policy, User};
 
 /// A user with cached values that are computed from the record.
 #[derive(Debug)]
@@ -18,6 +18,7 @@ pub struct Member {
     pub user: User,
     stamp_keys: Vec<OnceLock<Option<StampKeyBox>>>,
     wire: OnceLock<Option<Box<RawValue>>>,
+    mfa_programs: Vec<PolicyProgram>,
     /// Memory in bytes, once all cached values are computed.
     pub(super) bytes: usize,
 }
@@ -36,10 +37,17 @@ impl std::fmt::Debug for StampKeyBox {
 impl Member {
     pub(super) fn new(user: User) -> Self {
         let stamp_keys: Vec<_> = user.api_keys.iter().map(|_| OnceLock::new()).collect();
+        let mfa_programs: Vec<_> = user.mfa_policies.iter().map(condition).collect();
+        let programs = mfa_programs.iter().map(PolicyProgram::bytes).fold(0, usize::saturating_add);
         // The rendered form for votes takes about as much memory as the user.
-        let bytes =
-            stamp_keys.len().saturating_mul(KEY_BYTES).saturating_add(user.memory().saturating_mul(2));
-        Self { user, stamp_keys, wire: OnceLock::new(), bytes }
+        let user_bytes = user.memory().saturating_mul(2).saturating_add(programs);
+        let bytes = stamp_keys.len().saturating_mul(KEY_BYTES).saturating_add(user_bytes);
+        Self { user, stamp_keys, wire: OnceLock::new(), mfa_programs, bytes }
+    }
+
+    /// Returns the MFA policies, in their order, and their parsed conditions.
+    pub fn mfa_policies(&self) -> impl Iterator<Item = (&MfaPolicy, &PolicyProgram)> {
+        self.user.mfa_policies.iter().zip(&self.mfa_programs)
     }
 
     /// Returns the API key with this public key, and its parsed form.
@@ -54,8 +62,14 @@ impl Member {
 
     /// Returns the user as votes show them, rendered once.
     pub fn rendered(&self) -> Option<&RawValue> {
-        self.wire.get_or_init(|| serde_json::value::to_raw_value(&self.user.wire()).ok()).as_deref()
+        self.wire.get_or_init(|| serde_json::value::to_raw_value(&self.user.voter()).ok()).as_deref()
     }
+}
+
+/// Parses the condition of an MFA policy. One that does not parse, which its creation rules out, is always true.
+fn condition(policy: &MfaPolicy) -> PolicyProgram {
+    let parsed = PolicyProgram::parse(Effect::Allow, Some(policy.condition.as_str()), None, None);
+    parsed.unwrap_or(PolicyProgram { effect: Effect::Allow, condition: None, consensus: None, time: None })
 }
 
 /// A policy with its parsed expressions.

@@ -17,7 +17,7 @@ impl Query for GetSessionProfile {
     type Answer = wire::SessionProfile;
 
     fn answer(self, context: &QueryContext<'_>) -> Result<wire::SessionProfile, RequestError> {
-        let mut profiles = super::session_profiles(context)?.into_iter();
+        let mut profiles = super::session_profiles(context.world, context.organization)?.into_iter();
         let found = profiles.find(|profile| profile.id == self.session_profile_id);
         Ok(found.ok_or(Missing::Other("session profile"))?.wire())
     }

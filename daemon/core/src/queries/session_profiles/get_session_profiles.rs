@@ -13,7 +13,7 @@ impl Query for GetSessionProfiles {
     type Answer = Vec<wire::SessionProfile>;
 
     fn answer(self, context: &QueryContext<'_>) -> Result<Vec<wire::SessionProfile>, RequestError> {
-        let profiles = super::session_profiles(context)?.into_iter();
+        let profiles = super::session_profiles(context.world, context.organization)?.into_iter();
         Ok(oldest_first(profiles, |profile| (profile.created, profile.id), |profile| profile.wire()))
     }
 }

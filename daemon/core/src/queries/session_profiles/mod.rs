@@ -1,7 +1,7 @@
 //! Session profiles.
 
 use super::prelude::*;
-use crate::error::Corrupt;
+use crate::view::session_profiles;
 
 mod get_session_profile;
 mod get_session_profiles;
@@ -10,11 +10,3 @@ pub(super) const ENTRIES: &[Entry] = &[
     entry::<get_session_profile::GetSessionProfile>("get_session_profile", "sessionProfile"),
     entry::<get_session_profiles::GetSessionProfiles>("get_session_profiles", "sessionProfiles"),
 ];
-
-/// Returns the profiles that sessions of an organization may use: its own, or those of its parent.
-fn session_profiles(context: &QueryContext<'_>) -> Result<Vec<SessionProfile>, Corrupt> {
-    let own = context.organization.records.session_profiles.iter().cloned();
-    let Some(parent) = context.organization.head.parent else { return Ok(own.collect()) };
-    let parent = context.world.organization(parent)?;
-    Ok(parent.map(|parent| parent.records.session_profiles.iter().cloned().collect()).unwrap_or_default())
-}

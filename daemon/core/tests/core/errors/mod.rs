@@ -14,6 +14,7 @@ use crate::samples;
 mod bundles;
 mod changes;
 mod keys;
+mod mfa_policies;
 mod secrets;
 mod sessions;
 mod settings;
@@ -55,6 +56,7 @@ pub(crate) fn sample(name: &str, fixture: &Fixture, subject: &Person) -> Option<
         bundles::sample,
         changes::sample,
         keys::sample,
+        mfa_policies::sample,
         secrets::sample,
         sessions::sample,
         settings::sample,
@@ -74,6 +76,7 @@ fn all(fixture: &Fixture) -> Vec<Row> {
         bundles::rows(fixture),
         keys::rows(fixture),
         changes::rows(fixture),
+        mfa_policies::rows(fixture),
         secrets::rows(fixture),
         sessions::rows(fixture),
         settings::rows(fixture),

@@ -1,0 +1,68 @@
+//! MFA policies over the API: an API key and a passkey, before and after a restart.
+
+use quorate_tests::caller::Caller;
+use quorate_tests::daemon::{Daemon, Options};
+use quorate_tests::http::Reply;
+use quorate_tests::passkey::Passkey;
+use serde_json::{Value, json};
+
+const CREATE: &str = "ACTIVITY_TYPE_CREATE_MFA_POLICY";
+const NEEDED: &str = "AUTHENTICATORS_NEEDED";
+
+/// Approves an activity with a passkey.
+async fn approve_by(passkey: &Passkey<'_>, caller: &Caller, fingerprint: &Value) -> Reply {
+    let target = json!({ "fingerprint": fingerprint });
+    let body = caller.proposal("ACTIVITY_TYPE_APPROVE_ACTIVITY", &target);
+    let stamp = passkey.header(&body);
+    let headers = [("content-type", "application/json"), ("x-stamp-webauthn", stamp.as_str())];
+    caller.call(hyper::Method::POST, "/public/v1/submit/approve_activity", &headers, &body).await
+}
+
+#[tokio::test]
+async fn a_passkey_completes_what_an_api_key_proposed() {
+    let mut daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let alice = daemon.root(0);
+    let user = alice.fetch("whoami", json!({})).await["userId"].clone();
+    let passkey = Passkey::of("alice");
+    let new = json!({"userId": user, "authenticators": [passkey.registration()]});
+    alice.completed("ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2", &new).await;
+    let steps = json!([{"any": [{"type": "AUTHENTICATION_TYPE_API_KEY"}]},
+        {"any": [{"type": "AUTHENTICATION_TYPE_PASSKEY"}, {"type": "AUTHENTICATION_TYPE_SESSION"}]}]);
+    let policy = json!({"userId": user, "mfaPolicyName": "two factors", "condition": "true", "order": 0,
+        "requiredAuthenticationMethods": steps});
+    alice.completed(CREATE, &policy).await;
+    let wallet = |name: &str| json!({"walletName": name, "accounts": []});
+    let create = "ACTIVITY_TYPE_CREATE_WALLET";
+    let [first, second] = [
+        alice.submit(create, &wallet("first")).await.activity_in(NEEDED),
+        alice.submit(create, &wallet("second")).await.activity_in(NEEDED),
+    ];
+    assert_eq!(alice.fetch("list_wallets", json!({})).await["wallets"], json!([]));
+    let done = approve_by(&passkey, &alice, &first["fingerprint"]).await.activity_in("COMPLETED");
+    assert_eq!(done["id"], first["id"]);
+    assert!(done["result"]["createWalletResult"]["walletId"].is_string());
+    // What waits survives a restart, with what was proven.
+    daemon.restart().await;
+    let alice = daemon.root(0);
+    let status = alice.fetch("get_mfa_status", json!({"activityId": second["id"], "userId": user})).await;
+    assert_eq!(status["mfaStatuses"][0]["satisfied"], false);
+    assert_eq!(
+        status["mfaStatuses"][0]["satisfiedMethods"],
+        json!([{"type": "AUTHENTICATION_TYPE_API_KEY"}])
+    );
+    assert_eq!(status["mfaStatuses"][0]["requiredMethods"], steps);
+    alice.approve(&second["fingerprint"]).await.activity_in(NEEDED);
+    // Two proofs at once, on two connections, run it once.
+    let other_connection = alice.clone();
+    let (one, other) = tokio::join!(
+        approve_by(&passkey, &alice, &second["fingerprint"]),
+        approve_by(&passkey, &other_connection, &second["fingerprint"])
+    );
+    for reply in [one, other] {
+        assert_eq!(reply.activity_in("COMPLETED")["votes"].as_array().expect("votes").len(), 2);
+    }
+    let wallets = alice.fetch("list_wallets", json!({})).await["wallets"].clone();
+    assert_eq!(wallets.as_array().expect("wallets").len(), 2);
+    let listed = alice.fetch("get_user", json!({"userId": user})).await;
+    assert_eq!(listed["user"]["mfaPolicies"][0]["mfaPolicyName"], "two factors");
+}
