@@ -69,8 +69,8 @@ impl Voters {
     /// whose proposer now needs none, only waits for the next vote.
     pub(super) fn is_repeated(&self, own: &Approval, status: Status, caller: &Caller) -> bool {
         if self.decided.must_authenticate(own.user) {
-            let mut states = self.decided.mfa.iter().filter(|state| state.user == own.user);
-            return !states.any(|state| own.authentication.is_some_and(|by| state.advances_by(by)));
+            let mut required = self.decided.mfa.iter().filter(|one| one.user == own.user);
+            return !required.any(|one| own.authentication.is_some_and(|by| one.advances_by(by)));
         }
         !self.accepts_proofs(own.user, status) && self.has_approved(caller)
     }

@@ -87,7 +87,9 @@ pub(crate) fn states_of(user: UserId, input: &DecisionInput<'_>, budget: &mut Bu
     let proofs: Vec<Authentication> = own.filter_map(|approval| approval.authentication).collect();
     let with_proofs = |policy: &MfaPolicy| {
         let mut state = MfaState::new(user, policy);
-        proofs.iter().for_each(|by| state.add(*by));
+        for by in &proofs {
+            state.add(*by);
+        }
         state
     };
     applicable(member, input, budget).into_iter().map(with_proofs).collect()

@@ -63,7 +63,9 @@ mod tests {
         let of = |user: usize, byte: u8| json!({"userId": Fixture::user(user), "mfaPolicyId": MfaPolicyId::from_bytes([byte; 16])});
         let with = |members: serde_json::Value| {
             let mut parameters = of(1, 0x88);
-            parameters.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+            if let (Some(parameters), Some(members)) = (parameters.as_object_mut(), members.as_object()) {
+                parameters.extend(members.clone());
+            }
             ("UPDATE_MFA_POLICY", parameters)
         };
         let session = json!([{"any": [{"type": "AUTHENTICATION_TYPE_SESSION"}]}]);
