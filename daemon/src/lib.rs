@@ -20,6 +20,7 @@ pub mod listener;
 mod locked;
 pub mod outbox;
 pub mod outgoing;
+pub mod pages;
 pub mod private_file;
 pub mod process;
 pub mod prompt;

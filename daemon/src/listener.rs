@@ -8,7 +8,7 @@ use std::net::IpAddr;
 
 use bytes::Bytes;
 use http::uri::PathAndQuery;
-use http::{Method, StatusCode};
+use http::{HeaderValue, Method, StatusCode};
 use quorate_common::api_error::{ApiError, Code};
 use quorate_core::authn::Credentials;
 use tokio::sync::mpsc;
@@ -47,6 +47,8 @@ pub struct Incoming {
     pub target: PathAndQuery,
     /// Headers that authenticate the request, and its source address.
     pub credentials: Credentials,
+    /// Value of `If-None-Match`, if it was sent.
+    pub entity_tags: Option<HeaderValue>,
     /// Body, which is the data that a stamp signs.
     pub body: Bytes,
     /// Listener that received the request.
@@ -114,8 +116,21 @@ pub enum Content {
     /// Server-sent events (WHATWG HTML §9.2). Each item is one or more complete events. The stream ends when
     /// the sender is dropped or the daemon stops.
     Events(mpsc::Receiver<Bytes>),
+    /// A file of the pages, sent with headers that restrict what it may load and who may embed it.
+    Page(PageFile),
     /// No body.
     Empty,
+}
+
+/// A file of the pages for browsers.
+#[derive(Debug, Clone)]
+pub struct PageFile {
+    /// Value of `Content-Type`.
+    pub kind: HeaderValue,
+    /// Contents.
+    pub bytes: Bytes,
+    /// Value of `ETag`.
+    pub tag: HeaderValue,
 }
 
 impl Answer {

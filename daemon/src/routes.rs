@@ -14,6 +14,7 @@ use crate::console::Console;
 use crate::executor::Executor;
 use crate::fail_points;
 use crate::listener::{Answer, Incoming, Service};
+use crate::pages::{self, Pages};
 use crate::readers::{Account, NotRun, Readers};
 
 const SUBMIT: &str = "/public/v1/submit/";
@@ -26,16 +27,18 @@ pub struct Routes {
     console: Arc<Console>,
     /// Reader threads for consoles, which do not wait behind the public API.
     console_readers: Readers,
+    /// Pages for browsers, if they are served.
+    pages: Option<Pages>,
 }
 
 /// Maximum number of concurrent console requests.
 const CONSOLE_READERS: usize = 4;
 
 impl Routes {
-    /// Creates routes to an executor and a console.
-    pub fn new(executor: Arc<Executor>, console: Console) -> Self {
+    /// Creates routes to an executor, a console and, if they are served, pages.
+    pub fn new(executor: Arc<Executor>, console: Console, pages: Option<Pages>) -> Self {
         let console_readers = Readers::new(CONSOLE_READERS, CONSOLE_READERS, usize::MAX);
-        Self { executor, console: Arc::new(console), console_readers }
+        Self { executor, console: Arc::new(console), console_readers, pages }
     }
 
     async fn submit(&self, name: &str, incoming: &Incoming) -> Answer {
@@ -105,6 +108,11 @@ impl Service for Routes {
             self.query(name, &incoming).await
         } else if let Some(rest) = path.strip_prefix(CONSOLE).filter(|_| incoming.listener.serves_console()) {
             self.console(rest, incoming).await
+        } else if let Some(pages) = &self.pages
+            && !incoming.listener.serves_console()
+            && let Some(name) = path.strip_prefix(pages::PATH)
+        {
+            pages.answer(name, &incoming)
         } else if path == "/public/v1/discovery/webhooks/jwks" {
             self.console.webhook_keys(&incoming)
         } else if path == "/public/v1/discovery/quorum-key" {

@@ -25,6 +25,7 @@ use crate::http::limits::{Limits as ListenerLimits, RequestLimits};
 use crate::http::{HttpListener, Server};
 use crate::identity::IdentityError;
 use crate::outbox::{Mailer, Outbox, Texter};
+use crate::pages::Pages;
 use crate::private_file::SecretFileError;
 use crate::routes::Routes;
 use crate::socket::{SocketError, SocketListener};
@@ -197,7 +198,12 @@ where
     let metrics = Metrics::new();
     let readiness = SharedReadiness::default();
     let info = DaemonInfo { mode, base_url: base_url.clone(), identity: engine.identity.clone() };
-    let routes = Arc::new(Routes::new(executor(), Console::new(executor(), info)));
+    let pages = settings.pages.as_ref().filter(|_| base_url.is_some());
+    if let (Some(pages), Some(base_url)) = (pages, &base_url) {
+        let _ = engine.executor.world().invitation_page.set(pages.invitation_page(base_url));
+    }
+    let routes = Routes::new(executor(), Console::new(executor(), info), pages.map(Pages::new));
+    let routes = Arc::new(routes);
     let server = Server::new(routes, metrics.clone(), readiness.clone(), proxies, &requests);
     let (identity, limits) = (engine.identity.clone(), settings.outbox);
     let outbox = Outbox::new(executor(), identity, &settings.webhooks, limits, metrics.clone());

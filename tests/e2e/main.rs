@@ -31,6 +31,7 @@ mod message_delivery;
 mod mfa;
 mod model;
 mod overload;
+mod pages;
 mod payouts;
 mod policies;
 mod policy_outcomes;

@@ -33,6 +33,8 @@ pub struct Options {
     pub mail: Option<String>,
     /// URL of the SMS gateway, if there is one.
     pub sms: Option<String>,
+    /// Whether the pages for browsers are served.
+    pub pages: bool,
     /// Environment variables of the daemon, in addition to those of the tests.
     pub variables: Vec<(String, String)>,
 }
@@ -55,6 +57,12 @@ impl Options {
         Self { sms: Some(url), ..self }
     }
 
+    /// Serves the pages for browsers.
+    #[must_use]
+    pub fn with_pages(self) -> Self {
+        Self { pages: true, ..self }
+    }
+
     /// Sets the environment variables.
     #[must_use]
     pub fn with_variables(self, variables: Vec<(String, String)>) -> Self {
@@ -63,7 +71,7 @@ impl Options {
 
     /// Returns options with these numbers and without demo data.
     pub fn quorum(threshold: u32, users: u32) -> Self {
-        Self { users, threshold, demo: false, mail: None, sms: None, variables: Vec::new() }
+        Self { users, threshold, demo: false, mail: None, sms: None, pages: false, variables: Vec::new() }
     }
 }
 
@@ -359,6 +367,7 @@ fn command(options: &Options, folder: &Path, data: &Path) -> Command {
         .arg(credentials_file(folder))
         .args(["--users", &options.users.to_string(), "--threshold", &options.threshold.to_string()])
         .args(if options.demo { &[][..] } else { &["--no-demo"][..] })
+        .args(if options.pages { &["--pages"][..] } else { &[][..] })
         .args(options.mail.iter().flat_map(|url| ["--mail", url]))
         .args(options.sms.iter().flat_map(|url| ["--sms", url]))
         .envs(options.variables.iter().map(|(name, value)| (name, value)))

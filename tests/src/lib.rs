@@ -11,6 +11,7 @@
 )]
 
 pub mod book;
+pub mod browser;
 pub mod caller;
 pub mod choices;
 pub mod daemon;

@@ -1,4 +1,4 @@
-//! A tampering proxy between console and daemon: a socket that forwards all requests and changes the answers.
+//! A tampering proxy between console or browser and daemon: it forwards all requests and changes the answers.
 
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,8 @@ use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
-use tokio::net::UnixListener;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener};
 
 use crate::http::Listener;
 
@@ -47,10 +48,30 @@ impl TamperingProxy {
 
 async fn accept(listener: UnixListener, daemon: Listener, tamper: Arc<Tamper>) {
     while let Ok((stream, _)) = listener.accept().await {
-        let (daemon, tamper) = (daemon.clone(), Arc::clone(&tamper));
-        let service = service_fn(move |request| forward(request, daemon.clone(), Arc::clone(&tamper)));
-        tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+        serve(stream, daemon.clone(), Arc::clone(&tamper));
     }
+}
+
+fn serve(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    daemon: Listener,
+    tamper: Arc<Tamper>,
+) {
+    let service = service_fn(move |request| forward(request, daemon.clone(), Arc::clone(&tamper)));
+    tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+}
+
+/// Listens on a free port of this machine for browsers, forwards to `daemon`, and returns the port.
+pub async fn start_on_port(daemon: Listener, tamper: impl Fn(&mut Value) + Send + Sync + 'static) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let port = listener.local_addr().expect("an address").port();
+    let tamper: Arc<Tamper> = Arc::new(tamper);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            serve(stream, daemon.clone(), Arc::clone(&tamper));
+        }
+    });
+    port
 }
 
 async fn forward(

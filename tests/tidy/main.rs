@@ -12,6 +12,7 @@ mod kinds;
 mod letters;
 mod mentions;
 mod packages;
+mod pages;
 mod reach;
 mod reference;
 mod sizes;

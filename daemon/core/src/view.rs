@@ -108,6 +108,11 @@ impl<'a> View<'a> {
         self.world.sends_mail()
     }
 
+    /// Returns the URL of the page on which people accept invitations, if there is one.
+    pub fn invitation_page(&self) -> Option<&'a str> {
+        self.world.invitation_page()
+    }
+
     /// Returns whether mail may be sent from an address that a request names.
     pub fn allows_sender(&self, address: &Email) -> bool {
         self.world.allows_sender(address)

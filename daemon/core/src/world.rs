@@ -140,6 +140,10 @@ pub trait World {
     /// Returns the address of the sender of mail that names none, if mail can be sent.
     fn mail_sender(&self) -> Option<&Email>;
 
+    /// Returns the URL of the page on which people accept invitations, without a fragment; `None` if there is no
+    /// such page.
+    fn invitation_page(&self) -> Option<&str>;
+
     /// Returns whether mail may be sent from an address that a request names.
     fn allows_sender(&self, address: &Email) -> bool;
 

@@ -23,6 +23,7 @@ use crate::issuers::OidcSettings;
 use crate::outbox::sms::{Gateway, GatewayUrl, Preset};
 use crate::outbox::{MailServer, MailSettings, Sender, SmsSettings};
 use crate::outgoing::ReceiverPolicy;
+use crate::pages::PagesSettings;
 use crate::service::{self, Data, Engine, HttpSettings, Listeners, ServiceSettings, StartError};
 use crate::source::Proxies;
 use crate::telemetry::{self, LogFormat};
@@ -64,6 +65,9 @@ pub struct DevArguments {
     /// SMS gateway that accepts the requests of Twilio; without it, no SMS is sent
     #[arg(long, value_name = "http://HOST:PORT")]
     sms: Option<String>,
+    /// Serve the pages on which people accept invitations and approve with passkeys, at http://localhost:PORT/pages/
+    #[arg(long)]
+    pages: bool,
 }
 
 /// State that is kept between two starts.
@@ -102,6 +106,11 @@ pub async fn run(arguments: DevArguments) -> Result<(), StartError> {
         oidc: OidcSettings { receivers: ReceiverPolicy::dev(), ..OidcSettings::default() },
         mail: arguments.mail.clone().map(mail).transpose()?,
         sms: arguments.sms.as_deref().map(sms).transpose()?,
+        pages: arguments.pages.then(|| PagesSettings {
+            url: None,
+            relying_party_id: "localhost".to_owned(),
+            allow_high: false,
+        }),
         allow_registration: true,
         ..ServiceSettings::default()
     };

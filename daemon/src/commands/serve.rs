@@ -9,6 +9,7 @@ use crate::config::{self, Config};
 use crate::http::tls::{self, TlsError};
 use crate::outbox::{MailSettings, SmsSettings};
 use crate::outgoing::ReceiverPolicy;
+use crate::pages::PagesSettings;
 use crate::service::{self, Data, HttpSettings, Listeners, ServiceSettings, StartError};
 use crate::socket::group;
 use crate::source::Proxies;
@@ -74,6 +75,11 @@ fn service_settings(config: &Config) -> Result<ServiceSettings, StartError> {
         oidc: config.oidc.clone(),
         mail: mail.transpose()?,
         sms: sms.transpose()?,
+        pages: config.pages.as_ref().map(|pages| PagesSettings {
+            url: Some(pages.url.clone()),
+            relying_party_id: pages.relying_party_id.clone(),
+            allow_high: pages.allow_high,
+        }),
         allow_registration: config.organizations.allow_registration,
         deny_errors: config.policies.deny_errors,
         outbox: config.limits.outbox,

@@ -50,7 +50,8 @@ fn address(text: &str) -> Result<SocketAddr, &'static str> {
     text.parse().map_err(|_| expected)
 }
 
-fn base_url(text: &str) -> Result<String, &'static str> {
+/// Parses a URL prefix and removes its trailing slash.
+pub(super) fn base_url(text: &str) -> Result<String, &'static str> {
     let expected = r#"must be an http or https URL without query, such as "https://keys.example.org""#;
     let url = Url::parse(text).map_err(|_| expected)?;
     let is_plain = matches!(url.scheme(), "http" | "https")

@@ -10,6 +10,7 @@ mod log;
 mod mail;
 mod oidc;
 mod organizations;
+mod pages;
 mod policies;
 mod section;
 mod sms;
@@ -31,6 +32,7 @@ pub use limits::Limits;
 pub use log::Log;
 pub use mail::Mail;
 pub use organizations::Organizations;
+pub use pages::Pages;
 pub use policies::Policies;
 pub use sms::Sms;
 pub use socket::Socket;
@@ -63,6 +65,8 @@ pub struct Config {
     pub mail: Option<Mail>,
     /// SMS settings; `None` if no SMS is sent.
     pub sms: Option<Sms>,
+    /// The pages for browsers; `None` if they are not served.
+    pub pages: Option<Pages>,
     /// Who may create organizations.
     pub organizations: Organizations,
     /// How policies are evaluated.
@@ -104,6 +108,7 @@ impl Config {
         let oidc = document.section("oidc", oidc::read);
         let mail = document.section("mail", mail::read);
         let sms = document.section("sms", sms::read);
+        let pages = document.section("pages", pages::read);
         let organizations = document.section("organizations", organizations::read);
         let policies = document.section("policies", policies::read);
         let log = document.section("log", log::read);
@@ -119,6 +124,7 @@ impl Config {
                 oidc: oidc.unwrap_or_default(),
                 mail: mail.flatten(),
                 sms: sms.flatten(),
+                pages: pages.flatten(),
                 organizations: organizations.unwrap_or_default(),
                 policies: policies.unwrap_or_default(),
                 log: log.unwrap_or_default(),

@@ -145,6 +145,52 @@ fn reports_single_problems() {
 }
 
 #[test]
+fn reads_the_pages() {
+    let check = |section: &str, expected: Option<(&str, &str, bool)>| {
+        let config = Config::check(&format!("{MINIMAL}[pages]\n{section}"), Path::new("")).unwrap();
+        let pages = config.pages.as_ref();
+        let found = pages.map(|one| (one.url.as_str(), one.relying_party_id.as_str(), one.allow_high));
+        assert_eq!(found, expected, "{section}");
+    };
+    check("", None);
+    check("url = \"https://keys.example.org\"", None);
+    check(
+        "enabled = true\nurl = \"https://keys.example.org/q/\"",
+        Some(("https://keys.example.org/q", "keys.example.org", false)),
+    );
+    check(
+        "enabled = true\nurl = \"https://keys.example.org\"\nrelying_party_id = \"example.org\"\nallow_high = true",
+        Some(("https://keys.example.org", "example.org", true)),
+    );
+    check(
+        "enabled = true\nurl = \"http://localhost:8787\"",
+        Some(("http://localhost:8787", "localhost", false)),
+    );
+}
+
+#[test]
+fn rejects_pages_without_passkeys() {
+    let check = |section: &str, expected: &str| {
+        assert_eq!(
+            problems(&format!("{MINIMAL}[pages]\nenabled = true\n{section}")),
+            [expected],
+            "{section}"
+        );
+    };
+    let url =
+        r#"line 9: pages.url: must be an https URL with a host name, such as "https://keys.example.org""#;
+    check("", "line 7: pages.url: required key is missing");
+    check("url = \"http://keys.example.org\"", url);
+    check("url = \"https://192.0.2.1\"", url);
+    check("url = \"https://[::1]\"", url);
+    check("url = \"https://keys.example.org#a\"", url);
+    let domain = "line 7: pages: relying_party_id must be the host name of url, or a domain above it";
+    for id in ["", "example.com", "le.org", "a.keys.example.org", ".example.org"] {
+        check(&format!("url = \"https://keys.example.org\"\nrelying_party_id = \"{id}\""), domain);
+    }
+}
+
+#[test]
 fn errors_name_the_file_and_contain_no_values() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("quorated.toml");
@@ -179,6 +225,7 @@ fn keys_read_from(text: &str) -> BTreeSet<String> {
     document.section("webhook", webhook::read);
     document.section("mail", mail::read);
     document.section("sms", sms::read);
+    document.section("pages", pages::read);
     document.section("organizations", organizations::read);
     document.section("policies", policies::read);
     document.section("log", log::read);

@@ -1,6 +1,6 @@
 //! The state that the executor and the committer share: the world as the core sees it, with its caches.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use quorate_chain::curve::{Message, SecretKey, Signature};
 use quorate_common::bounded::Email;
@@ -84,6 +84,8 @@ pub struct Shared {
     unmetered: Budget,
     pub(super) limits: Limits,
     settings: WorldSettings,
+    /// URL of the page for invitations, which is known once the HTTP listener is bound.
+    pub invitation_page: OnceLock<String>,
     /// Change feed of the console.
     pub feed: Feed,
     /// Committed webhook deliveries.
@@ -122,6 +124,7 @@ impl Shared {
             unmetered: Budget::unmetered(),
             limits,
             settings,
+            invitation_page: OnceLock::new(),
             feed: Feed::default(),
             deliveries: Arrivals::default(),
             mail: Notify::new(),
@@ -180,6 +183,10 @@ impl World for Shared {
 
     fn mail_sender(&self) -> Option<&Email> {
         self.settings.mail.as_ref()
+    }
+
+    fn invitation_page(&self) -> Option<&str> {
+        self.invitation_page.get().map(String::as_str)
     }
 
     fn allows_sender(&self, address: &Email) -> bool {

@@ -140,6 +140,10 @@ impl World for TrackingWorld<'_> {
         self.shared.mail_sender()
     }
 
+    fn invitation_page(&self) -> Option<&str> {
+        self.shared.invitation_page()
+    }
+
     fn allows_sender(&self, address: &Email) -> bool {
         self.shared.allows_sender(address)
     }

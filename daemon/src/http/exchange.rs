@@ -1,7 +1,7 @@
 //! Serves one request: checks what hyper does not check, calls the service, and adds the headers that clients
 //! rely on.
 //!
-//! All header values written here are constants.
+//! All header values written here are constants, except for those of a page, which are computed at the start.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -12,7 +12,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_MAX_AGE, CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, TRANSFER_ENCODING,
+    ACCESS_CONTROL_MAX_AGE, CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, CONTENT_SECURITY_POLICY,
+    CONTENT_TYPE, ETAG, HeaderName, IF_NONE_MATCH, REFERRER_POLICY, TRANSFER_ENCODING,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderValue, Method, Request, Response, StatusCode, Version};
 use hyper::body::{Body, Incoming as RequestBody};
@@ -49,6 +51,20 @@ const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static(
     "Content-Type, X-Client-Version, X-Stamp, X-Stamp-Webauthn, X-Stamp-Attested, X-Session, \
      X-Auth-Proxy-Config-ID",
 );
+/// Headers of the pages: they load nothing from elsewhere, run one script, and cannot be embedded.
+const PAGE_HEADERS: [(HeaderName, HeaderValue); 5] = [
+    (
+        CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static(
+            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; \
+             form-action 'none'; frame-ancestors 'none'; base-uri 'none'",
+        ),
+    ),
+    (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+    (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
+    (HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("same-origin")),
+];
 /// One day, in seconds.
 const PREFLIGHT_AGE: HeaderValue = HeaderValue::from_static("86400");
 
@@ -110,9 +126,14 @@ pub(super) async fn exchange<S: Service>(
 
 fn respond<S>(answer: Answer, context: &Context<S>, guard: RequestGuard) -> Response<AnswerBody> {
     fail_points::reach("answer.send");
+    let mut page_tag = None;
     let (kind, body) = match answer.content {
         Content::Json(bytes) => (Some(JSON), AnswerBody::whole(bytes, guard)),
         Content::Metrics(bytes) => (Some(METRICS), AnswerBody::whole(bytes, guard)),
+        Content::Page(file) => {
+            page_tag = Some(file.tag);
+            (Some(file.kind), AnswerBody::whole(file.bytes, guard))
+        }
         Content::Empty => (None, AnswerBody::whole(Bytes::new(), guard)),
         Content::Events(events) => {
             (Some(EVENTS), AnswerBody::events(events, context.stop.clone().cancelled_owned(), guard))
@@ -127,7 +148,10 @@ fn respond<S>(answer: Answer, context: &Context<S>, guard: RequestGuard) -> Resp
     if let Some(cache) = answer.cache {
         headers.insert(CACHE_CONTROL, HeaderValue::from_static(cache));
     }
-    if let Listener::Http { .. } = context.listener {
+    if let Some(tag) = page_tag {
+        headers.insert(ETAG, tag);
+        headers.extend(PAGE_HEADERS);
+    } else if let Listener::Http { .. } = context.listener {
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, ANY_ORIGIN);
         if answer.status == StatusCode::NO_CONTENT {
             headers.insert(ACCESS_CONTROL_ALLOW_METHODS, ALLOWED_METHODS);
@@ -176,6 +200,7 @@ async fn serve<S: Service>(
         method: parts.method,
         target,
         credentials,
+        entity_tags: parts.headers.get(IF_NONE_MATCH).cloned(),
         body: Bytes::new(),
         listener: context.listener,
         request_id,

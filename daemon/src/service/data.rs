@@ -20,6 +20,7 @@ use crate::identity::Identity;
 use crate::issuers::OidcSettings;
 use crate::outbox::{MailSettings, OutboxLimits, SmsSettings};
 use crate::outgoing::{OutgoingUrl, ReceiverPolicy};
+use crate::pages::PagesSettings;
 use crate::store::{StoreError, embedded::Embedded};
 use crate::upgrade;
 use crate::vault::{KeySource, Vault, VaultError};
@@ -76,6 +77,8 @@ pub struct ServiceSettings {
     pub mail: Option<MailSettings>,
     /// SMS settings; `None` if no SMS is sent.
     pub sms: Option<SmsSettings>,
+    /// Settings of the pages for browsers; `None` if they are not served.
+    pub pages: Option<PagesSettings>,
     /// Whether any client may create an organization.
     pub allow_registration: bool,
     /// Effect of deny policies whose evaluation fails.

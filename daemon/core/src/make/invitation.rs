@@ -2,7 +2,7 @@
 
 use quorate_chain::curve::{Curve, SecretKey};
 use quorate_common::bounded::{Email, Label};
-use quorate_common::ids::{InvitationId, TagId, UserId};
+use quorate_common::ids::{InvitationId, OrganizationId, TagId, UserId};
 use zeroize::Zeroizing;
 
 use crate::error::{Corrupt, RequestError};
@@ -69,17 +69,21 @@ fn mail(invitation: &Invitation, secret: &SecretKey, context: &Execution<'_>) ->
     let organization = context.organization;
     let sender = organization.user(invitation.sender).map_or_else(String::new, |user| user.name.to_string());
     let private_key = Zeroizing::new(const_hex::encode(secret.to_bytes().as_slice()));
+    let page =
+        context.view().invitation_page().map(|page| link(page, invitation, organization.id(), &private_key));
     let text = format!(
         "Hello {name},\n\n\
          {sender} invites you to become a user of the organization \"{organization}\".\n\n\
-         To accept, submit an ACCEPT_INVITATION request that is stamped with the API key below. The key\n\
-         accepts this invitation only, can be used once and expires after seven days.\n\n\
+         {page}To accept{without_page}, submit an ACCEPT_INVITATION request that is stamped with the API\n\
+         key below. The key accepts this invitation only, can be used once and expires after seven days.\n\n\
          organization  {organization_id}\n\
          invitation    {invitation_id}\n\
          public key    {public_key}\n\
          private key   {private_key}\n\n\
          Anyone who has this email can accept the invitation in your place. Do not forward it.\n",
         name = invitation.name,
+        without_page = if page.is_some() { " without a browser" } else { "" },
+        page = page.as_deref().map_or("", String::as_str),
         organization = organization.head.name,
         organization_id = organization.id(),
         invitation_id = invitation.id,
@@ -88,6 +92,20 @@ fn mail(invitation: &Invitation, secret: &SecretKey, context: &Execution<'_>) ->
     );
     let subject = format!("Invitation to {}", organization.head.name);
     Mail::new(invitation.email.clone(), subject, text, context.now())
+}
+
+/// Returns the paragraph with the link to the page. The key is in the fragment, which browsers do not send.
+fn link(
+    page: &str,
+    invitation: &Invitation,
+    organization: OrganizationId,
+    private_key: &str,
+) -> Zeroizing<String> {
+    let Invitation { id, public_key, .. } = invitation;
+    let fragment = Zeroizing::new(format!(
+        "organization={organization}&invitation={id}&publicKey={public_key}&privateKey={private_key}"
+    ));
+    Zeroizing::new(format!("To accept, open this link in your browser:\n\n{page}#{}\n\n", fragment.as_str()))
 }
 
 /// Revokes the open invitations that were sent by these users.

@@ -91,6 +91,30 @@ fn invitations_are_revoked_with_their_sender() {
 }
 
 #[test]
+fn mail_contains_the_link_to_the_page_if_there_is_one() {
+    let mut fixture = Fixture::new(1);
+    fixture.memory.invitation_page = Some("https://keys.example/pages/accept".to_owned());
+    let activity_type = "ACTIVITY_TYPE_CREATE_INVITATIONS";
+    let parameters = samples::parameters(activity_type, &fixture, &fixture.spare);
+    fixture.execute(activity_type, &parameters);
+    let mails = fixture.memory.rows(b'y');
+    let texts: Vec<String> =
+        mails.map(|(_, mail)| Mail::decode(mail).expect("the email decodes").text).collect();
+    let links: Vec<&str> =
+        texts.iter().flat_map(|text| text.lines()).filter(|line| line.contains("//")).collect();
+    let [link] = links.as_slice() else { panic!("only one email has a link: {texts:?}") };
+    let (page, fragment) = link.split_once('#').expect("the key is in the fragment");
+    assert_eq!(page, "https://keys.example/pages/accept");
+    let values: Vec<(&str, usize)> = fragment
+        .split('&')
+        .filter_map(|part| part.split_once('='))
+        .map(|(name, value)| (name, value.len()))
+        .collect();
+    assert_eq!(values, [("organization", 36), ("invitation", 36), ("publicKey", 66), ("privateKey", 64)]);
+    assert!(fragment.contains(&fixture.id.to_string()), "{link}");
+}
+
+#[test]
 fn invitations_require_email() {
     let mut fixture = Fixture::new(1);
     fixture.memory.sends_mail = false;

@@ -47,6 +47,7 @@ pub(crate) struct Memory {
     pub(crate) sends_mail: bool,
     /// Sender of mail.
     sender: Option<Email>,
+    pub(crate) invitation_page: Option<String>,
     /// Whether SMS can be sent.
     pub(crate) sends_sms: bool,
     /// Whether anybody may create an organization.
@@ -78,6 +79,7 @@ impl Default for Memory {
             limits: Limits::default(),
             sends_mail: true,
             sender: Email::parse("quorate@house.example".to_owned()).ok(),
+            invitation_page: None,
             sends_sms: true,
             allows_registration: true,
             deny_errors: DenyErrors::Skip,
@@ -438,6 +440,10 @@ impl World for Memory {
 
     fn mail_sender(&self) -> Option<&Email> {
         self.sender.as_ref().filter(|_| self.sends_mail)
+    }
+
+    fn invitation_page(&self) -> Option<&str> {
+        self.invitation_page.as_deref()
     }
 
     fn allows_sender(&self, address: &Email) -> bool {

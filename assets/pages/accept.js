@@ -1,0 +1,108 @@
+// This part is the page on which an invited person accepts the invitation.
+
+// What exists already, so that a second attempt after an error continues instead of starting again.
+const accepted = { userId: "", authenticator: null, body: "" };
+
+function readInvitation() {
+  const fragment = new URLSearchParams(location.hash.slice(1));
+  // The key must not stay in the history of the browser.
+  history.replaceState(null, "", location.pathname);
+  const [organizationId, invitationId, publicKey, privateKey] = ["organization", "invitation", "publicKey", "privateKey"].map(
+    (name) => (fragment.get(name) ?? "").toLowerCase(),
+  );
+  const isWhole = UUID.test(organizationId) && UUID.test(invitationId) && /^0[23][0-9a-f]{64}$/.test(publicKey) && /^[0-9a-f]{64}$/.test(privateKey);
+  return isWhole ? { organizationId, invitationId, publicKey, privateKey } : null;
+}
+
+async function acceptInvitation(invitation, authenticatorParameters) {
+  if (!accepted.body) {
+    const parameters = { invitationId: invitation.invitationId, userId: accepted.userId, authenticator: authenticatorParameters };
+    accepted.body = requestBody("ACTIVITY_TYPE_ACCEPT_INVITATION_V2", invitation.organizationId, parameters);
+  }
+  const { activity } = await submit("ACCEPT_INVITATION", accepted.body, {
+    "X-Stamp": await keyStamp(invitation.key, invitation.publicKey, accepted.body),
+  });
+  requireCompleted(activity, "The invitation was not accepted");
+}
+
+function requireCompleted(activity, what) {
+  if (activity.status === "ACTIVITY_STATUS_COMPLETED") return;
+  const reason = activity.failure?.message ?? activity.status;
+  throw new Error(`${what}. The daemon reports: ${reason}`);
+}
+
+async function acceptWithPasskey(invitation, relyingPartyId) {
+  const name = byId("passkey-name").value.trim() || "Passkey";
+  accepted.authenticator ??= await newPasskey(relyingPartyId, accepted.userId, name);
+  await acceptInvitation(invitation, accepted.authenticator);
+  finish(invitation, true);
+}
+
+async function acceptWithKey(invitation, relyingPartyId) {
+  const publicKey = byId("public-key").value.trim().toLowerCase();
+  pointOf(publicKey);
+  const apiKeyName = byId("key-name").value.trim() || "API key";
+  accepted.authenticator ??= await temporaryAuthenticator(relyingPartyId);
+  const { parameters, stamp } = accepted.authenticator;
+  const { organizationId } = invitation;
+  await acceptInvitation(invitation, parameters);
+  const userId = accepted.userId;
+  const send = async (type, members) => {
+    const body = requestBody(type, organizationId, { userId, ...members });
+    const { activity } = await submit(type, body, await stamp(body));
+    requireCompleted(activity, "You are a user now, but without the API key");
+  };
+  const apiKeys = [{ apiKeyName, publicKey, curveType: "API_KEY_CURVE_P256" }];
+  await send("ACTIVITY_TYPE_CREATE_API_KEYS_V2", { apiKeys });
+  const query = JSON.stringify({ organizationId, userId });
+  const { authenticators } = await post("query/get_authenticators", query, await stamp(query));
+  await send("ACTIVITY_TYPE_DELETE_AUTHENTICATORS", { authenticatorIds: authenticators.map((one) => one.authenticatorId) });
+  finish(invitation, false);
+}
+
+function finish(invitation, hasPasskey) {
+  invitation.key = null;
+  byId("user-id").textContent = accepted.userId;
+  byId("done-organization").textContent = invitation.organizationId;
+  byId("next-passkey").hidden = !hasPasskey;
+  byId("next-key").hidden = hasPasskey;
+  byId("to-approve").href = `approve#organization=${invitation.organizationId}`;
+  report("good", "The invitation is accepted.");
+  show("done");
+}
+
+async function startAccept() {
+  const { relyingPartyId } = await settings();
+  const invitation = readInvitation();
+  if (!invitation) {
+    show("no-link");
+    return;
+  }
+  invitation.key = await importSecret(invitation.publicKey, invitation.privateKey);
+  delete invitation.privateKey;
+  accepted.userId = crypto.randomUUID();
+  byId("organization").textContent = invitation.organizationId;
+  byId("invitation").textContent = invitation.invitationId;
+  const choose = () => {
+    const isKey = byId("use-key").checked;
+    byId("passkey-fields").hidden = isKey;
+    byId("key-fields").hidden = !isKey;
+  };
+  for (const choice of document.querySelectorAll("input[name=credential]")) choice.addEventListener("change", choose);
+  choose();
+  byId("accept-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const accept = byId("use-key").checked ? acceptWithKey : acceptWithPasskey;
+    act("Accepting the invitation…", async () => {
+      // The other kind of credential cannot continue this attempt.
+      for (const choice of document.querySelectorAll("input[name=credential]")) choice.disabled = true;
+      try {
+        await accept(invitation, relyingPartyId);
+      } catch (error) {
+        if (!accepted.authenticator) for (const choice of document.querySelectorAll("input[name=credential]")) choice.disabled = false;
+        throw error;
+      }
+    });
+  });
+  show("accept");
+}

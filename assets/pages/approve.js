@@ -1,0 +1,212 @@
+// This part is the page on which a member with a passkey reviews activities and votes.
+
+// What the page knows while it is open. Nothing is stored in the browser.
+const member = { organizationId: "", relyingPartyId: "", allowHigh: false, session: "", credentialId: "", name: "", wanted: "", shown: null };
+
+async function signIn() {
+  const body = requestBody("ACTIVITY_TYPE_CREATE_READ_ONLY_SESSION", member.organizationId, {});
+  const { header, credentialId } = await passkeyStamp(member.relyingPartyId, body);
+  const { activity } = await submit("CREATE_READ_ONLY_SESSION", body, header);
+  requireCompleted(activity, "No session was opened");
+  const { session, username, userId } = activity.result.createReadOnlySessionResult;
+  Object.assign(member, { session, credentialId, name: `${username} (${userId})` });
+  byId("member").textContent = clean(member.name);
+  history.replaceState(null, "", `#${fragment()}`);
+}
+
+function fragment() {
+  return `organization=${member.organizationId}${member.wanted ? `&activity=${member.wanted}` : ""}`;
+}
+
+// Sends a query with the read-only session.
+async function query(name, members) {
+  try {
+    return await post(`query/${name}`, JSON.stringify({ organizationId: member.organizationId, ...members }), { "X-Session": member.session });
+  } catch (error) {
+    if (error.status === 401) signOut();
+    throw error;
+  }
+}
+
+function signOut() {
+  Object.assign(member, { session: "", credentialId: "", shown: null });
+  show("sign-in");
+}
+
+async function listWaiting() {
+  const { activities } = await query("list_activities", { filterByStatus: [WAITING] });
+  const list = byId("waiting");
+  list.replaceChildren();
+  for (const activity of activities) {
+    const button = element("button", kindOf(activity.type).replaceAll("_", " ").toLowerCase());
+    button.type = "button";
+    button.append(element("span", `${activity.canApprove ? "You can vote" : "Open"} · ${when(activity.createdAt?.seconds * 1000)} · …${activity.fingerprint.slice(-8)}`));
+    button.addEventListener("click", () => act("Reading the activity…", () => openActivity(activity.id)));
+    list.append(document.createElement("li"));
+    list.lastChild.append(button);
+  }
+  byId("none-waiting").hidden = activities.length > 0;
+  member.wanted = "";
+  history.replaceState(null, "", `#${fragment()}`);
+  report("good", activities.length === 1 ? "1 activity waits for votes." : `${activities.length} activities wait for votes.`);
+  show("inbox");
+}
+
+function when(millis) {
+  return Number.isFinite(millis) ? `${new Date(millis).toISOString().slice(0, 16).replace("T", " ")} UTC` : "unknown time";
+}
+
+// Opens an activity by its id, or by its fingerprint if it waits for votes.
+async function openActivity(wanted) {
+  const text = wanted.trim().toLowerCase();
+  let id = text;
+  if (/^(sha256:)?[0-9a-f]{64}$/.test(text)) {
+    member.wanted = text.startsWith("sha256:") ? text : `sha256:${text}`;
+    id = await idOf(member.wanted);
+  } else if (UUID.test(text)) {
+    member.wanted = text;
+  } else {
+    throw new Error("Enter an activity id, or a fingerprint of 64 hexadecimal digits.");
+  }
+  const { activity } = await query("get_activity", { activityId: id });
+  history.replaceState(null, "", `#${fragment()}`);
+  await showActivity(activity);
+}
+
+async function idOf(fingerprint) {
+  for (let after; ; ) {
+    const paginationOptions = { limit: "100", ...(after && { after }) };
+    const { activities } = await query("list_activities", { filterByStatus: [WAITING], paginationOptions });
+    const match = activities.find((activity) => activity.fingerprint === fingerprint);
+    if (match) return match.id;
+    if (activities.length < 100) throw new Error("No waiting activity has this fingerprint. Use its id.");
+    after = activities.at(-1).id;
+  }
+}
+
+async function showActivity(activity) {
+  member.shown = null;
+  for (const id of ["approve", "reject"]) byId(id).hidden = true;
+  const { configs } = await query("get_organization_configs", {});
+  const found = await review(activity, member.organizationId, member.wanted);
+  member.shown = found;
+  byId("kind").textContent = clean(found.proposal?.type ? kindOf(found.proposal.type).replaceAll("_", " ").toLowerCase() : "unreadable activity");
+  byId("fingerprint").textContent = found.proposal?.fingerprint.slice(7).replace(/.{8}(?=.)/g, "$& ") ?? "none";
+  byId("bytes").textContent = clean(found.proposal?.message ?? "");
+  fill("fields", found.fields.map(([path, value]) => [path, value]));
+  showChecks(found);
+  showVotes(found.votes);
+  const proposer = found.votes.find((vote) => vote.proposes);
+  fill("reported", [
+    ["status", activity.status.replace("ACTIVITY_STATUS_", "").replaceAll("_", " ").toLowerCase()],
+    ["proposer", proposer ? `${proposer.name} (${proposer.userId})` : "unknown"],
+    ["submitted", when(activity.createdAt.seconds * 1000)],
+    ["you can approve", activity.canApprove ? "yes" : "no"],
+    ["you can reject", activity.canReject ? "yes" : "no"],
+    ["root quorum", `${configs.quorum.threshold} of ${configs.quorum.userIds.length} members`],
+    ...(activity.failure ? [["failure", activity.failure.message]] : []),
+    ...leaves(activity.result).map(([path, value]) => [`result.${path}`, value]).filter(([, value]) => value !== "{}"),
+  ]);
+  offerVote(found);
+  report(found.isRefused ? "bad" : "good", found.isRefused ? "Do not approve: what the daemon states is not what was signed." : "Everything that this page can verify is verified.");
+  show("review");
+}
+
+// Fills a table with rows of a name and a value.
+function fill(id, rows) {
+  const lines = rows.map(([name, value]) => {
+    const line = document.createElement("tr");
+    const heading = element("th", name);
+    heading.scope = "row";
+    line.append(heading, element("td", value));
+    if (clean(value) !== String(value) || clean(name) !== String(name)) line.lastChild.append(element("span", "contains invisible characters, shown as <U+…>", "note"));
+    if (isMixed(value)) line.lastChild.append(element("span", "mixes letters of several scripts", "note"));
+    return line;
+  });
+  byId(id).replaceChildren(...lines);
+}
+
+function showChecks({ checks }) {
+  const lines = checks.map(({ passes, text }) => {
+    const line = element("li", "", passes ? "good" : "bad");
+    line.append(element("strong", passes ? "Verified. " : "Failed. "), element("span", text));
+    return line;
+  });
+  byId("checks").replaceChildren(...lines);
+}
+
+function showVotes(votes) {
+  const lines = votes.map((vote) => {
+    const line = element("li", "", vote.error === null ? "good" : "bad");
+    const choice = vote.proposes ? "Proposal" : vote.approves ? "Approval" : "Rejection";
+    const mark = vote.error === null ? `${choice}, signature verified. ` : `${choice}, not valid: ${vote.error}. `;
+    line.append(element("strong", mark), element("span", `Signed ${when(vote.signedAt)} with the key …${vote.publicKey.slice(-8)}.`));
+    const owner = `Reported by the daemon: ${vote.name || "a deleted user"} (${vote.userId})${vote.isKeyOfUser ? "" : ", who does not have this key now"}.`;
+    line.append(element("span", owner, "reported"));
+    if (vote.isExpired) line.append(element("span", "Older than 24 hours: it does not count anymore.", "note"));
+    return line;
+  });
+  byId("votes").replaceChildren(...lines);
+}
+
+// Shows the buttons, or why there are none.
+function offerVote({ isRefused, proposal, activity }) {
+  const high = proposal?.type ? isHigh(proposal.type) : true;
+  const isWaiting = activity.status === WAITING;
+  const canApprove = !isRefused && isWaiting && activity.canApprove && (!high || member.allowHigh);
+  const canReject = !isRefused && isWaiting && activity.canReject;
+  let reason = "";
+  if (isRefused) reason = "No vote is possible here, because a check failed. Show this page to the operator, and use the console.";
+  else if (!isWaiting) reason = "This activity does not wait for votes.";
+  else if (!canApprove && high && !member.allowHigh) reason = "Approve this in the console, quorate: activities of this kind can move funds, give away keys or change authority. This page cannot show what they do.";
+  else if (!activity.canApprove) reason = "The daemon reports that your approval would not count now.";
+  byId("vote-reason").textContent = reason;
+  byId("vote-reason").hidden = reason === "";
+  byId("approve").hidden = !canApprove;
+  byId("reject").hidden = !canReject;
+  byId("high").hidden = !(canApprove && high);
+  byId("typed").value = "";
+}
+
+async function vote(approves) {
+  const { proposal } = member.shown;
+  if (approves && isHigh(proposal.type) && byId("typed").value.trim().toLowerCase() !== proposal.fingerprint.slice(-8)) {
+    byId("typed").focus();
+    throw new Error("Type the last eight characters of the fingerprint.");
+  }
+  const type = approves ? APPROVE : REJECT;
+  // The fingerprint is the one that this page computed from the signed bytes.
+  const body = requestBody(type, member.organizationId, { fingerprint: proposal.fingerprint });
+  const { header } = await passkeyStamp(member.relyingPartyId, body, member.credentialId);
+  const { activity } = await submit(type, body, header);
+  if (!(await isRecorded(activity, body))) throw new Error("The daemon does not show your vote in the activity. Do not rely on it, and inform the operator.");
+  await showActivity(activity);
+  report("good", approves ? "Your approval is recorded, with your signature." : "Your rejection is recorded, with your signature.");
+}
+
+async function startApprove() {
+  const { relyingPartyId, allowHigh } = await settings();
+  const parameters = new URLSearchParams(location.hash.slice(1));
+  Object.assign(member, { relyingPartyId, allowHigh: allowHigh === true, wanted: parameters.get("fingerprint") ?? parameters.get("activity") ?? "" });
+  byId("organization-id").value = parameters.get("organization") ?? "";
+  const onSubmit = (id, text, action) =>
+    byId(id).addEventListener("submit", (event) => {
+      event.preventDefault();
+      act(text, action);
+    });
+  onSubmit("sign-in-form", "Use your passkey to sign in…", async () => {
+    member.organizationId = byId("organization-id").value.trim().toLowerCase();
+    if (!UUID.test(member.organizationId)) throw new Error("Enter the id of your organization.");
+    await signIn();
+    await (member.wanted ? openActivity(member.wanted) : listWaiting());
+  });
+  onSubmit("open-form", "Reading the activity…", () => openActivity(byId("wanted").value));
+  byId("back").addEventListener("click", () => act("Reading the activities…", listWaiting));
+  byId("refresh").addEventListener("click", () => act("Reading the activities…", listWaiting));
+  byId("approve").addEventListener("click", () => act("Use your passkey to approve…", () => vote(true)));
+  byId("reject").addEventListener("click", () => act("Use your passkey to reject…", () => vote(false)));
+  for (const button of document.querySelectorAll(".sign-out")) button.addEventListener("click", signOut);
+  show("sign-in");
+}
+
+(document.body.dataset.page === "accept" ? startAccept() : startApprove()).catch((error) => report("bad", describe(error)));

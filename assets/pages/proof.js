@@ -1,0 +1,171 @@
+// This part computes what the bytes that people signed prove, without the daemon.
+
+const APPROVE = "ACTIVITY_TYPE_APPROVE_ACTIVITY";
+const REJECT = "ACTIVITY_TYPE_REJECT_ACTIVITY";
+const WAITING = "ACTIVITY_STATUS_CONSENSUS_NEEDED";
+const VOTE_LIFE_MILLIS = 24 * 60 * 60 * 1000;
+const ENVELOPE = ["type", "timestampMs", "organizationId", "parameters", "generateAppProofs"];
+// The kinds that change no authority and whose review in the console raises no flag of the highest level. All others, also
+// those that this script does not know, are HIGH: they can move funds, give away keys or change authority, and only the
+// console describes what they do.
+const LOW = new Set([
+  "CREATE_PRIVATE_KEYS",
+  "CREATE_PRIVATE_KEY_TAG",
+  "CREATE_USER_TAG",
+  "CREATE_WALLET",
+  "CREATE_WALLET_ACCOUNTS",
+  "DELETE_INVITATION",
+  "UPDATE_USER_NAME",
+  "UPDATE_WALLET",
+  "UPDATE_WALLET_ACCOUNT_NAME",
+]);
+
+// Returns the name of a kind: its type without prefix and version.
+function kindOf(type) {
+  return type.replace(/^ACTIVITY_TYPE_/, "").replace(/_V[0-9]+$/, "");
+}
+
+function isHigh(type) {
+  return !LOW.has(kindOf(type));
+}
+
+// Parses JSON that has one meaning. A doubled member, or a number that the browser cannot represent, does not survive the
+// comparison of the written value with the text, in which white space and escapes do not count.
+function parsed(text) {
+  const value = JSON.parse(text);
+  const tokens = /"(?:[^"\\]|\\.)*"|\s+/g;
+  const plain = text.replace(tokens, (token) => (token.startsWith('"') ? JSON.stringify(JSON.parse(token)) : ""));
+  if (plain !== JSON.stringify(value)) throw new Error("the signed bytes can be read in more than one way");
+  return value;
+}
+
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isEmpty(value) {
+  if (value === undefined || value === null || value === false || value === 0) return true;
+  if (typeof value === "string") return value === "" || value === "0" || value.endsWith("_UNSPECIFIED");
+  return typeof value === "object" && Object.keys(value).length === 0;
+}
+
+// Returns the paths at which the daemon's intent differs from the signed parameters, as `tui/src/proof/compare.rs` does:
+// the daemon writes defaults out, and a number equals its decimal string.
+function differences(signed, stated, path = "") {
+  const name = path.split(".").pop();
+  const isExplicit = ["enabled", "isActive"].includes(name) && (signed === undefined) !== (stated === undefined);
+  const isDefault = name === "curveType" && stated === "API_KEY_CURVE_P256";
+  if (!isExplicit && isEmpty(signed) && (isEmpty(stated) || isDefault)) return [];
+  if (isObject(signed) && isObject(stated)) {
+    const names = new Set([...Object.keys(signed), ...Object.keys(stated)]);
+    return [...names].flatMap((member) => differences(own(signed, member), own(stated, member), path ? `${path}.${member}` : member));
+  }
+  if (Array.isArray(signed) && Array.isArray(stated)) {
+    if (signed.length !== stated.length) return [path];
+    return signed.flatMap((item, index) => differences(item, stated[index], `${path}[${index}]`));
+  }
+  const isNumber = typeof signed === "number" || typeof stated === "number";
+  return signed === stated || (isNumber && String(signed) === String(stated)) ? [] : [path || "parameters"];
+}
+
+function own(object, member) {
+  return Object.hasOwn(object, member) ? object[member] : undefined;
+}
+
+// Returns each value in the signed bytes with its path.
+function leaves(value, path = "") {
+  const isTree = typeof value === "object" && value !== null && Object.keys(value).length > 0;
+  if (!isTree) return [[path, typeof value === "string" ? value : JSON.stringify(value)]];
+  if (Array.isArray(value)) return value.flatMap((item, index) => leaves(item, `${path}[${index}]`));
+  return Object.entries(value).flatMap(([name, member]) => leaves(member, path ? `${path}.${name}` : name));
+}
+
+// Returns why a vote is not what the daemon states, or null. Throws if the browser cannot verify it.
+async function voteError(vote, proposal, activity, organization) {
+  if (!(await isSigned(vote))) return "the signature does not match the signed bytes";
+  if (vote.activityId !== activity.id) return "the vote belongs to another activity";
+  const body = parsed(vote.message);
+  if (String(body.organizationId).toLowerCase() !== organization) return "the vote was signed for another organization";
+  if (vote.message === proposal.message) {
+    return vote.selection === "VOTE_SELECTION_APPROVED" ? null : "the proposal is shown as a rejection";
+  }
+  const expected = vote.selection === "VOTE_SELECTION_APPROVED" ? APPROVE : REJECT;
+  if (body.type !== expected) return "the signed bytes are not this vote";
+  return body.parameters?.fingerprint === proposal.fingerprint ? null : "the vote was signed for another fingerprint";
+}
+
+async function examineVote(vote, proposal, activity, organization) {
+  let error;
+  let signedAt = NaN;
+  try {
+    error = await voteError(vote, proposal, activity, organization);
+    signedAt = Number(parsed(vote.message).timestampMs);
+  } catch (cause) {
+    error = `it cannot be verified here: ${cause.message}`;
+  }
+  const keys = [...(vote.user?.apiKeys ?? []), ...(vote.user?.authenticators ?? [])].map((one) => one.credential?.publicKey);
+  return {
+    error,
+    approves: vote.selection === "VOTE_SELECTION_APPROVED",
+    proposes: vote.message === proposal.message,
+    isKeyOfUser: keys.includes(vote.publicKey),
+    isExpired: Date.now() - signedAt >= VOTE_LIFE_MILLIS,
+    signedAt,
+    userId: vote.userId,
+    name: vote.user?.userName ?? "",
+    publicKey: vote.publicKey,
+    scheme: vote.scheme,
+  };
+}
+
+// Reviews an activity: what is proven here, and the reasons for which it must not be approved here. `wanted` is the
+// fingerprint or the id that the user opened.
+async function review(activity, organization, wanted) {
+  const checks = [];
+  const check = (passes, good, bad) => checks.push({ passes, text: passes ? good : bad });
+  let proposal = null;
+  for (const vote of activity.votes) {
+    const fingerprint = await fingerprintOf(vote.message);
+    if (fingerprint === activity.fingerprint) proposal = proposal ?? { message: vote.message, fingerprint, vote };
+  }
+  check(proposal !== null, "The fingerprint, computed here from the signed bytes, is the one that the daemon states.", "No signed bytes have the fingerprint that the daemon states.");
+  if (!proposal) return { checks, votes: [], proposal: null, isRefused: true, fields: [], activity };
+  if (wanted.startsWith("sha256:")) {
+    check(proposal.fingerprint === wanted, "It is the fingerprint that you opened.", "It is not the fingerprint that you opened.");
+  } else {
+    check(activity.id === wanted, "The daemon answered with the id that you opened.", "The daemon answered with another activity.");
+  }
+  let body = null;
+  try {
+    body = parsed(proposal.message);
+  } catch (cause) {
+    check(false, "", `The signed bytes cannot be shown here: ${cause.message}. Use the console.`);
+  }
+  if (body) {
+    compareWithSigned(body, activity, organization, check);
+    proposal.type = String(body.type);
+  }
+  const votes = [];
+  for (const vote of activity.votes) votes.push(await examineVote(vote, proposal, activity, organization));
+  const wrong = votes.filter((vote) => vote.error !== null).length;
+  check(wrong === 0, "Each vote is signed for this activity, verified here.", "A vote does not verify: see the votes.");
+  const isRefused = checks.some((one) => !one.passes);
+  return { checks, votes, proposal, isRefused, fields: body ? leaves(body) : [], activity };
+}
+
+function compareWithSigned(body, activity, organization, check) {
+  const isOfOrganization = String(body.organizationId).toLowerCase() === organization && activity.organizationId === organization;
+  check(isOfOrganization, "It is signed for your organization.", "It is signed for another organization.");
+  check(body.type === activity.type, "The type that the daemon states is the signed type.", "The daemon states another type than the signed bytes.");
+  const unknown = Object.keys(body).filter((name) => !ENVELOPE.includes(name));
+  check(unknown.length === 0, "The request has no unknown members.", `The request has unknown members: ${unknown.join(", ")}. Use the console.`);
+  const intents = Object.values(activity.intent);
+  const paths = intents.length === 1 ? differences(body.parameters ?? {}, intents[0]) : ["intent"];
+  check(paths.length === 0, "The parameters that the daemon states are the signed parameters.", `The daemon states other parameters than the signed bytes: ${paths.join(", ")}.`);
+}
+
+// Returns whether an activity contains a vote that was sent: the same bytes with a signature that verifies.
+async function isRecorded(activity, body) {
+  const cast = activity.votes.find((vote) => vote.message === body);
+  return cast !== undefined && (await isSigned(cast));
+}
