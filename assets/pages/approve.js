@@ -1,5 +1,7 @@
 // This part is the page on which a member with a passkey reviews activities and votes.
 
+const PAGE_LENGTH = 100;
+
 // What the page knows while it is open. Nothing is stored in the browser.
 const member = { organizationId: "", relyingPartyId: "", allowHigh: false, session: "", credentialId: "", name: "", wanted: "", shown: null };
 
@@ -34,13 +36,14 @@ function signOut() {
 }
 
 async function listWaiting() {
-  const { activities } = await query("list_activities", { filterByStatus: [WAITING] });
+  const { activities } = await waitingPage();
+  activities.sort((one, other) => Number(other.canApprove) - Number(one.canApprove));
   const list = byId("waiting");
   list.replaceChildren();
   for (const activity of activities) {
-    const button = element("button", kindOf(activity.type).replaceAll("_", " ").toLowerCase());
+    const button = element("button", titleOf(activity.type));
     button.type = "button";
-    button.append(element("span", `${activity.canApprove ? "You can vote" : "Open"} · ${when(activity.createdAt?.seconds * 1000)} · …${activity.fingerprint.slice(-8)}`));
+    button.append(element("span", `${activity.canApprove ? "You can approve" : "Your approval would not count"} · ${when(activity.createdAt?.seconds * 1000)} · …${activity.fingerprint.slice(-8)}`));
     button.addEventListener("click", () => act("Reading the activity…", () => openActivity(activity.id)));
     list.append(document.createElement("li"));
     list.lastChild.append(button);
@@ -48,8 +51,20 @@ async function listWaiting() {
   byId("none-waiting").hidden = activities.length > 0;
   member.wanted = "";
   history.replaceState(null, "", `#${fragment()}`);
-  report("good", activities.length === 1 ? "1 activity waits for votes." : `${activities.length} activities wait for votes.`);
+  const count = activities.length < PAGE_LENGTH ? String(activities.length) : `The newest ${PAGE_LENGTH}`;
+  report("good", activities.length === 1 ? "1 activity waits for votes." : `${count} activities wait for votes.`);
   show("inbox");
+}
+
+// Returns a page of the activities that wait for votes, newest first.
+function waitingPage(after) {
+  const paginationOptions = { limit: String(PAGE_LENGTH), ...(after && { after }) };
+  return query("list_activities", { filterByStatus: [WAITING], paginationOptions });
+}
+
+function titleOf(type) {
+  const words = kindOf(type).replaceAll("_", " ").toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 function when(millis) {
@@ -75,11 +90,10 @@ async function openActivity(wanted) {
 
 async function idOf(fingerprint) {
   for (let after; ; ) {
-    const paginationOptions = { limit: "100", ...(after && { after }) };
-    const { activities } = await query("list_activities", { filterByStatus: [WAITING], paginationOptions });
+    const { activities } = await waitingPage(after);
     const match = activities.find((activity) => activity.fingerprint === fingerprint);
     if (match) return match.id;
-    if (activities.length < 100) throw new Error("No waiting activity has this fingerprint. Use its id.");
+    if (activities.length < PAGE_LENGTH) throw new Error("No waiting activity has this fingerprint. Use its id.");
     after = activities.at(-1).id;
   }
 }
@@ -90,13 +104,18 @@ async function showActivity(activity) {
   const { configs } = await query("get_organization_configs", {});
   const found = await review(activity, member.organizationId, member.wanted);
   member.shown = found;
-  byId("kind").textContent = clean(found.proposal?.type ? kindOf(found.proposal.type).replaceAll("_", " ").toLowerCase() : "unreadable activity");
+  byId("kind").textContent = clean(found.proposal?.type ? titleOf(found.proposal.type) : "activity without readable bytes");
   byId("fingerprint").textContent = found.proposal?.fingerprint.slice(7).replace(/.{8}(?=.)/g, "$& ") ?? "none";
   byId("bytes").textContent = clean(found.proposal?.message ?? "");
-  fill("fields", found.fields.map(([path, value]) => [path, value]));
+  fill("fields", found.fields);
   showChecks(found);
   showVotes(found.votes);
   const proposer = found.votes.find((vote) => vote.proposes);
+  const isSignedHere = proposer?.error === null;
+  byId("signed-title").textContent = isSignedHere ? "Signed by the proposer" : "Stated by the daemon as signed: NOT verified";
+  byId("signed-card").classList.toggle("failed", !isSignedHere);
+  byId("checks-card").classList.toggle("failed", found.isRefused);
+  byId("votes-card").classList.toggle("failed", found.votes.some((vote) => vote.error !== null));
   fill("reported", [
     ["status", activity.status.replace("ACTIVITY_STATUS_", "").replaceAll("_", " ").toLowerCase()],
     ["proposer", proposer ? `${proposer.name} (${proposer.userId})` : "unknown"],
@@ -116,7 +135,9 @@ async function showActivity(activity) {
 function fill(id, rows) {
   const lines = rows.map(([name, value]) => {
     const line = document.createElement("tr");
-    const heading = element("th", name);
+    const heading = element("th");
+    // Long paths break at their full stops.
+    for (const part of clean(name).split(/(?<=\.)/)) heading.append(part, document.createElement("wbr"));
     heading.scope = "row";
     line.append(heading, element("td", value));
     if (clean(value) !== String(value) || clean(name) !== String(name)) line.lastChild.append(element("span", "contains invisible characters, shown as <U+…>", "note"));

@@ -72,9 +72,16 @@ function own(object, member) {
   return Object.hasOwn(object, member) ? object[member] : undefined;
 }
 
-// Returns each value in the signed bytes with its path.
+// Returns each value of the request with its path: the type first, then the parameters, then the rest.
+function fieldsOf(body) {
+  const { type, parameters, ...rest } = body;
+  return leaves({ type, parameters, ...rest });
+}
+
+// Returns each value in a tree with its path.
 function leaves(value, path = "") {
   const isTree = typeof value === "object" && value !== null && Object.keys(value).length > 0;
+  if (value === undefined) return [];
   if (!isTree) return [[path, typeof value === "string" ? value : JSON.stringify(value)]];
   if (Array.isArray(value)) return value.flatMap((item, index) => leaves(item, `${path}[${index}]`));
   return Object.entries(value).flatMap(([name, member]) => leaves(member, path ? `${path}.${name}` : name));
@@ -138,6 +145,7 @@ async function review(activity, organization, wanted) {
   let body = null;
   try {
     body = parsed(proposal.message);
+    if (!isObject(body)) throw new Error("they are not an object");
   } catch (cause) {
     check(false, "", `The signed bytes cannot be shown here: ${cause.message}. Use the console.`);
   }
@@ -150,7 +158,7 @@ async function review(activity, organization, wanted) {
   const wrong = votes.filter((vote) => vote.error !== null).length;
   check(wrong === 0, "Each vote is signed for this activity, verified here.", "A vote does not verify: see the votes.");
   const isRefused = checks.some((one) => !one.passes);
-  return { checks, votes, proposal, isRefused, fields: body ? leaves(body) : [], activity };
+  return { checks, votes, proposal, isRefused, fields: body ? fieldsOf(body) : [], activity };
 }
 
 function compareWithSigned(body, activity, organization, check) {

@@ -21,12 +21,12 @@ function power(base, exponent) {
 
 // Returns the coordinates of a compressed point of P-256 in hex. Fails if there is no such point.
 function pointOf(hex) {
-  if (!/^0[23][0-9a-f]{64}$/i.test(hex)) throw new Error("not a compressed P-256 public key");
+  if (!/^0[23][0-9a-f]{64}$/i.test(hex)) throw new Error("The public key is not a compressed P-256 key.");
   const bytes = bytesOfHex(hex);
   const x = bigOf(bytes.slice(1));
   const square = (((x ** 3n - 3n * x + CURVE_B) % PRIME) + PRIME) % PRIME;
   const root = power(square, (PRIME + 1n) / 4n);
-  if (x >= PRIME || (root * root) % PRIME !== square) throw new Error("not a point of P-256");
+  if (x >= PRIME || (root * root) % PRIME !== square) throw new Error("The public key is not a point of P-256.");
   const y = (root & 1n) === BigInt(bytes[0] & 1) ? root : PRIME - root;
   return { x: bytes.slice(1), y: bytesOfHex(y.toString(16).padStart(64, "0")) };
 }

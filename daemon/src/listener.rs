@@ -117,7 +117,7 @@ pub enum Content {
     /// the sender is dropped or the daemon stops.
     Events(mpsc::Receiver<Bytes>),
     /// A file of the pages, sent with headers that restrict what it may load and who may embed it.
-    Page(PageFile),
+    Page(Box<PageFile>),
     /// No body.
     Empty,
 }

@@ -89,9 +89,12 @@ impl Pages {
         let is_known = incoming.entity_tags.as_ref().is_some_and(|tags| lists(tags, &file.tag));
         let answer = if is_known {
             let file = PageFile { bytes: Bytes::new(), ..file.clone() };
-            Answer { content: Content::Page(file), ..Answer::json(StatusCode::NOT_MODIFIED, Bytes::new()) }
+            Answer {
+                content: Content::Page(Box::new(file)),
+                ..Answer::json(StatusCode::NOT_MODIFIED, Bytes::new())
+            }
         } else {
-            Answer { content: Content::Page(file.clone()), ..Answer::ok(Bytes::new()) }
+            Answer { content: Content::Page(Box::new(file.clone())), ..Answer::ok(Bytes::new()) }
         };
         answer.cached(if *name == ACCEPT { "no-store" } else { "no-cache" }).of("pages")
     }

@@ -168,6 +168,9 @@ async fn invited_person_registers_a_passkey_and_approves() {
     pictures(&browser, "review").await;
     browser.click("#approve").await;
     browser.shows("#status", "Your approval is recorded").await;
+    let votes = browser.text("#votes").await;
+    assert!(votes.contains("Approval, signature verified"), "the page verifies its own vote: {votes}");
+    assert!(browser.text("#reported").await.contains("completed"));
     pictures(&browser, "approved").await;
 
     let after = root.activity(&wallet["id"]).await;
@@ -193,7 +196,7 @@ async fn invited_person_pastes_an_api_key() {
     browser.click("#use-key").await;
     browser.fill("#public-key", "02ff").await;
     browser.click("#accept-form button").await;
-    browser.shows("#error", "not a compressed P-256 public key").await;
+    browser.shows("#error", "not a compressed P-256 key").await;
     pictures(&browser, "accept-key").await;
     browser.fill("#public-key", key.public_key()).await;
     browser.click("#accept-form button").await;
@@ -310,6 +313,35 @@ const LIES: [Lie; 9] = [
     ),
 ];
 
+/// Lies about the vote of a passkey.
+const LATER_LIES: [Lie; 3] = [
+    (
+        "another choice",
+        |activity| activity["votes"][1]["selection"] = json!("VOTE_SELECTION_REJECTED"),
+        "the signed bytes are not this vote",
+    ),
+    (
+        "other bytes",
+        |activity| {
+            let message =
+                activity["votes"][1]["message"].as_str().expect("text").replace("sha256:", "sha256:0");
+            activity["votes"][1]["message"] = json!(message);
+        },
+        "the signature does not match the signed bytes",
+    ),
+    (
+        "another authenticator data",
+        |activity| {
+            let signature = activity["votes"][1]["signature"].as_str().expect("text");
+            let mut assertion: Value = serde_json::from_str(signature).expect("an assertion");
+            let data = assertion["authenticatorData"].as_str().expect("text").replacen('A', "B", 1);
+            assertion["authenticatorData"] = json!(data);
+            activity["votes"][1]["signature"] = json!(assertion.to_string());
+        },
+        "A vote does not verify",
+    ),
+];
+
 #[tokio::test]
 async fn lies_of_the_daemon_are_refused() {
     let Some(browser) = Browser::start().await else { return };
@@ -322,14 +354,14 @@ async fn lies_of_the_daemon_are_refused() {
     let current = Arc::clone(&lie);
     let port = start_on_port(scene.daemon.http(), move |answer| {
         if let (Some(lie), Some(activity)) = (*current.lock().expect("no panic"), answer.get_mut("activity"))
-            && activity["status"] == "ACTIVITY_STATUS_CONSENSUS_NEEDED"
+            && activity["type"] == CREATE_WALLET
         {
             lie(activity);
         }
     })
     .await;
     let page = format!("http://localhost:{port}/pages/approve");
-    for (name, tamper, expected) in LIES {
+    let check = async |(name, tamper, expected): Lie| {
         *lie.lock().expect("no panic") = Some(tamper);
         open_activity(&browser, &page, scene.organization(), id).await;
         browser.shows("#error", "Do not approve").await;
@@ -338,12 +370,63 @@ async fn lies_of_the_daemon_are_refused() {
         let offers = (browser.is_shown("#approve").await, browser.is_shown("#reject").await);
         assert_eq!(offers, (false, false), "{name}: a vote is offered");
         pictures(&browser, &format!("lie-{}", name.replace(' ', "-"))).await;
+    };
+    for lie in LIES {
+        check(lie).await;
     }
     *lie.lock().expect("no panic") = None;
     open_activity(&browser, &page, scene.organization(), id).await;
     browser.shows("#status", "verified").await;
     browser.click("#approve").await;
     browser.shows("#status", "Your approval is recorded").await;
+    for lie in LATER_LIES {
+        check(lie).await;
+    }
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn script_reads_text_and_json_like_the_console() {
+    let Some(browser) = Browser::start().await else { return };
+    let daemon = Daemon::start(Options::quorum(1, 1).with_pages()).await;
+    browser.open(&format!("http://localhost:{}/pages/approve", daemon.address().port())).await;
+    browser.shows("#sign-in h2", "Sign in").await;
+    let marks = |count: usize| "\u{301}".repeat(count);
+    for (text, expected) in [
+        ("plain name-1 (\u{fc})", "plain name-1 (\u{fc})"),
+        ("a\u{202e}b", "a<U+202E>b"),
+        ("\u{1b}[31mred\u{7}", "<U+001B>[31mred<U+0007>"),
+        ("a\u{200b}b\u{ad}c\u{9b}d", "a<U+200B>b<U+00AD>c<U+009B>d"),
+        ("line\nbreak\ttab", "line<U+000A>break<U+0009>tab"),
+        ("e\u{301}", "e\u{301}"),
+        (&format!("e{}x", marks(1000)), &format!("e{}<+996 marks>x", marks(4))),
+        ("\u{301}x", "<U+0301>x"),
+        ("\u{2066}i\u{2069}", "<U+2066>i<U+2069>"),
+        ("\u{e0041}\u{a0}\u{3000}", "<U+E0041><U+00A0><U+3000>"),
+    ] {
+        let shown = browser.run(&format!("return clean({})", json!(text))).await;
+        assert_eq!(shown, expected, "{text:?}");
+    }
+    for (text, is_read) in [
+        (r#"{"a": [1, 0.5, -2], "b": "\u00e9\/", "c": {}}"#, true),
+        (r#"{"a":1,"a":1}"#, false),
+        (r#"{"a":12345678901234567890}"#, false),
+        (r#"{"a":1e400}"#, false),
+        (r#"{"a":1} x"#, false),
+        (r#"{"a":"\ud800"}"#, true),
+    ] {
+        let script = format!("try {{ parsed({}); return true; }} catch {{ return false; }}", json!(text));
+        assert_eq!(browser.run(&script).await, is_read, "{text}");
+    }
+    // The browser reports violations, which the other scenarios do not have.
+    expect_silence(&browser).await;
+    let evil = "const evil = document.createElement('script'); evil.textContent = 'document.title = 1'; \
+        document.body.append(evil); await fetch('http://127.0.0.1:9/').catch(() => {}); return document.title;";
+    let title = browser.run(&format!("return (async () => {{ {evil} }})();")).await;
+    assert_eq!(title, "Review and vote · Quorate");
+    let log = browser.log().await;
+    let violations = log.iter().filter(|message| message.contains("Content Security Policy")).count();
+    assert!(violations >= 2, "{log:?}");
     browser.close().await;
 }
 

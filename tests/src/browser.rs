@@ -1,5 +1,5 @@
-//! A real browser without a window: Chromium, controlled over WebDriver (W3C) with a virtual authenticator. It
-//! reaches this machine only.
+//! A real browser without a window: Chromium, controlled by its driver, with a virtual authenticator. It reaches this
+//! machine only.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -21,7 +21,7 @@ const BROWSER: &str = "chromium";
 /// The member of an answer that names an element.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
-/// Keys that have no character (WebDriver §17.4.2).
+/// Keys that have no character (W3C, keyboard actions).
 pub mod keys {
     /// The tabulator key.
     pub const TAB: &str = "\u{e004}";
@@ -37,7 +37,7 @@ pub struct Browser {
     listener: Listener,
     connection: Mutex<Option<Connection>>,
     session: String,
-    _profile: TempDir,
+    profile: TempDir,
 }
 
 impl Browser {
@@ -70,19 +70,14 @@ impl Browser {
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
         let port: u16 = port.expect("the driver reports its port");
         let listener = Listener::Tcp(([127, 0, 0, 1], port).into());
-        let mut browser = Self {
-            driver,
-            listener,
-            connection: Mutex::default(),
-            session: String::new(),
-            _profile: profile,
-        };
+        let mut browser =
+            Self { driver, listener, connection: Mutex::default(), session: String::new(), profile: profile };
         browser.open_session().await;
         Some(browser)
     }
 
     async fn open_session(&mut self) {
-        let profile = self._profile.path().join("profile");
+        let profile = self.profile.path().join("profile");
         let arguments = [
             "--headless=new",
             "--no-sandbox",
