@@ -255,7 +255,8 @@ async fn pages_work_with_the_keyboard_only() {
 }
 
 /// A lie of the daemon about an activity, and what the page shows then.
-type Lie = (&'static str, fn(&mut Value), &'static str);
+type Lie = (&'static str, Tamper, &'static str);
+type Tamper = fn(&mut Value);
 
 const LIES: [Lie; 9] = [
     (
@@ -350,7 +351,7 @@ async fn lies_of_the_daemon_are_refused() {
     scene.permit(&user).await;
     let wallet = scene.waiting_wallet("lie").await;
     let id = wallet["id"].as_str().expect("an id");
-    let lie: Arc<Mutex<Option<fn(&mut Value)>>> = Arc::default();
+    let lie: Arc<Mutex<Option<Tamper>>> = Arc::default();
     let current = Arc::clone(&lie);
     let port = start_on_port(scene.daemon.http(), move |answer| {
         if let (Some(lie), Some(activity)) = (*current.lock().expect("no panic"), answer.get_mut("activity"))

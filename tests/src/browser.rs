@@ -71,7 +71,7 @@ impl Browser {
         let port: u16 = port.expect("the driver reports its port");
         let listener = Listener::Tcp(([127, 0, 0, 1], port).into());
         let mut browser =
-            Self { driver, listener, connection: Mutex::default(), session: String::new(), profile: profile };
+            Self { driver, listener, connection: Mutex::default(), session: String::new(), profile };
         browser.open_session().await;
         Some(browser)
     }

@@ -99,7 +99,7 @@ fn mail_contains_the_link_to_the_page_if_there_is_one() {
     fixture.execute(activity_type, &parameters);
     let mails = fixture.memory.rows(b'y');
     let texts: Vec<String> =
-        mails.map(|(_, mail)| Mail::decode(mail).expect("the email decodes").text).collect();
+        mails.map(|(_, mail)| Mail::decode(mail).expect("the email decodes").text.clone()).collect();
     let links: Vec<&str> =
         texts.iter().flat_map(|text| text.lines()).filter(|line| line.contains("//")).collect();
     let [link] = links.as_slice() else { panic!("only one email has a link: {texts:?}") };
