@@ -16,9 +16,9 @@ results=$work/results
 here=tests/bench
 
 if [ "${QUICK:-0}" = 1 ]; then
-  runs=3 seconds=1 connections='[1,64]' activities=30000 crowd=10000 frames=7
+  runs=3 seconds=1 connections='[1,64]' activities=30000 crowd=10000 frames=7 attempts=600
 else
-  runs=5 seconds=3 connections='[1,8,64]' activities=100000 crowd=100000 frames=15
+  runs=5 seconds=3 connections='[1,8,64]' activities=100000 crowd=100000 frames=15 attempts=10000
 fi
 
 started=()
@@ -129,6 +129,18 @@ heading "syncs"
 "$release/loadgen" syncs --targets "$work/data/sign-targets.json" --count 20000 --out "$results/syncs.json"
 kill "$(cat "$work/data/sign.pid")" "$(cat "$work/data/limit.pid")" "$(cat "$work/data/plain.pid")"
 [ -z "$openbao" ] || kill "$(cat "$work/data/openbao/pid")"
+
+heading "signing in"
+"$release/loadgen" sink --ready "$work/data/sink.url" &
+started+=($!)
+await "$work/data/sink.url"
+for name in login elsewhere; do
+  daemon $name "${alone[@]}" --mail "$(cat "$work/data/sink.url")"
+  "$release/loadgen" provision --credentials "$work/data/$name.json" --organizations 20 --keys 2 --out "$work/data/$name-targets.json"
+done
+"$release/loadgen" sign-in --targets "$work/data/login-targets.json" --others "$work/data/elsewhere-targets.json" \
+  --process "$(cat "$work/data/login.pid")" --runs "$runs" --seconds "$seconds" --attempts "$attempts" --out "$results/sign-in.json"
+kill "$(cat "$work/data/login.pid")" "$(cat "$work/data/elsewhere.pid")"
 
 heading "$activities activities in one organization"
 for name in few many; do

@@ -72,6 +72,7 @@ pub fn measure(targets: &Targets, others: &Targets, folder: &Path, wanted: Wante
         processes: &[],
         connections,
         duration: Duration::from_secs_f64(wanted.seconds),
+        pace: None,
     };
     let (querying, signing) = (run(Mode::Whoami, &host, 1), run(Mode::Sign, &host, wanted.signers));
     let signing_elsewhere = run(Mode::Sign, &signing_host, wanted.signers);

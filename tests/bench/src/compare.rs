@@ -155,6 +155,7 @@ impl Lane {
             processes: &[self.process],
             connections,
             duration: Duration::from_secs_f64(seconds),
+            pace: None,
         };
         client::block_on(run.of(requests))
     }

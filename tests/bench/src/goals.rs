@@ -9,6 +9,7 @@ use crate::beside::Beside;
 use crate::chains::Chains;
 use crate::compare::{self, Row};
 use crate::decisions::Decisions;
+use crate::sign_in::SignIn;
 
 /// Number of connections at which costs are compared.
 const BUSY: usize = 64;
@@ -57,6 +58,8 @@ pub mod files {
     pub const CHAINS: &str = "chains.json";
     /// [`crate::beside::Beside`].
     pub const BESIDE: &str = "beside.json";
+    /// [`crate::sign_in::SignIn`].
+    pub const SIGN_IN: &str = "sign-in.json";
     /// [`super::Syncs`].
     pub const SYNCS: &str = "syncs.json";
     /// [`super::Idle`].
@@ -154,6 +157,33 @@ fn beyond_plain(rows: &[Row]) -> [Line; 3] {
     ]
 }
 
+/// Returns the goals for signing in.
+fn signing_in(figures: Option<&SignIn>) -> [Line; 5] {
+    let figure = |figure: fn(&SignIn) -> f64| figures.map(figure);
+    [
+        line("signature stamped by a passkey: CPU / by an API key", 1.5, figure(|one| one.passkey)),
+        line("STAMP_LOGIN: CPU / CREATE_API_KEYS", 2.0, figure(|one| one.login)),
+        line(
+            "signature beside requests for codes: 99th percentile / beside those of another process",
+            1.1,
+            figure(|one| one.codes),
+        ),
+        Line {
+            is_minimum: true,
+            ..line(
+                "requests for codes per second beside signatures",
+                950.0,
+                figure(|one| one.codes_per_second),
+            )
+        },
+        line(
+            "refused codes (unknown, wrong, locked, expired): longest median time / shortest",
+            1.05,
+            figure(SignIn::spread),
+        ),
+    ]
+}
+
 #[allow(clippy::too_many_lines, reason = "a table of goals")]
 fn lines(folder: &Path) -> Vec<Line> {
     let rows: Vec<Row> = read(folder, files::COMPARE).unwrap_or_default();
@@ -175,6 +205,7 @@ fn lines(folder: &Path) -> Vec<Line> {
         ratio(&rows, names::SIGN, names::LIMIT_SIGN),
     )];
     lines.extend(beyond_plain(&rows));
+    lines.extend(signing_in(read(folder, files::SIGN_IN).as_ref()));
     lines.extend([
         Line {
             optional: Some("OpenBao could not be installed"),

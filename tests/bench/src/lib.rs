@@ -29,7 +29,11 @@ pub mod decisions;
 pub mod first_frame;
 pub mod goals;
 pub mod load;
+#[path = "../../src/passkey.rs"]
+mod passkey;
 pub mod process;
 pub mod provision;
 pub mod requests;
+pub mod sign_in;
+pub mod sink;
 pub mod targets;

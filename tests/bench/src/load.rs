@@ -73,6 +73,8 @@ pub struct Run<'a> {
     pub connections: usize,
     /// Maximum duration.
     pub duration: Duration,
+    /// Requests per second, if they are not sent as fast as possible.
+    pub pace: Option<f64>,
 }
 
 impl Run<'_> {
@@ -84,7 +86,8 @@ impl Run<'_> {
         for _ in 0..self.connections {
             connections.push(Connection::open(self.host).await.expect("the server accepts connections"));
         }
-        let requests = Rc::new(RefCell::new(requests.into_iter()));
+        let schedule = Schedule { next: requests.into_iter(), sent: 0, pace: self.pace };
+        let requests = Rc::new(RefCell::new(schedule));
         let (server, own, machine) = (process::of(self.processes), process::own(), process::machine_busy());
         let start = Instant::now();
         let tasks = connections.into_iter().map(|connection| {
@@ -95,6 +98,7 @@ impl Run<'_> {
                 self.mode,
                 next,
                 Rc::clone(&outcome),
+                start,
                 start + self.duration,
             );
             tokio::task::spawn_local(work)
@@ -120,18 +124,42 @@ impl Run<'_> {
     }
 }
 
+/// The requests of a run, and when they are sent.
+struct Schedule {
+    next: std::vec::IntoIter<PreparedRequest>,
+    sent: u32,
+    pace: Option<f64>,
+}
+
+impl Schedule {
+    /// Returns the next request, and the time from the start of the run until it is due.
+    fn next(&mut self) -> Option<(PreparedRequest, Option<Duration>)> {
+        let request = self.next.next()?;
+        let due = self.pace.map(|pace| Duration::from_secs_f64(f64::from(self.sent) / pace));
+        self.sent += 1;
+        Some((request, due))
+    }
+}
+
 async fn work(
     mut connection: Connection,
     host: String,
     mode: Mode,
-    requests: Rc<RefCell<std::vec::IntoIter<PreparedRequest>>>,
+    requests: Rc<RefCell<Schedule>>,
     outcome: Rc<RefCell<Outcome>>,
+    start: Instant,
     end: Instant,
 ) {
     let mut failures = 0;
     loop {
+        let Some((request, wait)) = requests.borrow_mut().next() else { return };
+        if let Some(wait) = wait {
+            tokio::time::sleep_until((start + wait).into()).await;
+        }
         let begun = Instant::now();
-        let Some(request) = requests.borrow_mut().next().filter(|_| begun < end) else { return };
+        if begun >= end {
+            return;
+        }
         match connection.call(request).await {
             Ok((status, body)) => {
                 let latency_us = u32::try_from(begun.elapsed().as_micros()).unwrap_or(u32::MAX);

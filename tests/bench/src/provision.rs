@@ -122,21 +122,23 @@ pub fn crowd(targets: &Targets, wanted: Crowd) {
     });
 }
 
-struct Session {
+/// A connection of one caller.
+pub(crate) struct Session {
     connection: Connection,
     host: String,
     stamper: Stamper,
 }
 
 impl Session {
-    async fn open(base_url: &str, caller: &Target) -> Self {
+    /// Connects to the server.
+    pub(crate) async fn open(base_url: &str, caller: &Target) -> Self {
         let host = client::host(base_url);
         let connection = Connection::open(&host).await.expect("the daemon accepts connections");
         Self { connection, host, stamper: Stamper::new(caller) }
     }
 
     /// Submits an activity and returns its result.
-    async fn result(&mut self, operation: &str, version: &str, parameters: Value) -> Value {
+    pub(crate) async fn result(&mut self, operation: &str, version: &str, parameters: Value) -> Value {
         let body = json!({
             "type": format!("ACTIVITY_TYPE_{}{version}", operation.to_uppercase()),
             "timestampMs": now_millis().to_string(),
@@ -154,6 +156,23 @@ impl Session {
         assert_eq!(value["activity"]["status"], "ACTIVITY_STATUS_COMPLETED", "{operation}: {text}");
         let results = value["activity"]["result"].as_object_mut().expect("there is a result");
         results.values_mut().next().expect("a result has one member").take()
+    }
+
+    /// Sends a query without parameters and returns the answer.
+    pub(crate) async fn query(&mut self, name: &str) -> Value {
+        let body = json!({"organizationId": self.stamper.target().organization_id}).to_string();
+        let header = self.stamper.header(body.as_bytes());
+        let path = format!("/public/v1/query/{name}");
+        let request = requests::post(&self.host, &path, body, stamp::HEADER, &header);
+        let (status, answer) = self.connection.call(request).await.expect("the daemon answers");
+        assert!(status.is_success(), "{name}: HTTP {status}: {}", String::from_utf8_lossy(&answer));
+        serde_json::from_slice(&answer).expect("the answer is JSON")
+    }
+
+    /// Requests a one-time code and returns its id.
+    pub(crate) async fn code(&mut self, parameters: Value) -> String {
+        let sent = self.result("init_otp", "", parameters).await;
+        sent["otpId"].as_str().expect("there is an id").to_owned()
     }
 
     /// Creates a wallet in the caller's organization and returns one target for each account.
@@ -214,7 +233,7 @@ fn addresses(value: &Value) -> Vec<String> {
 }
 
 /// Generates a P-256 key pair: private hex, public hex.
-fn key_pair() -> (String, String) {
+pub(crate) fn key_pair() -> (String, String) {
     loop {
         let secret = random();
         if let Ok(stamper) = stamp::Stamper::new(ApiKeyCurve::P256, &secret) {

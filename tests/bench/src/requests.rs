@@ -161,7 +161,7 @@ pub fn post(host: &str, path: &str, body: String, header: &str, value: &str) -> 
     request.body(Full::new(Bytes::from(body))).expect("the parts of a request fit")
 }
 
-fn sign_body(target: &Target) -> String {
+pub(crate) fn sign_body(target: &Target) -> String {
     let Target { organization_id, sign_with, .. } = target;
     let (now, payload) = (now_millis(), const_hex::encode(random()));
     format!(

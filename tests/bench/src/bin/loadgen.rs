@@ -16,7 +16,7 @@ use quorate_bench::load::Run;
 use quorate_bench::provision::{self, Crowd, Wanted};
 use quorate_bench::requests::{Mode, Source};
 use quorate_bench::targets::Targets;
-use quorate_bench::{chains, decisions, first_frame, process};
+use quorate_bench::{chains, decisions, first_frame, process, sign_in, sink};
 
 /// Number of requests prepared at once when filling.
 const PORTION: usize = 20_000;
@@ -112,6 +112,30 @@ enum Command {
         #[arg(long)]
         out: PathBuf,
     },
+    /// Measure stamps by passkeys, logins, and one-time codes
+    SignIn {
+        /// File of targets
+        #[arg(long)]
+        targets: PathBuf,
+        /// File of targets of another process
+        #[arg(long)]
+        others: PathBuf,
+        /// Process id of the daemon
+        #[arg(long)]
+        process: u32,
+        /// How to measure
+        #[command(flatten)]
+        wanted: sign_in::Wanted,
+        /// Output file for the figures
+        #[arg(long)]
+        out: PathBuf,
+    },
+    /// Accept mail until the process is killed
+    Sink {
+        /// Output file for the URL of the mail server
+        #[arg(long)]
+        ready: PathBuf,
+    },
     /// Read the resident memory of a process
     Resident {
         /// Process id
@@ -171,6 +195,13 @@ fn main() -> ExitCode {
             println!("{beside:?}");
             goals::write(&out, &beside);
         }
+        Command::SignIn { targets, others, process, wanted, out } => {
+            let figures =
+                sign_in::measure(&Targets::read(&targets), &Targets::read(&others), process, wanted);
+            println!("{figures:?}");
+            goals::write(&out, &figures);
+        }
+        Command::Sink { ready } => sink::serve(&ready),
         Command::Resident { process, out } => {
             let resident_mib = process::of(&[process]).resident_mib();
             println!("process {process}: {resident_mib:.1} MiB resident");
@@ -211,7 +242,7 @@ fn compare(config: &std::path::Path, out: &std::path::Path) -> ExitCode {
 }
 
 fn run(host: &str, connections: usize, mode: Mode) -> Run<'_> {
-    Run { mode, host, processes: &[], connections, duration: PORTION_DEADLINE }
+    Run { mode, host, processes: &[], connections, duration: PORTION_DEADLINE, pace: None }
 }
 
 fn fill(targets: &Targets, count: usize, mode: Mode) {
