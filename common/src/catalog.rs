@@ -42,6 +42,8 @@ wire_enum! {
         Auth = "AUTH",
         /// One-time codes.
         Otp = "OTP",
+        /// The user of the authentication proxy.
+        AuthProxy = "AUTH_PROXY",
         /// Recovery of users by email.
         Recovery = "RECOVERY",
         /// Policies of an organization.

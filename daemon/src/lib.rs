@@ -1,6 +1,7 @@
 //! The Quorate daemon: connects the network and the disk to the core, which makes all decisions.
 
 pub mod arrivals;
+pub mod auth_proxy;
 pub mod barrier;
 mod cache;
 pub mod cleanup;
@@ -24,6 +25,7 @@ pub mod pages;
 pub mod private_file;
 pub mod process;
 pub mod prompt;
+mod rate;
 mod readers;
 pub mod routes;
 pub mod service;

@@ -26,6 +26,12 @@ pub trait Service: Send + Sync + 'static {
         None
     }
 
+    /// Returns which web pages may read the answers below a path. `origin` is the web origin of the request, if it
+    /// names one.
+    fn sharing(&self, _path: &str, _origin: Option<&HeaderValue>) -> Sharing {
+        Sharing::Everyone
+    }
+
     /// Returns whether a request counts towards the limits of its client. Requests of operators do not count,
     /// because they must be answered under any load.
     fn counts(&self, _head: &Incoming) -> bool {
@@ -37,6 +43,17 @@ pub trait Service: Send + Sync + 'static {
     /// The future is dropped when the client disconnects or a deadline of the connection passes. Work that
     /// must not stop half-way must run in a task of its own.
     fn call(&self, incoming: Incoming) -> impl Future<Output = Answer> + Send;
+}
+
+/// The web pages that may read an answer (WHATWG Fetch, CORS protocol).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sharing {
+    /// Pages of every origin.
+    Everyone,
+    /// Pages of this origin.
+    Origin(HeaderValue),
+    /// No pages. A request that names an origin is rejected.
+    Nobody,
 }
 
 /// A request with checked transport: the target is in origin form, the body is complete and within its limit.
@@ -51,6 +68,8 @@ pub struct Incoming {
     pub entity_tags: Option<HeaderValue>,
     /// Body, which is the data that a stamp signs.
     pub body: Bytes,
+    /// Header `X-Auth-Proxy-Config-ID`, if it was sent.
+    pub proxy_config: Option<String>,
     /// Listener that received the request.
     pub listener: Listener,
     /// Id of the request in logs and in answers to internal errors.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use http::HeaderValue;
 use quorate_common::api_error::{ApiError, Code};
 use quorate_core::authn;
 use quorate_core::budget::{CancelOnDrop, Cancellation};
@@ -10,10 +11,11 @@ use quorate_core::model::layout;
 use quorate_core::pipeline;
 use quorate_core::{kinds, queries};
 
+use crate::auth_proxy::{self, AuthProxy};
 use crate::console::Console;
 use crate::executor::Executor;
 use crate::fail_points;
-use crate::listener::{Answer, Incoming, Service};
+use crate::listener::{Answer, Incoming, Listener, Service, Sharing};
 use crate::pages::{self, Pages};
 use crate::readers::{Account, NotRun, Readers};
 
@@ -25,6 +27,7 @@ const CONSOLE: &str = "/console/v1/";
 pub struct Routes {
     executor: Arc<Executor>,
     console: Arc<Console>,
+    auth_proxy: Option<AuthProxy>,
     /// Reader threads for consoles, which do not wait behind the public API.
     console_readers: Readers,
     /// Pages for browsers, if they are served.
@@ -35,10 +38,15 @@ pub struct Routes {
 const CONSOLE_READERS: usize = 4;
 
 impl Routes {
-    /// Creates routes to an executor, a console and, if they are served, pages.
-    pub fn new(executor: Arc<Executor>, console: Console, pages: Option<Pages>) -> Self {
+    /// Creates routes to an executor, a console and, if they are configured, the authentication proxy and pages.
+    pub fn new(
+        executor: Arc<Executor>,
+        console: Console,
+        auth_proxy: Option<AuthProxy>,
+        pages: Option<Pages>,
+    ) -> Self {
         let console_readers = Readers::new(CONSOLE_READERS, CONSOLE_READERS, usize::MAX);
-        Self { executor, console: Arc::new(console), console_readers, pages }
+        Self { executor, console: Arc::new(console), auth_proxy, console_readers, pages }
     }
 
     async fn submit(&self, name: &str, incoming: &Incoming) -> Answer {
@@ -61,6 +69,13 @@ impl Routes {
         }
         let result = self.executor.query(entry, &incoming.credentials, &incoming.body).await;
         answer(result).of(entry.name)
+    }
+
+    /// Returns the authentication proxy and its route, if a request is one to it.
+    fn proxied<'r>(&'r self, incoming: &'r Incoming) -> Option<(&'r AuthProxy, &'r str)> {
+        let proxy =
+            self.auth_proxy.as_ref().filter(|_| matches!(incoming.listener, Listener::Http { .. }))?;
+        Some((proxy, proxy.route(incoming.path())?))
     }
 
     /// Answers a console request. If the future is dropped, the work ends at its next read.
@@ -89,10 +104,19 @@ impl Service for Routes {
             pipeline::admit(&head.credentials).err()?
         } else if head.path().starts_with(QUERY) {
             authn::admit_query(&head.credentials).err()?
+        } else if self.proxied(head).is_some() {
+            return Some(auth_proxy::too_large());
         } else {
             return None;
         };
         Some(Answer::error(&error.api_error()))
+    }
+
+    fn sharing(&self, path: &str, origin: Option<&HeaderValue>) -> Sharing {
+        match &self.auth_proxy {
+            Some(proxy) if proxy.route(path).is_some() => proxy.sharing(origin),
+            _ => Sharing::Everyone,
+        }
     }
 
     fn counts(&self, head: &Incoming) -> bool {
@@ -113,6 +137,8 @@ impl Service for Routes {
             && let Some(name) = path.strip_prefix(pages::PATH)
         {
             pages.answer(name, &incoming)
+        } else if let Some((proxy, route)) = self.proxied(&incoming) {
+            proxy.call(route, &incoming).await
         } else if path == "/public/v1/discovery/webhooks/jwks" {
             self.console.webhook_keys(&incoming)
         } else if path == "/public/v1/discovery/quorum-key" {

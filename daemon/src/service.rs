@@ -15,6 +15,7 @@ use quorate_core::error::Corrupt;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
+use crate::auth_proxy::AuthProxy;
 use crate::cleanup;
 use crate::clock;
 use crate::console::{Console, DaemonInfo};
@@ -202,8 +203,9 @@ where
     if let (Some(pages), Some(base_url)) = (pages, &base_url) {
         let _ = engine.executor.world().invitation_page.set(pages.invitation_page(base_url));
     }
-    let routes = Routes::new(executor(), Console::new(executor(), info), pages.map(Pages::new));
-    let routes = Arc::new(routes);
+    let proxy = settings.auth_proxy.map(|settings| AuthProxy::new(executor(), settings));
+    let console = Console::new(executor(), info);
+    let routes = Arc::new(Routes::new(executor(), console, proxy, pages.map(Pages::new)));
     let server = Server::new(routes, metrics.clone(), readiness.clone(), proxies, &requests);
     let (identity, limits) = (engine.identity.clone(), settings.outbox);
     let outbox = Outbox::new(executor(), identity, &settings.webhooks, limits, metrics.clone());

@@ -12,6 +12,7 @@
 
 mod addresses;
 mod anonymous_clients;
+mod auth_proxy;
 mod bad_input;
 mod book;
 mod canaries;

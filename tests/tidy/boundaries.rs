@@ -63,6 +63,7 @@ const BOUNDARIES: &[Boundary] = &[
         modules: &[
             "daemon/src/http",
             "daemon/src/socket",
+            "daemon/src/auth_proxy",
             "daemon/src/console",
             "daemon/src/routes",
             "daemon/src/listener",

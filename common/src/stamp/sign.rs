@@ -1,4 +1,4 @@
-//! Creates stamps. Only clients such as the console do this; the daemon never stamps.
+//! Creates stamps. Clients such as the console do this; the daemon stamps only for its authentication proxy.
 
 use k256::ecdsa::signature::hazmat::PrehashSigner;
 use p256::ecdsa::signature::Signer;

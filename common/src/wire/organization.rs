@@ -6,7 +6,7 @@ use super::{
     Feature, Invitation, IpAllowlist, PaymentMethod, Policy, PrivateKey, Quorum, Secret, SessionProfile,
     SmartContractInterface, Tag, Timestamp, User, Wallet, WalletAccount, WebhookEndpoint,
 };
-use crate::ids::{OrganizationId, WalletAccountId};
+use crate::ids::{OrganizationId, UserId, WalletAccountId};
 
 /// Summary of an organization, as it appears in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,6 +83,9 @@ pub struct OrganizationDetail {
     /// Product of the activated billing tier; absent if none was activated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub billing_tier: Option<String>,
+    /// User in whose name the authentication proxy stamps requests; absent if it is not enabled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auth_proxy_user_id: Option<UserId>,
 }
 
 impl OrganizationDetail {
@@ -104,6 +107,7 @@ impl OrganizationDetail {
             ip_allowlists: Vec::new(),
             payment_method: None,
             billing_tier: None,
+            auth_proxy_user_id: None,
         }
     }
 

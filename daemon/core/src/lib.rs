@@ -6,6 +6,7 @@
 
 pub mod advice;
 pub mod answer;
+pub mod auth_proxy;
 pub mod authentication;
 pub mod authn;
 pub mod budget;

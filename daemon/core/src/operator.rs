@@ -263,6 +263,7 @@ pub(crate) fn detail(organization: &Organization) -> OrganizationDetail {
         ip_allowlists: ip_allowlists(organization),
         payment_method: organization.head.payment_method.as_ref().map(PaymentMethod::wire),
         billing_tier: organization.head.billing_tier.clone(),
+        auth_proxy_user_id: organization.head.auth_proxy,
         ..OrganizationDetail::of(head(&organization.head))
     };
     organization.records.show(organization.id(), &mut detail);

@@ -82,6 +82,7 @@ fn service_settings(config: &Config) -> Result<ServiceSettings, StartError> {
         }),
         allow_registration: config.organizations.allow_registration,
         deny_errors: config.policies.deny_errors,
+        auth_proxy: config.auth_proxy.clone(),
         outbox: config.limits.outbox,
     })
 }

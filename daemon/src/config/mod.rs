@@ -3,6 +3,7 @@
 //! Unknown keys are rejected. All problems are reported together, each with its line and key. Secrets are
 //! referenced by path and never part of the file. Environment variables are not read.
 
+mod auth_proxy;
 mod http;
 mod key;
 mod limits;
@@ -40,6 +41,7 @@ pub use store::Store;
 
 use section::Document;
 
+use crate::auth_proxy::Settings;
 use crate::issuers::OidcSettings;
 use crate::outgoing::ReceiverPolicy;
 
@@ -71,6 +73,8 @@ pub struct Config {
     pub organizations: Organizations,
     /// How policies are evaluated.
     pub policies: Policies,
+    /// The authentication proxy; `None` if it is not served.
+    pub auth_proxy: Option<Settings>,
     /// Log settings.
     pub log: Log,
     /// Limits on rates, memory and the number of resources.
@@ -111,6 +115,7 @@ impl Config {
         let pages = document.section("pages", pages::read);
         let organizations = document.section("organizations", organizations::read);
         let policies = document.section("policies", policies::read);
+        let auth_proxy = document.section("auth_proxy", auth_proxy::read);
         let log = document.section("log", log::read);
         let limits = document.section("limits", limits::read);
         let problems = document.finish();
@@ -127,6 +132,7 @@ impl Config {
                 pages: pages.flatten(),
                 organizations: organizations.unwrap_or_default(),
                 policies: policies.unwrap_or_default(),
+                auth_proxy: auth_proxy.flatten(),
                 log: log.unwrap_or_default(),
                 limits: limits.unwrap_or_default(),
             }),

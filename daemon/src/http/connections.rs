@@ -18,8 +18,8 @@ use super::connection_state::{Registration, Registry};
 use super::exchange::{Context, exchange};
 use super::head_filter::HeadFilter;
 use super::limits::{HEAD_BYTES, HTTP2_WINDOW_BYTES, Limits, SMALL_BODY_BYTES, STREAMS};
-use super::rate::RateLimiter;
 use crate::listener::{Listener, Service};
+use crate::rate::RateLimiter;
 
 /// Pause after a connection could not be accepted.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -41,7 +41,7 @@ pub(crate) struct Connections<S> {
     server: Server<S>,
     registry: Arc<Registry>,
     builder: Arc<Builder<TokioExecutor>>,
-    rate: Option<Arc<RateLimiter>>,
+    rate: Option<Arc<RateLimiter<IpAddr>>>,
     epoch: Instant,
     limits: Limits,
     tasks: TaskTracker,
@@ -58,7 +58,7 @@ impl<S: Service> Connections<S> {
         Self {
             registry: Registry::new(limits.connections, server.0.metrics.clone()),
             builder: Arc::new(builder(versions)),
-            rate: limits.requests_per_second.map(|limit| Arc::new(RateLimiter::new(limit))),
+            rate: limits.requests_per_second.map(|limit| Arc::new(RateLimiter::new(limit, 1000))),
             epoch: Instant::now(),
             tasks: TaskTracker::new(),
             server,

@@ -1,10 +1,12 @@
 //! Serves one request: checks what hyper does not check, calls the service, and adds the headers that clients
 //! rely on.
 //!
-//! All header values written here are constants, except for those of a page, which are computed at the start.
+//! All header values written here are constants, web origins of the configuration, or those of a page, which are computed
+//! at the start.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
+use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +15,7 @@ use bytes::Bytes;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_MAX_AGE, CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, CONTENT_SECURITY_POLICY,
-    CONTENT_TYPE, ETAG, HeaderName, IF_NONE_MATCH, REFERRER_POLICY, TRANSFER_ENCODING,
+    CONTENT_TYPE, ETAG, HeaderName, IF_NONE_MATCH, ORIGIN, REFERRER_POLICY, TRANSFER_ENCODING, VARY,
     X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderValue, Method, Request, Response, StatusCode, Version};
@@ -31,12 +33,12 @@ use super::errors::{
 };
 use super::head_filter::REJECTED_METHOD;
 use super::limits::SMALL_BODY_BYTES;
-use super::rate::RateLimiter;
-use super::request::{credentials, target};
+use super::request::{credentials, proxy_config, target};
 use super::shares::{Share, Shares};
 use crate::fail_points;
-use crate::listener::{Answer, Content, Incoming, Listener, Service};
-use crate::source::{Client, Proxies};
+use crate::listener::{Answer, Content, Incoming, Listener, Service, Sharing};
+use crate::rate::RateLimiter;
+use crate::source::{Client, Proxies, network};
 use crate::telemetry::{Metrics, Readiness, RequestId, SharedReadiness, request_span};
 
 /// The Rust client compares the whole header value, so it must not have parameters.
@@ -46,10 +48,11 @@ const METRICS: HeaderValue =
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 const ANY_ORIGIN: HeaderValue = HeaderValue::from_static("*");
+const VARY_ORIGIN: HeaderValue = HeaderValue::from_static("Origin");
 const ALLOWED_METHODS: HeaderValue = HeaderValue::from_static("POST, OPTIONS");
 const ALLOWED_HEADERS: HeaderValue = HeaderValue::from_static(
     "Content-Type, X-Client-Version, X-Stamp, X-Stamp-Webauthn, X-Stamp-Attested, X-Session, \
-     X-Auth-Proxy-Config-ID",
+     X-Auth-Proxy-Config-ID, X-Captcha-Token",
 );
 /// Headers of the pages: they load nothing from elsewhere, run one script, and cannot be embedded.
 const PAGE_HEADERS: [(HeaderName, HeaderValue); 5] = [
@@ -86,7 +89,7 @@ pub(super) struct Shared<S> {
 /// State that the requests of one connection share.
 pub(super) struct Context<S> {
     pub(super) shared: Arc<Shared<S>>,
-    pub(super) rate: Option<Arc<RateLimiter>>,
+    pub(super) rate: Option<Arc<RateLimiter<IpAddr>>>,
     /// Start of the clock that rate limits use.
     pub(super) epoch: Instant,
     pub(super) state: Arc<ConnectionState>,
@@ -105,7 +108,8 @@ pub(super) async fn exchange<S: Service>(
     let mut guard = context.state.request();
     let one_at_a_time = request.version() <= Version::HTTP_11;
     let is_chunked = request.headers().contains_key(TRANSFER_ENCODING);
-    let (answer, is_last) = match serve(&context, request, &mut guard, started).await {
+    let sharing = context.shared.service.sharing(request.uri().path(), request.headers().get(ORIGIN));
+    let (answer, is_last) = match serve(&context, request, &sharing, &mut guard, started).await {
         // The head filter does not parse chunks, so no further request may follow them.
         Ok(answer) => (answer, is_chunked),
         Err(answer) => (answer, true),
@@ -117,14 +121,19 @@ pub(super) async fn exchange<S: Service>(
     if let Some(limit) = answer.limit {
         context.shared.metrics.limit_reached(limit);
     }
-    let mut response = respond(answer, &context, guard);
+    let mut response = respond(answer, sharing, &context, guard);
     if is_last && one_at_a_time {
         response.headers_mut().insert(CONNECTION, CLOSE);
     }
     Ok(response)
 }
 
-fn respond<S>(answer: Answer, context: &Context<S>, guard: RequestGuard) -> Response<AnswerBody> {
+fn respond<S>(
+    answer: Answer,
+    sharing: Sharing,
+    context: &Context<S>,
+    guard: RequestGuard,
+) -> Response<AnswerBody> {
     fail_points::reach("answer.send");
     let mut page_tag = None;
     let (kind, body) = match answer.content {
@@ -152,8 +161,17 @@ fn respond<S>(answer: Answer, context: &Context<S>, guard: RequestGuard) -> Resp
         headers.insert(ETAG, tag);
         headers.extend(PAGE_HEADERS);
     } else if let Listener::Http { .. } = context.listener {
-        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, ANY_ORIGIN);
-        if answer.status == StatusCode::NO_CONTENT {
+        let shared = match sharing {
+            Sharing::Everyone => Some(ANY_ORIGIN),
+            Sharing::Origin(origin) => Some(origin),
+            Sharing::Nobody => None,
+        };
+        if shared.as_ref() != Some(&ANY_ORIGIN) {
+            headers.insert(VARY, VARY_ORIGIN);
+        }
+        let is_shared = shared.is_some();
+        headers.extend(shared.map(|origin| (ACCESS_CONTROL_ALLOW_ORIGIN, origin)));
+        if is_shared && answer.status == StatusCode::NO_CONTENT {
             headers.insert(ACCESS_CONTROL_ALLOW_METHODS, ALLOWED_METHODS);
             headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, ALLOWED_HEADERS);
             headers.insert(ACCESS_CONTROL_MAX_AGE, PREFLIGHT_AGE);
@@ -166,6 +184,7 @@ fn respond<S>(answer: Answer, context: &Context<S>, guard: RequestGuard) -> Resp
 async fn serve<S: Service>(
     context: &Context<S>,
     request: Request<RequestBody>,
+    sharing: &Sharing,
     guard: &mut RequestGuard,
     started: Instant,
 ) -> Result<Answer, Answer> {
@@ -183,9 +202,15 @@ async fn serve<S: Service>(
         return early(answer);
     }
     if let (Listener::Http { address }, Some(rate)) = (context.listener, &context.rate)
-        && !rate.take(address, millis(started.duration_since(context.epoch)))
+        && !rate.take(network(address), millis(started.duration_since(context.epoch)))
     {
         return early(too_many());
+    }
+    if matches!(sharing, Sharing::Nobody) && parts.headers.contains_key(ORIGIN) {
+        return early(Answer::error(&ApiError::new(
+            Code::PermissionDenied,
+            "this web origin is not allowed",
+        )));
     }
     if parts.headers.get(CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
         let error = ApiError::new(Code::InvalidArgument, "Request bodies must not be encoded");
@@ -202,6 +227,7 @@ async fn serve<S: Service>(
         credentials,
         entity_tags: parts.headers.get(IF_NONE_MATCH).cloned(),
         body: Bytes::new(),
+        proxy_config: proxy_config(&parts.headers),
         listener: context.listener,
         request_id,
     };

@@ -11,7 +11,6 @@ mod exchange;
 mod head;
 mod head_filter;
 pub mod limits;
-mod rate;
 mod request;
 mod shares;
 pub mod tls;

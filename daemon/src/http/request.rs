@@ -13,6 +13,7 @@ const STAMP: HeaderName = HeaderName::from_static("x-stamp");
 const STAMP_WEBAUTHN: HeaderName = HeaderName::from_static("x-stamp-webauthn");
 const STAMP_ATTESTED: HeaderName = HeaderName::from_static("x-stamp-attested");
 const SESSION: HeaderName = HeaderName::from_static("x-session");
+const PROXY_CONFIG: HeaderName = HeaderName::from_static("x-auth-proxy-config-id");
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 /// Reads the headers that authenticate the caller. Returns `None` if one of them contains bytes that are
@@ -26,6 +27,11 @@ pub(super) fn credentials(listener: Listener, proxies: &Proxies, headers: &Heade
         session: header(headers, &SESSION)?,
         source: proxies.source(listener, &forwarded?),
     })
+}
+
+/// Reads the header that names the configuration of the authentication proxy.
+pub(super) fn proxy_config(headers: &HeaderMap) -> Option<String> {
+    headers.get(&PROXY_CONFIG).and_then(visible).map(str::to_owned)
 }
 
 /// Reads one header. Returns `None` if it was sent once, with bytes that are not visible ASCII.

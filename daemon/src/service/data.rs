@@ -11,6 +11,7 @@ use quorate_core::limits::Limits;
 use quorate_core::policy::DenyErrors;
 
 use super::StartError;
+use crate::auth_proxy;
 use crate::barrier::Barrier;
 use crate::clock;
 use crate::executor::{Executor, Shared, WorldSettings};
@@ -83,6 +84,8 @@ pub struct ServiceSettings {
     pub allow_registration: bool,
     /// Effect of deny policies whose evaluation fails.
     pub deny_errors: DenyErrors,
+    /// Settings of the authentication proxy; `None` if it is not served.
+    pub auth_proxy: Option<auth_proxy::Settings>,
     /// Limits of one organization's share of the outbox.
     pub outbox: OutboxLimits,
 }

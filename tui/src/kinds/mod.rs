@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use crate::catalog;
 
+mod auth_proxy;
 mod billing;
 mod credentials;
 mod description;
@@ -55,6 +56,7 @@ pub(crate) use section::{Item, Row, Section, SectionData};
 
 /// The kinds of all nouns.
 const KINDS: &[&[Kind]] = &[
+    auth_proxy::KINDS,
     billing::KINDS,
     credentials::KINDS,
     invitations::KINDS,

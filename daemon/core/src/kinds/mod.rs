@@ -9,6 +9,7 @@ use quorate_common::catalog::Gate;
 use crate::kind::Entry;
 use crate::view::CredentialScope;
 
+mod auth_proxy;
 mod billing;
 mod credentials;
 mod invitations;
@@ -33,6 +34,7 @@ mod wallets;
 mod webhook_endpoints;
 
 const GROUPS: &[&[Entry]] = &[
+    auth_proxy::ENTRIES,
     billing::ENTRIES,
     credentials::ENTRIES,
     invitations::ENTRIES,

@@ -41,6 +41,8 @@ pub enum Change {
     PutPolicy(Policy),
     /// Removes a policy.
     RemovePolicy(PolicyId),
+    /// Adds a user in whose name the authentication proxy stamps requests, with the secret API key.
+    AddAuthProxy(User, SecretBytes),
     /// Adds the secret of a wallet or private key, or the value of an imported secret.
     AddSecret(SecretOf, SecretBytes),
     /// Marks an account, given as it was before, as exported.

@@ -161,6 +161,8 @@ pub enum SecretOf {
     PrivateKey(PrivateKeyId),
     /// Value of an imported secret.
     Secret(SecretId),
+    /// API key of the user of the authentication proxy.
+    AuthProxy(UserId),
 }
 
 /// Returns the key of a secret record.
@@ -169,6 +171,7 @@ pub fn secret(organization: OrganizationId, of: SecretOf) -> Key {
         SecretOf::Wallet(id) => (Class::WALLET, id.as_bytes()),
         SecretOf::PrivateKey(id) => (Class::PRIVATE_KEY, id.as_bytes()),
         SecretOf::Secret(id) => (Class::SECRET, id.as_bytes()),
+        SecretOf::AuthProxy(id) => (Class::USER, id.as_bytes()),
     };
     key(Letter::Secret, &[organization.as_bytes(), &[class.0], id])
 }

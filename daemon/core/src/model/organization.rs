@@ -55,6 +55,9 @@ pub struct Head {
     /// Product of the active billing tier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub billing_tier: Option<String>,
+    /// User in whose name the authentication proxy stamps requests. The daemon holds the API key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auth_proxy: Option<UserId>,
     /// Digest over the records of the snapshot and of the activities that wait for votes. Absent in heads
     /// that version 0.1 wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -88,6 +91,7 @@ impl Head {
             ip_allowlist: None,
             payment_method: None,
             billing_tier: None,
+            auth_proxy: None,
             contents: None,
             deleted: None,
             created: now,

@@ -6,9 +6,9 @@ use quorate_core::catalog::catalog;
 use crate::golden;
 
 /// Verbs with which the name of a type begins.
-const VERBS: [&str; 17] = [
-    "ACCEPT", "ACTIVATE", "APPROVE", "CREATE", "DELETE", "DISABLE", "EXPORT", "IMPORT", "INIT", "RECOVER",
-    "REJECT", "REMOVE", "SET", "SIGN", "STAMP", "UPDATE", "VERIFY",
+const VERBS: [&str; 18] = [
+    "ACCEPT", "ACTIVATE", "APPROVE", "CREATE", "DELETE", "DISABLE", "ENABLE", "EXPORT", "IMPORT", "INIT",
+    "RECOVER", "REJECT", "REMOVE", "SET", "SIGN", "STAMP", "UPDATE", "VERIFY",
 ];
 
 /// Types whose name has no verb, as the published clients expect them.

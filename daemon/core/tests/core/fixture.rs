@@ -338,6 +338,9 @@ impl Fixture {
         let list =
             json!({"publicKey": public_key(13), "rules": [{"cidr": "192.0.2.0/24", "label": "office"}]});
         self.execute("ACTIVITY_TYPE_SET_IP_ALLOWLIST", &list);
+        let bare = self.bare.clone();
+        let enabled = self.submit(&bare, bare.home, "ACTIVITY_TYPE_ENABLE_AUTH_PROXY", &json!({}), NOW);
+        enabled.expect("a root user may enable the proxy");
     }
 
     /// Returns a bundle that the first root user can import as this noun.

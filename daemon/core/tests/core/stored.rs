@@ -365,6 +365,7 @@ fn keys() -> Vec<(&'static str, Vec<u8>)> {
             "import targets",
             layout::import_targets(organization, UserId::from_bytes([0x66; 16]), Purpose::Wallet),
         ),
+        ("auth proxy key", layout::secret(organization, SecretOf::AuthProxy(UserId::from_bytes([0x66; 16])))),
     ];
     for class in RECORDS {
         if !keys.iter().any(|(_, key)| class.class.is_of(key)) {

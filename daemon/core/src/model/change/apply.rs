@@ -95,6 +95,11 @@ impl Applied {
         match change {
             Change::PutUser(user) => self.put_user(user, index)?,
             Change::RemoveUser(user) => self.remove_user(user, index),
+            Change::AddAuthProxy(user, secret) => {
+                self.add_secret(SecretOf::AuthProxy(user.id), secret);
+                self.after.head.auth_proxy = Some(user.id);
+                self.put_user(user, index)?;
+            }
             Change::Put(record) => self.put(record)?,
             Change::Remove(record) => self.remove(record, index),
             Change::AddAccount(account) => self.add_account(&account, index)?,
@@ -246,6 +251,10 @@ impl Applied {
         self.replace_lookups(user, Vec::new(), index);
         self.writes.push(Write::remove(layout::entity(id, Class::USER, user.as_bytes())));
         self.writes.push(Write::mark(layout::deleted_user(id, user), &[]));
+        if self.after.head.auth_proxy == Some(user) {
+            self.after.head.auth_proxy = None;
+            self.writes.push(Write::remove(layout::secret(id, SecretOf::AuthProxy(user))));
+        }
         self.after.remove_user(user);
     }
 

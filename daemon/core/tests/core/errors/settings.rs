@@ -22,6 +22,7 @@ pub(super) fn sample(name: &str, fixture: &Fixture, _: &Person) -> Option<Value>
         "CREATE_INVITATIONS" => json!({"invitations": [{"receiverUserName": "fresh",
             "receiverUserEmail": "fresh@house.example", "receiverUserTags": [fixture.user_tag],
             "accessType": "ACCESS_TYPE_ALL", "senderUserId": fixture.roots[0].user}]}),
+        "DISABLE_AUTH_PROXY" | "ENABLE_AUTH_PROXY" => json!({}),
         "CREATE_SESSION_PROFILE" => json!({"sessionProfileName": "fresh", "expirationSeconds": "600",
             "scope": "activity.kind == 'CREATE_WALLET'", "notes": "notes"}),
         "CREATE_SMART_CONTRACT_INTERFACE" => json!({
@@ -197,6 +198,8 @@ pub(super) fn rows(fixture: &Fixture) -> Vec<Row> {
             "session profile name must be unique",
         ),
         closed("CREATE_SESSION_PROFILE", "create session profiles"),
+        closed("ENABLE_AUTH_PROXY", "enable the authentication proxy"),
+        invalid("DISABLE_AUTH_PROXY", json!({}), "the authentication proxy is not enabled"),
         invalid(
             "CREATE_SMART_CONTRACT_INTERFACE",
             json!({"smartContractAddress": existing_address}),

@@ -1,0 +1,60 @@
+//! The authentication proxy of an organization: the key with which it stamps requests, and lookups that it needs.
+
+use quorate_chain::curve::Curve;
+use quorate_common::bounded::{Email, Phone};
+use quorate_common::ids::OrganizationId;
+use quorate_common::stamp::{ApiKeyCurve, Stamper};
+use quorate_common::token::{OtpType, VerificationClaims};
+use zeroize::Zeroizing;
+
+use crate::error::Corrupt;
+use crate::model::layout::{self, SecretOf};
+use crate::model::one_time_code::Contact;
+use crate::model::{Millis, Organization};
+use crate::records;
+use crate::secret;
+use crate::world::World;
+
+/// Returns the API key of the user of the authentication proxy. Returns `None` if the proxy is not enabled.
+///
+/// # Errors
+/// If the store cannot be read, or the record is missing or damaged.
+pub fn stamper(world: &dyn World, organization: &Organization) -> Result<Option<Stamper>, Corrupt> {
+    let Some(user) = organization.head.auth_proxy else { return Ok(None) };
+    let damaged = || Corrupt::Record("key of the authentication proxy");
+    let key = layout::secret(organization.id(), SecretOf::AuthProxy(user));
+    let record = world.records().read(&key)?.map(Zeroizing::new).ok_or_else(damaged)?;
+    let secret = secret::private_key(Curve::P256, &record)?.to_bytes();
+    Stamper::new(ApiKeyCurve::P256, &secret).map(Some).map_err(|_| damaged())
+}
+
+/// Returns the contact that a verification token proves. Returns `None` unless this organization issued the token,
+/// and it has not ended.
+pub fn proven_contact(
+    world: &dyn World,
+    organization: OrganizationId,
+    token: &str,
+    now: Millis,
+) -> Option<Contact> {
+    let claims = VerificationClaims::read(token, &world.quorum_key().public_key())
+        .filter(|claims| claims.organization_id == organization && claims.exp.millis() > now)?;
+    match claims.verification_type {
+        OtpType::Email => Email::parse(claims.contact).ok().map(Contact::Email),
+        OtpType::Sms => Phone::parse(claims.contact).ok().map(Contact::Phone),
+    }
+}
+
+/// Returns the organization that was created first.
+///
+/// # Errors
+/// If the store cannot be read, or a record is damaged.
+pub fn oldest(world: &dyn World, ids: &[OrganizationId]) -> Result<Option<OrganizationId>, Corrupt> {
+    if let [only] = ids {
+        return Ok(Some(*only));
+    }
+    let mut heads = Vec::with_capacity(ids.len());
+    for id in ids {
+        heads.extend(records::head(world.records(), *id)?.map(|head| (head.created, head.id)));
+    }
+    Ok(heads.into_iter().min().map(|(_, id)| id))
+}

@@ -1,0 +1,75 @@
+//! Finds the sub-organization of a client.
+
+use quorate_common::api_error::{ApiError, Code};
+use quorate_common::ids::OrganizationId;
+use quorate_core::auth_proxy;
+use quorate_core::model::one_time_code::Contact;
+use serde_json::{Map, Value, json};
+
+use super::{Call, invalid};
+use crate::clock;
+
+/// Maximum number of sub-organizations with the same value that are compared.
+const COMPARED: &str = "100";
+
+/// Returns the sub-organization with a value, and nothing if there is none.
+pub(super) async fn account(call: &Call<'_>) -> Result<Value, ApiError> {
+    let filter = call.parameters.text("filterType")?;
+    let value = call.parameters.text("filterValue")?;
+    let found = match filter {
+        "EMAIL" | "PHONE_NUMBER" => {
+            call.proxy.count_contact(value)?;
+            if call.proxy.settings.needs_token_for_contacts {
+                check_proven(call, filter, value)?;
+            }
+            find(call, "list_verified_suborgs", filter, value).await?
+        }
+        "OIDC_TOKEN" | "OIDC_CLAIMS" => {
+            call.check_oauth()?;
+            find(call, "list_suborgs", filter, value).await?
+        }
+        "PUBLIC_KEY" | "CREDENTIAL_ID" => find(call, "list_suborgs", filter, value).await?,
+        _ => return Err(invalid("invalid request body: `filterType`: unknown name")),
+    };
+    Ok(found.map_or_else(|| json!({}), |id| json!({"organizationId": id})))
+}
+
+/// Returns the oldest sub-organization that a query finds.
+pub(super) async fn find(
+    call: &Call<'_>,
+    query: &str,
+    filter: &str,
+    value: &str,
+) -> Result<Option<OrganizationId>, ApiError> {
+    let body = Map::from_iter([
+        ("filterType".to_owned(), json!(filter)),
+        ("filterValue".to_owned(), json!(value)),
+        ("paginationOptions".to_owned(), json!({"limit": COMPARED})),
+    ]);
+    let answer = call.query(query, body).await?;
+    let ids = answer.get("organizationIds").and_then(Value::as_array).into_iter().flatten();
+    let ids: Vec<OrganizationId> = ids.filter_map(|id| id.as_str()?.parse().ok()).collect();
+    call.proxy.read(|world, _| auth_proxy::oldest(world, &ids))
+}
+
+/// Returns the contact that the verification token of a request proves.
+pub(super) fn proven(call: &Call<'_>) -> Result<Contact, ApiError> {
+    let token = call.parameters.text("verificationToken")?;
+    let contact = call.proxy.read(|world, organization| {
+        Ok(auth_proxy::proven_contact(world, organization.id(), token, clock::now()))
+    })?;
+    contact.ok_or_else(|| invalid("invalid verification token"))
+}
+
+fn check_proven(call: &Call<'_>, filter: &str, value: &str) -> Result<(), ApiError> {
+    if call.parameters.maybe_text("verificationToken")?.is_none() {
+        let message = "a lookup by a contact needs a verification token that proves it";
+        return Err(ApiError::new(Code::PermissionDenied, message));
+    }
+    let contact = proven(call)?;
+    let is_proven = match &contact {
+        Contact::Email(email) => filter == "EMAIL" && email.as_str().eq_ignore_ascii_case(value),
+        Contact::Phone(phone) => filter == "PHONE_NUMBER" && phone.as_str() == value,
+    };
+    if is_proven { Ok(()) } else { Err(invalid("verification token proves another contact")) }
+}

@@ -1,0 +1,46 @@
+//! Sends one-time codes, and accepts them.
+
+use quorate_common::api_error::ApiError;
+use serde_json::{Value, json};
+
+use super::settings::Method;
+use super::{Call, invalid};
+
+/// Sends a code. In version 2, the code must be sent back encrypted.
+pub(super) async fn init(call: &Call<'_>, is_v2: bool) -> Result<Value, ApiError> {
+    let (kind, contact) = (call.parameters.text("otpType")?, call.parameters.text("contact")?);
+    match kind {
+        "OTP_TYPE_EMAIL" => call.check_method(Method::Email)?,
+        "OTP_TYPE_SMS" => call.check_method(Method::Sms)?,
+        _ => return Err(invalid("invalid request body: `otpType`: unknown name")),
+    }
+    call.proxy.count_contact(contact)?;
+    let settings = &call.proxy.settings;
+    let mut parameters = json!({"otpType": kind, "contact": contact, "otpLength": settings.code_length,
+        "alphanumeric": settings.code_letters});
+    let customization = call.parameters.only(["emailCustomization"]);
+    let app = match &settings.app_name {
+        Some(name) => name.clone(),
+        None => call.proxy.read(|_, organization| Ok(organization.head.name.to_string()))?,
+    };
+    if let Some(members) = parameters.as_object_mut() {
+        members.extend(customization);
+        if is_v2 {
+            members.insert("appName".to_owned(), json!(app));
+        }
+    }
+    let name = if is_v2 { "INIT_OTP_V3" } else { "INIT_OTP" };
+    call.submit(settings.organization, name, parameters).await
+}
+
+/// Accepts a code, and returns a verification token.
+pub(super) async fn verify(call: &Call<'_>, is_v2: bool) -> Result<Value, ApiError> {
+    let (name, members) = if is_v2 {
+        ("VERIFY_OTP_V2", call.parameters.only(["otpId", "encryptedOtpBundle", "expirationSeconds"]))
+    } else {
+        let mut members = call.parameters.only(["otpId", "otpCode", "publicKey"]);
+        members.extend(call.parameters.only(["expirationSeconds"]));
+        ("VERIFY_OTP", members)
+    };
+    call.submit(call.proxy.settings.organization, name, members.into()).await
+}

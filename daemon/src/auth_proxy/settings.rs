@@ -1,0 +1,127 @@
+//! Settings of the authentication proxy.
+
+use std::str::FromStr;
+
+use http::HeaderValue;
+use quorate_common::ids::OrganizationId;
+use quorate_common::wire_enum;
+use serde::Deserialize;
+use url::Url;
+
+/// Settings of the authentication proxy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// Organization whose clients are served.
+    pub organization: OrganizationId,
+    /// Path below which the routes are, without a slash at its end.
+    pub base_path: String,
+    /// Web origins whose pages may call the proxy.
+    pub origins: Vec<Origin>,
+    /// Ways to sign up and to sign in.
+    pub methods: Vec<Method>,
+    /// Name of the application in mails; the name of the organization if there is none.
+    pub app_name: Option<String>,
+    /// Number of characters of a code.
+    pub code_length: u32,
+    /// Whether codes contain letters.
+    pub code_letters: bool,
+    /// Longest lifetime of a session, in seconds.
+    pub session_seconds: u32,
+    /// Requests of one client address per minute.
+    pub requests_per_address: u32,
+    /// Requests about one contact per minute.
+    pub requests_per_contact: u32,
+    /// Whether a lookup by a contact needs a verification token that proves it.
+    pub needs_token_for_contacts: bool,
+}
+
+impl Settings {
+    /// Returns the defaults for an organization.
+    pub fn of(organization: OrganizationId) -> Self {
+        Self {
+            organization,
+            base_path: "/auth".to_owned(),
+            origins: Vec::new(),
+            methods: vec![Method::Email, Method::Passkey],
+            app_name: None,
+            code_length: 9,
+            code_letters: true,
+            session_seconds: 900,
+            requests_per_address: 60,
+            requests_per_contact: 6,
+            needs_token_for_contacts: true,
+        }
+    }
+
+    /// Returns whether clients may sign in with an OAuth provider.
+    pub fn allows_oauth(&self) -> bool {
+        use Method::{Apple, Discord, Facebook, Google, X};
+        [Google, Apple, Facebook, X, Discord].iter().any(|method| self.methods.contains(method))
+    }
+}
+
+wire_enum! {
+    /// A way to sign up and to sign in.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+    pub enum Method {
+        /// Codes by mail.
+        Email = "email",
+        /// Codes by SMS.
+        Sms = "sms",
+        /// Passkeys.
+        Passkey = "passkey",
+        /// Keys of other wallets.
+        Wallet = "wallet",
+        /// Google.
+        Google = "google",
+        /// Apple.
+        Apple = "apple",
+        /// Facebook.
+        Facebook = "facebook",
+        /// X.
+        X = "x",
+        /// Discord.
+        Discord = "discord",
+    }
+}
+
+impl FromStr for Method {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let names = "must be one of email, sms, passkey, wallet, google, apple, facebook, x, discord";
+        serde_json::from_value(text.into()).map_err(|_| names)
+    }
+}
+
+/// A web origin, as browsers send it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin(pub HeaderValue);
+
+impl FromStr for Origin {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let error = r#"must be a web origin, such as "https://app.example.org""#;
+        let url = Url::parse(text).map_err(|_| error)?;
+        let is_web = matches!(url.scheme(), "http" | "https") && url.origin().ascii_serialization() == text;
+        let value = HeaderValue::from_str(text).map_err(|_| error)?;
+        if is_web { Ok(Self(value)) } else { Err(error) }
+    }
+}
+
+/// A path that starts with a slash and does not end with one.
+pub struct BasePath(pub String);
+
+impl FromStr for BasePath {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "-_/".contains(letter);
+        let is_path =
+            text.len() > 1 && text.starts_with('/') && !text.ends_with('/') && text.chars().all(is_letter);
+        // The other routes of the daemon come first.
+        let is_free = !["/public", "/console"].iter().any(|taken| text.starts_with(taken));
+        if is_path && is_free { Ok(Self(text.to_owned())) } else { Err(r#"must be a path, such as "/auth""#) }
+    }
+}

@@ -1,0 +1,29 @@
+//! Section `[auth_proxy]`: sign-up and sign-in for clients that have no credential yet.
+
+use quorate_common::ids::OrganizationId;
+
+use super::section::Section;
+use crate::auth_proxy::settings::{BasePath, Method, Origin, Settings};
+
+pub(super) fn read(section: &mut Section<'_, '_>) -> Option<Settings> {
+    let organization = section.parsed::<OrganizationId>("organization");
+    let mut settings = Settings::of(organization.unwrap_or(OrganizationId::from_bytes([0; 16])));
+    if let Some(BasePath(path)) = section.parsed("base_path") {
+        settings.base_path = path;
+    }
+    settings.origins = section.parsed_list::<Origin>("allowed_origins").unwrap_or_default();
+    settings.methods = section.parsed_list::<Method>("methods").unwrap_or(settings.methods);
+    settings.app_name = section.text("app_name").filter(|name| !name.is_empty());
+    settings.code_length = section.number("code_length", 6..=9).unwrap_or(settings.code_length);
+    settings.code_letters = section.flag("code_letters").unwrap_or(settings.code_letters);
+    settings.session_seconds =
+        section.number("session_seconds", 60..=86_400).unwrap_or(settings.session_seconds);
+    settings.requests_per_address =
+        section.number("requests_per_address", 1..=1_000_000).unwrap_or(settings.requests_per_address);
+    settings.requests_per_contact =
+        section.number("requests_per_contact", 1..=1_000_000).unwrap_or(settings.requests_per_contact);
+    settings.needs_token_for_contacts = section
+        .flag("verification_token_required_for_account_pii")
+        .unwrap_or(settings.needs_token_for_contacts);
+    organization.map(|_| settings)
+}

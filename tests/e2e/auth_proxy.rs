@@ -1,0 +1,219 @@
+//! The authentication proxy, over plain HTTP: clients without a credential sign up and sign in, within what the
+//! configuration and the policies allow.
+
+use hyper::Method;
+use quorate_tests::caller::Caller;
+use quorate_tests::http::{Listener, Reply};
+use quorate_tests::installation::{Installation, RunningDaemon};
+use quorate_tests::keys::Key;
+use quorate_tests::mailbox::{Mail, Mailbox};
+use serde_json::{Value, json};
+
+const ORIGIN: &str = "https://app.example.org";
+const CONTACT: &str = "ann@example.org";
+
+/// A daemon with the proxy of one organization.
+struct Proxy {
+    served: RunningDaemon,
+    http: Listener,
+    organization: String,
+    root: Key,
+    _installation: Installation,
+}
+
+impl Proxy {
+    /// Starts a daemon whose section `[auth_proxy]` has these keys besides the organization.
+    async fn start(keys: &str, mailbox: &Mailbox) -> Self {
+        let installation = Installation::new("file = \"root.key\"");
+        let root = Key::named("root");
+        let organization = installation.create_organization("team", &root).await;
+        let mail = format!("server = \"{}\"\nallow_plain = true\nfrom = \"team@example.org\"", mailbox.url());
+        installation.configure(&format!(
+            "[http]\nlisten = \"127.0.0.1:0\"\n[socket]\npath = \"run/socket\"\n[store]\npath = \"data\"\n[key]\n\
+             file = \"root.key\"\n[mail]\n{mail}\n[auth_proxy]\norganization = \"{organization}\"\n{keys}\n"
+        ));
+        let served = installation.serve().await;
+        let status = served.get("/console/v1/status").await.success();
+        let url = status["baseUrl"].as_str().expect("a base URL").to_owned();
+        let address = url.strip_prefix("http://").expect("no TLS").parse().expect("an address");
+        Self { served, http: Listener::Tcp(address), organization, root, _installation: installation }
+    }
+
+    fn root(&self) -> Caller {
+        self.served.caller(&self.organization, self.root.clone())
+    }
+
+    /// Enables the proxy, with a policy for its user.
+    async fn enable(&self) -> String {
+        let root = self.root();
+        let enabled = root.result("ACTIVITY_TYPE_ENABLE_AUTH_PROXY", &json!({})).await;
+        let user = enabled["userId"].as_str().expect("an id").to_owned();
+        let kinds = "['INIT_OTP', 'VERIFY_OTP', 'OTP_LOGIN', 'OAUTH_LOGIN', 'CREATE_SUB_ORGANIZATION']";
+        let policy = json!({"policyName": "auth proxy", "effect": "EFFECT_ALLOW", "notes": "",
+            "condition": format!("activity.kind in {kinds}"),
+            "consensus": format!("approvers.any(user, user.id == '{user}')")});
+        root.completed("ACTIVITY_TYPE_CREATE_POLICY_V3", &policy).await;
+        let feature = json!({"name": "FEATURE_NAME_OTP_EMAIL_AUTH"});
+        root.completed("ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE", &feature).await;
+        user
+    }
+
+    async fn send(&self, method: Method, route: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
+        let mut connection = self.http.connect().await.expect("the daemon accepts connections");
+        connection.call(method, &format!("/auth/v1/{route}"), headers, body).await.expect("an answer")
+    }
+
+    async fn post(&self, route: &str, body: &Value) -> Reply {
+        let headers = [("x-auth-proxy-config-id", self.organization.as_str()), ("origin", ORIGIN)];
+        self.send(Method::POST, route, &headers, body.to_string().as_bytes()).await
+    }
+}
+
+fn keys() -> String {
+    format!("allowed_origins = [\"{ORIGIN}\"]\nrequests_per_address = 1000\nrequests_per_contact = 1000")
+}
+
+fn code(mail: &Mail) -> String {
+    let code = mail.text.lines().find_map(|line| line.strip_prefix("    ")).expect("a code");
+    code.trim_end().to_owned()
+}
+
+fn sign_up(key: &Key) -> Value {
+    json!({"userName": "ann", "organizationName": "ann's", "apiKeys": [{"apiKeyName": "key",
+        "publicKey": key.public_key(), "curveType": "API_KEY_CURVE_P256"}], "authenticators": [], "oauthProviders": []})
+}
+
+#[tokio::test]
+async fn clients_sign_up_and_sign_in_through_the_proxy() {
+    let mailbox = Mailbox::start(0);
+    let proxy = Proxy::start(&keys(), &mailbox).await;
+    let user = proxy.enable().await;
+    let config = proxy.post("wallet_kit_config", &json!({})).await.success();
+    let expected = json!({"enabledProviders": ["email", "passkey"], "organizationId": proxy.organization,
+        "sessionExpirationSeconds": "900", "otpAlphanumeric": true, "otpLength": "9"});
+    assert_eq!(config, expected);
+    assert_eq!(proxy.post("wallet_kit_client_params", &json!({})).await.success(), json!({}));
+
+    // Without a proof: an API key, by which the organization is found again.
+    let own = Key::named("own key");
+    let created = proxy.post("signup_v2", &sign_up(&own)).await.success();
+    let lookup = json!({"filterType": "PUBLIC_KEY", "filterValue": own.public_key()});
+    let found = proxy.post("account", &lookup).await.success();
+    assert_eq!(found["organizationId"], created["organizationId"]);
+    assert_eq!(created["appProofs"], json!([]));
+    let child = Caller::new(proxy.http.clone(), created["organizationId"].as_str().expect("an id"), own);
+    assert_eq!(child.fetch("whoami", json!({})).await["userId"], created["userId"]);
+    let unknown = json!({"filterType": "PUBLIC_KEY", "filterValue": Key::named("nobody").public_key()});
+    assert_eq!(proxy.post("account", &unknown).await.success(), json!({}));
+
+    // With a code: the same token looks up, signs up and signs in.
+    let init = json!({"otpType": "OTP_TYPE_EMAIL", "contact": CONTACT});
+    let sent = proxy.post("otp_init", &init).await.success();
+    let verify = json!({"otpId": sent["otpId"], "otpCode": code(&mailbox.next())});
+    let token = proxy.post("otp_verify", &verify).await.success()["verificationToken"].clone();
+    let mut lookup = json!({"filterType": "EMAIL", "filterValue": CONTACT});
+    proxy.post("account", &lookup).await.expect_error(403, 7, "");
+    lookup["verificationToken"] = token.clone();
+    assert_eq!(proxy.post("account", &lookup).await.success(), json!({}));
+    let mut mine = sign_up(&Key::named("second key"));
+    mine["userEmail"] = json!(CONTACT);
+    mine["verificationToken"] = token.clone();
+    let created = proxy.post("signup", &mine).await.success();
+    assert_eq!(proxy.post("account", &lookup).await.success()["organizationId"], created["organizationId"]);
+    let other = json!({"filterType": "EMAIL", "filterValue": "bob@example.org", "verificationToken": token});
+    proxy.post("account", &other).await.expect_error(400, 3, "");
+    let session = Key::named("session");
+    let mut login =
+        json!({"verificationToken": token, "publicKey": session.public_key(), "expirationSeconds": "100000"});
+    proxy.post("otp_login", &login).await.success()["session"].as_str().expect("a token");
+    login["organizationId"] = json!(proxy.organization);
+    proxy.post("otp_login", &login).await.expect_error(403, 7, "");
+    let child = Caller::new(proxy.http.clone(), created["organizationId"].as_str().expect("an id"), session);
+    assert_eq!(child.fetch("whoami", json!({})).await["userId"], created["userId"]);
+    let encrypted = proxy.post("otp_init_v2", &init).await.success();
+    assert!(encrypted["otpEncryptionTargetBundle"].is_string(), "{encrypted}");
+    mailbox.next();
+
+    // Activities are recorded in the name of the user of the proxy.
+    let activities = proxy.root().activities().await;
+    assert!(activities.iter().any(|one| one["votes"][0]["userId"] == json!(user)), "{activities:#?}");
+
+    // Disabled, it does nothing.
+    proxy.root().completed("ACTIVITY_TYPE_DISABLE_AUTH_PROXY", &json!({})).await;
+    let message = proxy.post("wallet_kit_config", &json!({})).await.expect_error(400, 9, "");
+    assert_eq!(message, "the authentication proxy is not enabled in this organization");
+}
+
+#[tokio::test]
+async fn the_proxy_rejects_what_is_not_configured() {
+    let mailbox = Mailbox::start(0);
+    let proxy = Proxy::start(&keys(), &mailbox).await;
+    let signed = sign_up(&Key::named("own key"));
+    proxy.post("signup_v2", &signed).await.expect_error(400, 9, "");
+    proxy.root().completed("ACTIVITY_TYPE_ENABLE_AUTH_PROXY", &json!({})).await;
+    // Without a policy, the user may do nothing.
+    proxy.post("signup_v2", &signed).await.expect_error(403, 7, "*");
+    for (route, body) in [
+        ("otp_init", json!({"otpType": "OTP_TYPE_SMS", "contact": "+12025550123"})),
+        ("oauth_login", json!({"oidcToken": "a.b.c"})),
+        ("oauth2_authenticate", json!({})),
+        ("account", json!({"filterType": "OIDC_TOKEN", "filterValue": "a.b.c"})),
+    ] {
+        let message = proxy.post(route, &body).await.expect_error(403, 7, "");
+        assert!(message.ends_with(" disallowed"), "{message}");
+    }
+    for (route, body) in [
+        ("account", json!([])),
+        ("account", json!({"filterType": 1})),
+        ("account", json!({"filterType": "NAME", "filterValue": "team"})),
+        ("otp_init", json!({"otpType": "OTP_TYPE_PIGEON", "contact": "a"})),
+        ("otp_login", json!({"verificationToken": "a.b.c"})),
+    ] {
+        proxy.post(route, &body).await.expect_error(400, 3, "");
+    }
+    assert_eq!(proxy.post("nothing", &json!({})).await.status, 404);
+
+    let id = ("x-auth-proxy-config-id", proxy.organization.as_str());
+    for body in [&b"{"[..], b"{\"a\":1,\"a\":2}", b"\xff"] {
+        let reply = proxy.send(Method::POST, "account", &[id], body).await;
+        reply.expect_error(400, 3, "");
+    }
+    let large = vec![b' '; 100_000];
+    assert_eq!(proxy.send(Method::POST, "account", &[id], &large).await.status, 413);
+    assert_eq!(proxy.send(Method::GET, "account", &[id], b"").await.status, 501);
+    let other = ("x-auth-proxy-config-id", "00000000-0000-4000-8000-000000000000");
+    for headers in [&[][..], &[other]] {
+        proxy.send(Method::POST, "wallet_kit_config", headers, b"").await.expect_error(400, 3, "");
+    }
+    let without_body = proxy.send(Method::POST, "wallet_kit_config", &[id], b"").await;
+    assert_eq!((without_body.status, without_body.header("access-control-allow-origin")), (200, None));
+
+    let strange = ("origin", "https://evil.example");
+    proxy.send(Method::POST, "wallet_kit_config", &[id, strange], b"").await.expect_error(403, 7, "");
+    let preflight = proxy.send(Method::OPTIONS, "signup", &[strange], b"").await;
+    assert_eq!((preflight.status, preflight.header("access-control-allow-headers")), (204, None));
+    let preflight = proxy.send(Method::OPTIONS, "signup", &[("origin", ORIGIN)], b"").await;
+    assert_eq!(preflight.header("access-control-allow-origin"), Some(ORIGIN));
+    let allowed = preflight.header("access-control-allow-headers").expect("headers");
+    assert!(allowed.contains("X-Auth-Proxy-Config-ID") && allowed.contains("X-Captcha-Token"), "{allowed}");
+}
+
+#[tokio::test]
+async fn the_proxy_limits_addresses_and_contacts() {
+    let mailbox = Mailbox::start(0);
+    let keys =
+        format!("allowed_origins = [\"{ORIGIN}\"]\nrequests_per_address = 8\nrequests_per_contact = 2");
+    let proxy = Proxy::start(&keys, &mailbox).await;
+    proxy.root().completed("ACTIVITY_TYPE_ENABLE_AUTH_PROXY", &json!({})).await;
+    let lookup = |contact: &str| json!({"filterType": "EMAIL", "filterValue": contact});
+    for contact in [CONTACT, "ANN@example.org"] {
+        proxy.post("account", &lookup(contact)).await.expect_error(403, 7, "");
+    }
+    proxy.post("account", &lookup(CONTACT)).await.expect_error(429, 8, "RATE_LIMIT_EXCEEDED");
+    proxy.post("account", &lookup("bob@example.org")).await.expect_error(403, 7, "");
+    let mut limited = false;
+    for _ in 0..20 {
+        limited |= proxy.post("wallet_kit_config", &json!({})).await.status == 429;
+    }
+    assert!(limited);
+}
