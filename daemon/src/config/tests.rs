@@ -228,6 +228,7 @@ fn keys_read_from(text: &str) -> BTreeSet<String> {
     document.section("pages", pages::read);
     document.section("organizations", organizations::read);
     document.section("policies", policies::read);
+    document.section("auth_proxy", auth_proxy::read);
     document.section("log", log::read);
     document.section("limits", limits::read);
     document.read_keys().iter().cloned().collect()
@@ -265,7 +266,7 @@ fn the_sample_shows_the_defaults() {
     assert!(!shown.organizations.allow_registration);
     assert_eq!(shown.policies.deny_errors, DenyErrors::Skip);
     let sample = Config::check(SAMPLE, Path::new("")).unwrap();
-    assert_eq!(sample.sms, None);
+    assert_eq!((sample.sms, sample.auth_proxy), (None, None));
     assert_eq!((sample.mail, sample.http.unwrap().trusted_proxies), (None, Vec::new()));
 }
 
