@@ -36,8 +36,20 @@ impl<'a> ReviewContext<'a> {
 
     /// Returns the id of the user with an email address, unless several users have it.
     pub(crate) fn only_user_with_email(&self, email: &str) -> Option<String> {
-        let mut holders =
-            self.organization.users.iter().filter(|user| user.user_email.as_deref() == Some(email));
+        let same = |own: &str| own.to_lowercase() == email.to_lowercase();
+        self.only_user(|user| user.user_email.as_deref().is_some_and(same))
+    }
+
+    /// Returns the id of the only user with a contact of one-time codes, in the same way.
+    pub(crate) fn only_user_with_contact(&self, contact: &str) -> Option<String> {
+        if contact.contains('@') {
+            return self.only_user_with_email(contact);
+        }
+        self.only_user(|user| user.user_phone_number.as_deref() == Some(contact))
+    }
+
+    fn only_user(&self, is_holder: impl Fn(&User) -> bool) -> Option<String> {
+        let mut holders = self.organization.users.iter().filter(|user| is_holder(user));
         let only = holders.next().filter(|_| holders.next().is_none());
         only.map(|user| user.user_id.to_string())
     }

@@ -42,7 +42,11 @@ impl Contact {
     /// Returns whether a user has the contact.
     pub fn is_of(&self, user: &User) -> bool {
         match self {
-            Self::Email(email) => user.email.as_ref() == Some(email),
+            // Mail servers ignore the case of addresses, and so do the lookups of sub-organizations.
+            Self::Email(email) => user
+                .email
+                .as_ref()
+                .is_some_and(|own| own.as_str().to_lowercase() == email.as_str().to_lowercase()),
             Self::Phone(phone) => user.phone.as_ref() == Some(phone),
         }
     }

@@ -288,6 +288,17 @@ impl Record for User {
 }
 
 impl User {
+    /// Returns the user with another email address, which is not proved yet unless `verified`. Recovery keys that were
+    /// mailed to the address before end.
+    #[must_use]
+    pub fn with_email(mut self, email: Option<Email>, verified: bool) -> Self {
+        if self.email != email {
+            self.api_keys.retain(|key| !key.is_recovery());
+        }
+        (self.email, self.email_verified) = (email, verified);
+        self
+    }
+
     /// Returns whether the user has any credential, including those that need a sign-in.
     pub fn has_credential(&self) -> bool {
         !(self.api_keys.is_empty() && self.authenticators.is_empty() && self.oauth_providers.is_empty())

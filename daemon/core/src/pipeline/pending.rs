@@ -240,7 +240,7 @@ pub(super) fn flags(
     now: Millis,
     pending: Option<&Pending<'_>>,
 ) -> Result<CanFlags, Corrupt> {
-    if !record.status.waits() || caller.organization != record.organization {
+    if !record.status.waits() || caller.organization != record.organization || caller.is_recovery {
         return Ok(CanFlags::default());
     }
     // A root user can always contribute; policies are evaluated only where they make a difference.

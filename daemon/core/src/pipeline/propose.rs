@@ -11,6 +11,7 @@ use crate::consensus::Approval;
 use crate::error::{Denied, Limit, RequestError};
 use crate::kind::{Entry, PreparedRequest};
 use crate::make::verification;
+use crate::model::FeatureName;
 use crate::model::layout;
 use crate::model::one_time_code::TokenUsage;
 use crate::view::{self, Caller, View};
@@ -92,7 +93,7 @@ impl<'a> Submission<'a> {
         entry: &Entry,
         request: &Pending<'_>,
     ) -> Result<Option<Denied>, RequestError> {
-        if self.caller.is_recovery && !entry.recovers() {
+        if self.caller.is_recovery && !(entry.recovers() && self.admits_recovery()) {
             return Ok(Some(Denied::RecoveryKey));
         }
         let Some(profile) = self.caller.session_profile else { return Ok(None) };
@@ -105,6 +106,13 @@ impl<'a> Submission<'a> {
             && !creates_credentials
             && profile.is_some_and(|profile| request.is_within(&profile.scope, &[self.approval()]));
         Ok((!is_permitted).then_some(Denied::Session))
+    }
+
+    /// Returns whether the organization still lets its users recover by mail.
+    fn admits_recovery(&self) -> bool {
+        let is_on = |feature| self.home.feature(feature).is_some();
+        let is_root = self.home.is_root(self.caller.user);
+        is_on(FeatureName::EmailRecovery) || is_root && is_on(FeatureName::RootUserEmailRecovery)
     }
 
     /// Returns the view that kinds get.

@@ -21,6 +21,7 @@ impl Submission<'_> {
         ballot: Ballot,
         runtime: &mut Runtime<'_>,
     ) -> Result<Attempt, RequestError> {
+        self.check_voting_key()?;
         let target = self.ballot_target(ballot)?;
         if target.status.is_terminal() {
             return self.show(&target);
@@ -57,6 +58,11 @@ impl Submission<'_> {
         Ok(attempt.with(commit))
     }
 
+    /// Refuses votes by recovery keys, also on recoveries.
+    fn check_voting_key(&self) -> Result<(), RequestError> {
+        if self.caller.is_recovery { Err(Denied::RecoveryKey.into()) } else { Ok(()) }
+    }
+
     fn pending(&self, target: &ActivityRecord) -> Result<Pending<'_>, RequestError> {
         Ok(Pending::of(self.world, target, &self.target, self.now)?)
     }
@@ -74,6 +80,7 @@ impl Submission<'_> {
         if self.has_voted_with_this_body(&known) {
             return self.show(&known);
         }
+        self.check_voting_key()?;
         let pending = self.pending(&known)?;
         let voters = pending.voters(&known);
         let has_voted = voters.approvals.iter().any(|approval| approval.user == self.caller.user);

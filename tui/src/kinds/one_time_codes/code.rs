@@ -28,13 +28,3 @@ pub(super) fn details(parameters: &Reader<'_>) -> Result<String> {
     let extra = [app, from].into_iter().flatten().collect::<String>();
     Ok(format!("It is valid for {lifetime} and can be tried three times.{extra}"))
 }
-
-/// Flags a link in the message, which contains the code.
-pub(super) fn flag_link(parameters: &Reader<'_>, description: &mut Description) -> Result<()> {
-    let Some(customization) = parameters.object("emailCustomization")? else { return Ok(()) };
-    if let Some(link) = customization.maybe_text("magicLinkTemplate")? {
-        let text = format!("The mail contains a link that sends the secret to {}.", quoted(link));
-        description.flag_medium("link", text);
-    }
-    Ok(())
-}

@@ -1,11 +1,13 @@
 //! Sends a one-time code to a contact.
 
-use super::code::{details, flag_link, sent};
+use super::code::{details, sent};
 use crate::kinds::prelude::*;
+use crate::kinds::sessions::session::flag_holder;
+use crate::kinds::shared::message::flag_message;
 
 pub(super) const KIND: Kind = Kind::new("INIT_OTP", "Send one-time code", describe);
 
-fn describe(parameters: &Reader<'_>, _: &ReviewContext<'_>) -> Result<Description> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let sent = sent(parameters)?;
     let mut description = Description::new(
         sent.clone(),
@@ -15,7 +17,11 @@ fn describe(parameters: &Reader<'_>, _: &ReviewContext<'_>) -> Result<Descriptio
             details(parameters)?
         ),
     );
-    flag_link(parameters, &mut description)?;
+    // A contact that no user has is usual here: people sign up with it.
+    if let Some(id) = context.only_user_with_contact(parameters.text("contact")?) {
+        flag_holder(&mut description, &id, context);
+    }
+    flag_message(parameters, &mut description)?;
     Ok(description)
 }
 

@@ -1,11 +1,13 @@
 //! Sends a one-time code to a user, which opens a session.
 
-use super::code::{details, flag_link, sent};
+use super::code::{details, sent};
 use crate::kinds::prelude::*;
+use crate::kinds::sessions::session::flag_holder;
+use crate::kinds::shared::message::flag_message;
 
 pub(super) const KIND: Kind = Kind::new("INIT_OTP_AUTH", "Send one-time code to user", describe);
 
-fn describe(parameters: &Reader<'_>, _: &ReviewContext<'_>) -> Result<Description> {
+fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
     let sent = sent(parameters)?;
     let mut description = Description::new(
         sent.clone(),
@@ -15,7 +17,11 @@ fn describe(parameters: &Reader<'_>, _: &ReviewContext<'_>) -> Result<Descriptio
             details(parameters)?
         ),
     );
-    flag_link(parameters, &mut description)?;
+    match context.only_user_with_contact(parameters.text("contact")?) {
+        Some(id) => flag_holder(&mut description, &id, context),
+        None => description.flag_high("unknown-user", "No single user with this contact is known here."),
+    }
+    flag_message(parameters, &mut description)?;
     Ok(description)
 }
 

@@ -2,6 +2,7 @@
 
 use crate::kinds::prelude::*;
 use crate::kinds::sessions::session::{flag_mailed_key, lifetime};
+use crate::kinds::shared::message::flag_message;
 use crate::text::grouped;
 
 const UNKNOWN: &str = "No single user with this email is known here.";
@@ -26,9 +27,10 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
             let text = format!("Recovers {}, who can vote in the root quorum.", context.user_named(&id));
             description.flag_high("recovers-root-user", text);
         }
-        Some(_) => {}
+        Some(id) => description.fact("recovers", context.user_named(&id)),
         None => description.flag_high("unknown-user", UNKNOWN),
     }
+    flag_message(parameters, &mut description)?;
     flag_mailed_key(&mut description, "recovery key");
     Ok(description)
 }

@@ -2,6 +2,7 @@
 
 use super::session::{flag_holder, flag_mailed_key, lifetime, replaces};
 use crate::kinds::prelude::*;
+use crate::kinds::shared::message::flag_message;
 use crate::text::grouped;
 
 pub(super) const KIND: Kind = Kind::new("EMAIL_AUTH", "Open session by mail", describe);
@@ -28,6 +29,7 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
         let text = "No single user with this email is known here.";
         description.flag_high("unknown-user", text);
     }
+    flag_message(parameters, &mut description)?;
     flag_mailed_key(&mut description, "session");
     Ok(description)
 }

@@ -1,5 +1,7 @@
 //! Sends a recovery key to a user by mail.
 
+use quorate_common::bounded::ExpirationSeconds;
+
 use crate::kinds::prelude::*;
 use crate::make::mailed_key::{self, MailedKey};
 use crate::make::sign_in;
@@ -18,6 +20,11 @@ pub(in crate::kinds) struct V1(RecoveryMailParams);
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(in crate::kinds) struct V2(AppRecoveryMailParams);
+
+/// Longest lifetime of a recovery key, in seconds: one day. Anyone who can read the mailbox can use the key.
+const LONGEST_SECONDS: u64 = 86_400;
+const TOO_LONG: &str =
+    "invalid request body: `parameters.expirationSeconds`: a recovery key lives at most 86400 seconds";
 
 /// The version-independent parameters.
 pub(in crate::kinds) struct Request(MailedKeyRequest);
@@ -65,6 +72,9 @@ impl Kind for Request {
         let has_older_feature = view.organization.feature(FeatureName::RootUserEmailRecovery).is_some();
         if !(is_root && has_older_feature) {
             sign_in::check_feature(FeatureName::EmailRecovery, view.organization)?;
+        }
+        if self.0.seconds.as_ref().is_some_and(|ExpirationSeconds(seconds)| *seconds > LONGEST_SECONDS) {
+            return Err(Wrong::Text(TOO_LONG).into());
         }
         mailed_key::check(&self.0, "Recovery", view)
     }

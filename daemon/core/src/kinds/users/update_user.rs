@@ -44,7 +44,7 @@ impl Kind for Intent {
     fn execute(self, mut user: User, context: &mut Execution<'_>) -> Result<UserResult, RequestError> {
         user.name = self.user_name.unwrap_or(user.name);
         if self.user_email.is_some() {
-            (user.email, user.email_verified) = (self.user_email, false);
+            user = user.with_email(self.user_email, false);
         }
         if self.user_phone_number.is_some() {
             (user.phone, user.phone_verified) = (self.user_phone_number, false);

@@ -37,7 +37,7 @@ impl Kind for Intent {
         let email = user::contact(self.user_email.as_str(), Email::parse, "userEmail")?;
         let contact = email.clone().map(Contact::Email);
         let proof = verification::prove(self.verification_token.as_ref(), contact.as_ref(), view)?;
-        Ok((User { email, email_verified: proof.is_some(), ..view.user(self.user_id)?.clone() }, proof))
+        Ok((view.user(self.user_id)?.clone().with_email(email, proof.is_some()), proof))
     }
 
     fn has_secret(&self) -> bool {

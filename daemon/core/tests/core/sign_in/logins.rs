@@ -141,6 +141,25 @@ fn several_users_with_a_contact_are_distinguished_by_their_proof() {
 }
 
 #[test]
+fn the_case_of_an_address_makes_no_difference() {
+    let mut fixture = Fixture::new(1);
+    let (id, first, second) = (fixture.id, fixture.user.clone(), fixture.spare.clone());
+    let email = |user: &Person, text: &str| json!({"userId": user.user, "userEmail": text});
+    fixture.execute("ACTIVITY_TYPE_UPDATE_USER_EMAIL", &email(&first, "Bob@house.example"));
+    let token = |fixture: &mut Fixture, contact: &str| {
+        let code = init(fixture, "INIT_OTP", contact, &json!({}), NOW).expect("a code is sent");
+        verify(fixture, &code.id, &code.code, NOW).expect("the code is right")
+    };
+    let one = token(&mut fixture, "bob@house.example");
+    log_in(&mut fixture, id, &one, 30, NOW).expect("the address is that of the user");
+    // Another user takes the same address in another spelling. The user who proved it gets the session.
+    fixture.execute("ACTIVITY_TYPE_UPDATE_USER_EMAIL", &email(&second, "BOB@house.example"));
+    let other = token(&mut fixture, "BOB@house.example");
+    let claims = log_in(&mut fixture, id, &other, 31, NOW).expect("a session");
+    assert_eq!(claims["user_id"], json!(first.user));
+}
+
+#[test]
 fn disabled_features_and_channels_are_refused() {
     let mut fixture = Fixture::new(1);
     let id = fixture.id;

@@ -228,6 +228,63 @@ fn a_recovery_key_does_nothing_else() {
 }
 
 #[test]
+fn a_recovery_key_does_not_vote_on_recoveries() {
+    let mut fixture = Fixture::new(2);
+    let (id, user, other) = (fixture.id, fixture.roots[1].clone(), fixture.roots[0].clone());
+    let first = run(&mut fixture, "INIT_USER_EMAIL_RECOVERY", &mailed(&json!({})), NOW).expect("it waits");
+    let approve = json!({"fingerprint": first["fingerprint"]});
+    let sent = submit(&mut fixture, &user, id, "APPROVE_ACTIVITY", &approve, NOW).expect("approved");
+    let key = with_bundle(&user, &mailed_bundle(&fixture.memory, &sent));
+    // A policy that denies recoveries makes the root quorum decide on them.
+    let deny = json!({"policyName": "no recovery", "effect": "EFFECT_DENY", "condition": "activity.kind == 'RECOVER_USER'",
+        "consensus": "true", "notes": ""});
+    let policy = run(&mut fixture, "CREATE_POLICY_V3", &deny, NOW).expect("it waits");
+    let approve = json!({"fingerprint": policy["fingerprint"]});
+    submit(&mut fixture, &user, id, "APPROVE_ACTIVITY", &approve, NOW).expect("approved");
+    let recover = json!({"userId": other.user, "authenticator": samples::authenticator("recovered")});
+    let body = fixture.body(id, "ACTIVITY_TYPE_RECOVER_USER", &recover, NOW);
+    let waits = fixture.send(&other, "recover_user", &body, NOW).expect("it waits")["activity"].clone();
+    assert_eq!(waits["status"], "ACTIVITY_STATUS_CONSENSUS_NEEDED");
+    let target = json!({"fingerprint": waits["fingerprint"]});
+    for name in ["APPROVE_ACTIVITY", "REJECT_ACTIVITY"] {
+        let error = submit(&mut fixture, &key, id, name, &target, NOW).expect_err(name);
+        assert_eq!(error.code, Code::PermissionDenied, "{name}");
+    }
+    let error = fixture.send(&key, "recover_user", &body, NOW).expect_err("the same bytes");
+    assert_eq!(error.code, Code::PermissionDenied);
+    let query = json!({"organizationId": id, "activityId": waits["id"]}).to_string().into_bytes();
+    let seen = fixture.memory.query("get_activity", &key.stamps(&query), &query, NOW).expect("it may query");
+    assert_eq!(
+        (&seen["activity"]["canApprove"], &seen["activity"]["canReject"]),
+        (&json!(false), &json!(false))
+    );
+    submit(&mut fixture, &user, id, "APPROVE_ACTIVITY", &target, NOW).expect("the registered key votes");
+}
+
+#[test]
+fn a_recovery_key_ends_with_its_address_and_its_feature_and_within_a_day() {
+    for change in ["UPDATE_USER_EMAIL", "UPDATE_USER", "REMOVE_ORGANIZATION_FEATURE", "UPDATE_USER_NAME"] {
+        let mut fixture = Fixture::new(1);
+        let (id, user) = (fixture.id, fixture.roots[1].clone());
+        let long = mailed(&json!({"expirationSeconds": "86401"}));
+        let error = run(&mut fixture, "INIT_USER_EMAIL_RECOVERY", &long, NOW).expect_err("more than a day");
+        assert_eq!(error.code, Code::InvalidArgument);
+        let parameters = mailed(&json!({"expirationSeconds": "86400"}));
+        let sent = run(&mut fixture, "INIT_USER_EMAIL_RECOVERY", &parameters, NOW).expect("sent");
+        let key = with_bundle(&user, &mailed_bundle(&fixture.memory, &sent));
+        let parameters = match change {
+            "REMOVE_ORGANIZATION_FEATURE" => json!({"name": "FEATURE_NAME_EMAIL_RECOVERY"}),
+            "UPDATE_USER_NAME" => json!({"userId": user.user, "userName": "renamed"}),
+            _ => json!({"userId": user.user, "userEmail": "new@house.example", "userTagIds": []}),
+        };
+        run(&mut fixture, change, &parameters, NOW).expect("changed");
+        let recover = json!({"userId": user.user, "authenticator": samples::authenticator("recovered")});
+        let recovered = submit(&mut fixture, &key, id, "RECOVER_USER", &recover, NOW);
+        assert_eq!(recovered.is_ok(), change == "UPDATE_USER_NAME", "{change}: {recovered:?}");
+    }
+}
+
+#[test]
 fn a_limited_session_opens_no_other() {
     let mut fixture = Fixture::new(1);
     let (id, root) = (fixture.id, fixture.roots[1].clone());
