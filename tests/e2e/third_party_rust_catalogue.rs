@@ -143,6 +143,7 @@ async fn the_rust_client_calls_every_operation() {
     users::api_keys(&participants).await;
     users::authenticators(&participants).await;
     users::oauth_providers(&participants).await;
+    users::mfa_policies(&participants).await;
     keys::private_keys(&participants).await;
     keys::tags(&participants).await;
     keys::wallets(&participants).await;

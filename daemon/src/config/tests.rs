@@ -223,6 +223,7 @@ fn keys_read_from(text: &str) -> BTreeSet<String> {
     document.section("store", store::read);
     document.section("key", key::read);
     document.section("webhook", webhook::read);
+    document.section("oidc", oidc::read);
     document.section("mail", mail::read);
     document.section("sms", sms::read);
     document.section("pages", pages::read);

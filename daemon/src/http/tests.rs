@@ -631,7 +631,7 @@ async fn answers_have_the_headers_that_clients_compare() {
         "access-control-allow-methods: POST, OPTIONS\r\n",
         "access-control-max-age: 86400\r\n",
         "access-control-allow-headers: Content-Type, X-Client-Version, X-Stamp, X-Stamp-Webauthn, \
-         X-Stamp-Attested, X-Session, X-Auth-Proxy-Config-ID\r\n",
+         X-Stamp-Attested, X-Session, X-Auth-Proxy-Config-ID, X-Captcha-Token\r\n",
     ] {
         assert!(preflight.contains(header), "{header} is missing in {preflight}");
     }

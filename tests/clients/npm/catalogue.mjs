@@ -9,6 +9,8 @@ import { policies, votes } from "./policies.mjs";
 import { children, contracts, invitations, organization } from "./organization.mjs";
 import { sessions } from "./sessions.mjs";
 import { signIn } from "./sign_in.mjs";
+import { mfa } from "./mfa.mjs";
+import { oidc } from "./oidc.mjs";
 import { allowlists, endpoints, profiles } from "./settings.mjs";
 
 const [first, second] = credentials.rootUsers;
@@ -34,6 +36,8 @@ const parts = {
   profiles,
   sessions,
   signIn,
+  oidc,
+  mfa,
   contracts,
   invitations,
   children,

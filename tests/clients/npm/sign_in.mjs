@@ -21,10 +21,10 @@ const { witnesses } = JSON.parse(readFileSync(new URL("../../../assets/vectors/w
 const [, witness] = witnesses;
 const contact = "signer@example.org";
 
-// Waits for the next mail, which must be to the user.
-async function nextMail() {
+// Waits for the next mail, which must be to this receiver.
+async function nextMail(receiver = contact) {
   const mail = await anyMail();
-  if (mail.to.join() !== contact) throw new Error(`unexpected mail to ${mail.to}`);
+  if (mail.to.join() !== receiver) throw new Error(`unexpected mail to ${mail.to}`);
   return mail;
 }
 
@@ -160,8 +160,9 @@ async function recovery({ alice }, userId) {
 
 // Signs up, as the clients' guides do it: the application looks for a sub-organization with this contact, creates one for
 // the user, who has no key yet, and opens a session in it with a code that the parent organization sent.
-async function signUp({ alice }) {
+async function signUpByLogin({ alice }) {
   const seen = {};
+  const contact = "newcomer@example.org";
   const filter = { filterType: "EMAIL", filterValue: contact };
   const found = async () => plain([(await alice.getVerifiedSubOrgIds(filter)).organizationIds, (await alice.getSubOrgIds(filter)).organizationIds]);
   seen.before = await found();
@@ -175,12 +176,12 @@ async function signUp({ alice }) {
   seen.create = result(create);
   seen.unverified = await found();
   const init = await alice.initOtp({ otpType: "OTP_TYPE_EMAIL", contact, appName: "npm app" });
-  const { secret } = await nextMail();
-  const holder = keyPair("sign-up token key");
+  const { secret } = await nextMail(contact);
+  const holder = keyPair("newcomer token key");
   const encryptedOtpBundle = await encryptOtpCodeToBundle(secret, init.otpEncryptionTargetBundle, holder.publicKey, quorumPublicKey);
   const { verificationToken } = await alice.verifyOtp({ otpId: init.otpId, encryptedOtpBundle });
   const { id } = await verifyOtpVerificationToken(verificationToken, quorumPublicKey);
-  const session = keyPair("sign-up session key");
+  const session = keyPair("newcomer session key");
   const clientSignature = signature(holder, id, session.publicKey);
   await alice.otpLogin({ organizationId, verificationToken, publicKey: session.publicKey, clientSignature });
   const user = client(session, organizationId);
@@ -205,7 +206,9 @@ export async function signIn(cast) {
   seen.signUp = await signUp(cast);
   seen.bundle = await bundle(cast);
   seen.recovery = await recovery(cast, userId);
-  seen.signUp = await signUp(cast);
+  seen.signUpByLogin = await signUpByLogin(cast);
+  const { emailEvents } = await alice.listEmailEvents({ email: contact, eventType: "Send" });
+  seen.events = emailEvents.map(({ toAddress, eventType }) => `${eventType} ${toAddress}`);
   const { apiKeys } = await alice.getApiKeys({ userId });
   seen.types = apiKeys.map((each) => each.credential.type);
   await alice.deleteUsers({ userIds: [userId] });

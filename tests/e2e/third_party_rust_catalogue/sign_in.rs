@@ -42,6 +42,8 @@ pub(super) async fn sign_in(participants: &Participants, mailbox: &Mailbox) {
     code(participants, mailbox, user).await;
     bundles(participants, mailbox, user).await;
     recovery(participants, mailbox, user).await;
+    let events = fetch!(alice, list_email_events, {"email": CONTACT, "eventType": "Send"});
+    assert_eq!(events["emailEvents"].as_array().map(Vec::len), Some(4), "four mails were sent: {events}");
     submit!(alice, delete_users, {"userIds": [user]});
     for name in FEATURES {
         submit!(alice, remove_organization_feature, {"name": name});

@@ -4,7 +4,7 @@ use quorate_tests::keys::Key;
 use quorate_tests::passkey::Passkey;
 use serde_json::{Value, json};
 
-use super::{Participants, listed, text};
+use super::{Participants, assert_refused, listed, text};
 
 fn api_key(name: &str) -> Value {
     json!({"apiKeyName": name, "publicKey": Key::named(name).public_key(), "curveType": "API_KEY_CURVE_P256"})
@@ -122,4 +122,36 @@ pub(super) async fn oauth_providers(Participants { daemon, alice, .. }: &Partici
     let deleted = submit!(alice, delete_oauth_providers, {"userId": user, "providerIds": [id]});
     assert_eq!(deleted, json!({"providerIds": [id]}));
     assert_eq!(fetch!(alice, get_oauth_providers, {"userId": user}), json!({"oauthProviders": []}));
+    let token = "a.b.c";
+    let target = "04".repeat(65);
+    assert_refused(
+        try_submit!(alice, oauth, {"oidcToken": token, "targetPublicKey": target}),
+        400,
+        "invalid",
+    );
+    let public_key = "02".repeat(33);
+    let login = try_submit!(alice, oauth_login, {"oidcToken": token, "publicKey": public_key});
+    assert_refused(login, 400, "invalid OIDC token");
+}
+
+pub(super) async fn mfa_policies(Participants { daemon, alice, .. }: &Participants) {
+    let user = daemon.root_id(1);
+    let steps = json!([{"any": [{"type": "AUTHENTICATION_TYPE_API_KEY"}]}]);
+    let mut policy = json!({"userId": user, "mfaPolicyName": "rust", "condition": "activity.kind == 'DELETE_WALLETS'",
+        "requiredAuthenticationMethods": steps, "order": 1, "notes": "noted"});
+    let created = submit!(alice, create_mfa_policy, (policy));
+    let id = text(&created["mfaPolicyId"]);
+    policy["mfaPolicyId"] = json!(id);
+    policy["mfaPolicyName"] = json!("rust renamed");
+    assert_eq!(submit!(alice, update_mfa_policy, (policy)), json!({"mfaPolicyId": id}));
+    let shown = fetch!(alice, get_mfa_policy, {"userId": user, "mfaPolicyId": id});
+    assert_eq!(shown["mfaPolicy"]["mfaPolicyName"], "rust renamed");
+    assert_eq!(shown["mfaPolicy"]["requiredAuthenticationMethods"], steps);
+    let all = fetch!(alice, get_mfa_policies, {"userId": user});
+    assert_eq!(all["mfaPolicies"], json!([shown["mfaPolicy"]]));
+    let activities = fetch!(alice, get_activities, {"filterByStatus": [], "filterByType": []});
+    let activity = text(&activities["activities"][0]["id"]);
+    assert_eq!(fetch!(alice, get_mfa_status, {"activityId": activity}), json!({"mfaStatuses": []}));
+    let deleted = submit!(alice, delete_mfa_policy, {"userId": user, "mfaPolicyId": id});
+    assert_eq!(deleted, json!({"mfaPolicyId": id}));
 }
