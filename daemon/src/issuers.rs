@@ -19,9 +19,9 @@ use crate::cache::TwoGenerations;
 use crate::outgoing::{Dialler, Outcome, OutgoingUrl, ReceiverPolicy};
 
 /// How long fetched keys are used. A key that its issuer revoked is accepted for as long.
-const LIFETIME: Duration = Duration::from_secs(600);
+const LIFETIME: Duration = Duration::from_mins(10);
 /// Minimum time between two fetches because of a key id that is not known.
-const REFRESH: Duration = Duration::from_secs(60);
+const REFRESH: Duration = Duration::from_mins(1);
 /// Minimum time between two fetches of which the first failed.
 const RETRY: Duration = Duration::from_secs(10);
 /// Deadline of a fetch, which consists of two requests.

@@ -93,7 +93,7 @@ impl AttestedStamp {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
     use base64ct::{Base64UrlUnpadded, Encoding};
     use p256::ecdsa::signature::Signer;

@@ -27,7 +27,7 @@ enum Attested<'a> {
     /// The caller has this contact.
     Contact(Box<verification::Proof>),
     /// The caller has this identity.
-    Identity(IdToken<'a>),
+    Identity(Box<IdToken<'a>>),
 }
 
 /// A request whose stamp is verified, and whose user is not known yet.
@@ -89,7 +89,7 @@ impl Request<'_> {
             AttestationType::IdToken => {
                 let token = IdToken::read(&stamp.attestation);
                 let token = token.filter(|token| token.is_for_key(&stamp.public_key));
-                Ok(Attested::Identity(token.ok_or(Intent::OidcToken)?))
+                Ok(Attested::Identity(Box::new(token.ok_or(Intent::OidcToken)?)))
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Key sets and configuration documents. Tokens are tested through the kinds that accept them, and with a real issuer.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use serde_json::json;
 

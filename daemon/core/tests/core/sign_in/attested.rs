@@ -4,6 +4,7 @@ use base64ct::{Base64UrlUnpadded, Encoding};
 use quorate_common::api_error::{ApiError, Code};
 use quorate_common::ids::OrganizationId;
 use quorate_common::stamp::{ApiKeyCurve, Stamp, Stamper};
+use quorate_common::token::TokenEnd;
 use quorate_core::authn::{Credentials, Header};
 use serde_json::{Value, json};
 
@@ -128,7 +129,6 @@ fn invalid_attestations_are_rejected() {
     let memory = crate::memory::Memory::default();
     let invalid = "invalid verification token";
     let nobody = "no user found for attested identity";
-    use quorate_common::token::TokenEnd;
     let end = |millis: u64| TokenEnd::Millis(millis.to_string());
     for (name, claims, expected) in [
         ("other key", Claims { key: Some(public_key(33)), ..valid.clone() }, invalid),

@@ -251,7 +251,7 @@ fn found(fixture: &Fixture, filter: &str, value: &str) -> Result<Value, ApiError
 }
 
 /// Creates a sub-organization whose root user has these identities, and returns its id.
-fn child(fixture: &mut Fixture, key: u32, providers: Value) -> OrganizationId {
+fn child(fixture: &mut Fixture, key: u32, providers: &Value) -> OrganizationId {
     let user = json!({"userName": "root", "apiKeys": [{"apiKeyName": "k", "publicKey": public_key(key), "curveType": "API_KEY_CURVE_P256"}],
         "authenticators": [], "oauthProviders": providers});
     let parameters = json!({"subOrganizationName": "new", "rootUsers": [user], "rootQuorumThreshold": 1});
@@ -265,9 +265,9 @@ fn sub_organizations_are_found_by_proven_identities() {
     let mut fixture = Fixture::new(1);
     let claims = |subject: &str, audience: &str| json!({"providerName": "c", "oidcClaims": {"iss": ISSUER, "aud": audience, "sub": subject}});
     let proven = json!({"providerName": "t", "oidcToken": Token::new("mira", "").sign()});
-    let first = child(&mut fixture, 70, json!([proven, claims("mira at another application", "other")]));
+    let first = child(&mut fixture, 70, &json!([proven, claims("mira at another application", "other")]));
     let claimed =
-        child(&mut fixture, 71, json!([claims("mira", "audience"), claims("squatter", "audience")]));
+        child(&mut fixture, 71, &json!([claims("mira", "audience"), claims("squatter", "audience")]));
     let text =
         |subject: &str, audience: &str| json!({"iss": ISSUER, "aud": audience, "sub": subject}).to_string();
     // The identity that another sub-organization only claims does not hide the one that is proven.
