@@ -6,11 +6,12 @@
 
 mod events;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use quorate_common::ids::OrganizationId;
 use quorate_core::error::Corrupt;
 use quorate_core::message_events::Message;
 use quorate_core::model::Millis;
@@ -33,6 +34,9 @@ use crate::telemetry::Metrics;
 
 /// Maximum number of messages that are read in one pass.
 const BATCH: usize = 256;
+/// Maximum number of messages of one tenant that are sent in one pass. The others wait for a later pass, so that the
+/// messages of a tenant with many do not delay those of the others for long.
+const SHARE: usize = 4;
 /// Maximum time between two passes.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
@@ -183,7 +187,7 @@ impl<C: Channel> Queue<C> {
         until.map_or(LONGEST_WAIT, |until| Duration::from_millis(until.saturating_sub(now)).min(LONGEST_WAIT))
     }
 
-    /// Reads some of the queued messages and returns those that are due.
+    /// Reads some of the queued messages and returns those that are due, at most [`SHARE`] of each tenant.
     fn read_due(&mut self) -> Result<Vec<(Key, C::Message)>, Corrupt> {
         C::reach(Step::Read);
         if self.after.is_none() {
@@ -193,6 +197,7 @@ impl<C: Channel> Queue<C> {
         let keys = records.keys(Page { after: self.after.as_deref(), ..Page::first(C::QUEUE, BATCH) })?;
         let is_full = keys.len() == BATCH;
         let mut due = Vec::new();
+        let mut shares: HashMap<Option<OrganizationId>, usize> = HashMap::new();
         for key in &keys {
             let Some(message) = readable::<C::Message>(records.read(key))? else {
                 // The message may have been sent since its key was read.
@@ -206,7 +211,10 @@ impl<C: Channel> Queue<C> {
                 continue;
             };
             let (_, time) = C::schedule(&message);
-            if time <= now() {
+            let tenant = self.channel.described(key, &message).map(|message| message.origin.keeper);
+            let share = shares.entry(tenant).or_default();
+            if time <= now() && *share < SHARE {
+                *share = share.saturating_add(1);
                 due.push((key.clone(), message));
             } else {
                 self.next = Some(self.next.map_or(time, |next| next.min(time)));

@@ -5,7 +5,7 @@ use quorate_common::bundle::TargetPublicKey;
 use quorate_common::ids::{ApiKeyId, UserId};
 
 use super::session::{self, NewSession};
-use super::sign_in;
+use super::{one_time_code, sign_in};
 use crate::bundles;
 use crate::error::{Corrupt, Intent, RequestError};
 use crate::execution::Execution;
@@ -48,7 +48,7 @@ impl MailedKey {
     /// Makes the key and mails it. Returns the ids of the user and the key.
     ///
     /// # Errors
-    /// If the mail cannot be composed.
+    /// If too many such mails were sent to the address, or the mail cannot be composed.
     pub fn send(
         self,
         request: &MailedKeyRequest,
@@ -57,6 +57,7 @@ impl MailedKey {
         context: &mut Execution<'_>,
     ) -> Result<(UserId, ApiKeyId), RequestError> {
         let Self { user, target, name, branding } = self;
+        one_time_code::count_mail(&Contact::Email(request.email.clone()), context)?;
         let (bundle, public_key) = bundles::new_credential(&target, context)?;
         let seconds = session::seconds(request.seconds);
         let organization = context.organization.head.name.as_str();

@@ -98,6 +98,18 @@ impl NewCode {
     }
 }
 
+/// Counts a mail with a key to a contact, as codes are counted. Such mails and codes have separate limits.
+///
+/// # Errors
+/// [`Intent::TooManyCodes`] if too many such mails were sent to the contact, or the error of the store.
+pub fn count_mail(contact: &Contact, context: &mut Execution<'_>) -> Result<(), RequestError> {
+    let (now, address) = (context.now(), contact.as_str().to_lowercase());
+    let number = next_number(&["mail", &address], &context.view())?;
+    let sent = SentCode { id: OtpId::random(context.random()), sent: now };
+    context.claim(Claim::Sent(["mail".to_owned(), address], number, sent), now.saturating_add(WINDOW_MILLIS));
+    Ok(())
+}
+
 /// Returns the number of the next code to a receiver.
 fn next_number(receiver: &[&str; 2], view: &View<'_>) -> Result<u32, RequestError> {
     let sent = view.records().sent_codes(receiver, SENT_READ)?;

@@ -104,6 +104,16 @@ impl Fixture {
         self.executor.commit(Commit { writes, ..Commit::default() }).await.unwrap();
     }
 
+    /// Queues a message of another tenant that is due now.
+    async fn put_of(&self, tenant: u8, number: u32, text: &str) {
+        let to = Phone::parse("+4915112345678".to_owned()).unwrap();
+        let mut sms = Sms::new(to, text.to_owned(), 0);
+        let keeper = OrganizationId::from_bytes([tenant; 16]);
+        sms.origin = Some(MessageOrigin { organization: keeper, keeper, queued: 0 });
+        let writes = vec![Write::put(key(number), &sms).unwrap().with(Effect::Sms)];
+        self.executor.commit(Commit { writes, ..Commit::default() }).await.unwrap();
+    }
+
     /// Returns the queued messages that can be read.
     fn queued(&self) -> Vec<Sms> {
         let records = self.executor.world().records();
@@ -211,4 +221,29 @@ async fn a_running_queue_sends_what_is_committed_and_stops() {
     }
     stop.cancel();
     running.await.unwrap();
+}
+
+#[tokio::test]
+async fn many_messages_of_one_tenant_do_not_delay_another() {
+    let fixture = Fixture::new(Outcome::Accepted);
+    for number in 0..300 {
+        fixture.put_of(1, number, "one of many").await;
+    }
+    fixture.put_of(2, 300, "the only one").await;
+    let mut queue = fixture.queue();
+    // The second pass reads on after the first batch.
+    queue.work().await.unwrap();
+    queue.work().await.unwrap();
+    let sent = fixture.channel.sent.lock().unwrap().clone();
+    assert_eq!(sent.iter().filter(|text| *text == "the only one").count(), 1);
+    assert_eq!(sent.len(), 2 * SHARE + 1);
+    // The rest is sent without waiting, and nothing is lost or repeated.
+    let mut passes = 0;
+    while fixture.channel.sent.lock().unwrap().len() < 301 {
+        assert_eq!(queue.wait_time(now()), Duration::ZERO);
+        queue.work().await.unwrap();
+        passes += 1;
+        assert!(passes < 200);
+    }
+    assert_eq!(fixture.queued().len(), 0);
 }

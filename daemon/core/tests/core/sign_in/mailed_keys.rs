@@ -105,13 +105,15 @@ fn a_mailed_key_opens_a_session() {
     }
     let link = json!({"appName": "House", "magicLinkTemplate": "https://house.example/in?token=%s"});
     let more = json!({"emailCustomization": link, "invalidateExisting": true, "expirationSeconds": "60"});
-    let sent = run(&mut fixture, "EMAIL_AUTH_V3", &mailed(&more), NOW).expect("a mail is sent");
+    // Three mails were sent within three minutes.
+    let later = NOW + 180_000;
+    let sent = run(&mut fixture, "EMAIL_AUTH_V3", &mailed(&more), later).expect("a mail is sent");
     let link = mailed_bundle(&fixture.memory, &sent);
     let session = with_bundle(&user, link.strip_prefix("https://house.example/in?token=").expect("the link"));
-    whoami(&fixture, &session, id, NOW + 59_999).expect("a session");
-    whoami(&fixture, &session, id, NOW + 60_000).expect_err("the session has ended");
+    whoami(&fixture, &session, id, later + 59_999).expect("a session");
+    whoami(&fixture, &session, id, later + 60_000).expect_err("the session has ended");
     for earlier in sessions {
-        whoami(&fixture, &earlier, id, NOW).expect_err("the earlier sessions ended");
+        whoami(&fixture, &earlier, id, later).expect_err("the earlier sessions ended");
     }
     // The receipt of the mail proves nothing before the key stamps.
     assert!(!fixture.memory.stored(id).user(user.user).expect("a user").email_verified);
@@ -317,4 +319,21 @@ fn a_limited_session_opens_no_other() {
         let answer = submit(&mut fixture, &limited, id, name, &parameters, NOW);
         refused(answer, "the session profile does not permit this activity");
     }
+}
+
+#[test]
+fn the_fourth_mail_with_a_key_within_three_minutes_is_refused() {
+    let mut fixture = Fixture::new(1);
+    let spellings = ["root1@house.example", "ROOT1@house.example", "Root1@House.example"];
+    for (email, name) in
+        spellings.into_iter().zip(["EMAIL_AUTH", "INIT_USER_EMAIL_RECOVERY", "EMAIL_AUTH_V3"])
+    {
+        run(&mut fixture, name, &mailed(&json!({"email": email})), NOW).expect(name);
+    }
+    for name in ["EMAIL_AUTH", "INIT_USER_EMAIL_RECOVERY"] {
+        let error = run(&mut fixture, name, &mailed(&json!({})), NOW + 179_999).expect_err("too many");
+        assert!(error.message.starts_with("Max number of OTPs have been initiated"), "{}", error.message);
+    }
+    run(&mut fixture, "EMAIL_AUTH", &mailed(&json!({})), NOW + 180_001)
+        .expect("the limit is one of three minutes");
 }
