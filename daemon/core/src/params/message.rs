@@ -213,12 +213,19 @@ fn link_template(text: &str) -> Result<String, RequestError> {
     let is_allowed =
         |url: Url| url.scheme() == "https" || (url.scheme() == "http" && url.host_str() == Some("localhost"));
     let allowed = parse(&text.replace(LINK_SECRET, "x")).is_some_and(is_allowed);
-    if once && allowed && origin("x") == origin("1y") {
+    if once && allowed && is_unambiguous(text) && origin("x") == origin("1y") {
         return Ok(text.to_owned());
     }
     let message = "invalid request body: `emailCustomization.magicLinkTemplate`: \
                    must be a URL with https that contains %s once, after the host";
     Err(Intent::Text(message).into())
+}
+
+/// Returns whether all programs read a URL alike: visible ASCII without backslashes, with two slashes before the host. Mail
+/// programs parse links in their own ways.
+fn is_unambiguous(text: &str) -> bool {
+    let after_scheme = text.split_once("://").map_or("/", |(_, rest)| rest);
+    !after_scheme.starts_with('/') && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
 }
 
 /// Parses a URL without user name and password. White space and control characters, which parsers of URLs
@@ -284,6 +291,13 @@ mod tests {
             "javascript:alert('%s')",
             "acme://in/%s",
             "https://acme.example/\t%s",
+            "https:acme.example/%s",
+            "https:/acme.example/%s",
+            "https:///acme.example/%s",
+            "https:\\\\acme.example\\%s",
+            "https://acme.example\\@evil.example/%s",
+            "https://acme\u{200b}.example/%s",
+            "https://acme.example/\u{202e}%s",
         ] {
             assert!(link_template(bad).is_err(), "{bad}");
         }

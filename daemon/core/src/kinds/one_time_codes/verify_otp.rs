@@ -6,7 +6,7 @@ use quorate_common::stamp::{ApiKeyCurve, StampKey};
 use quorate_common::token::TokenEnd;
 
 use crate::kinds::prelude::*;
-use crate::make::{one_time_code, verification};
+use crate::make::{code_request, one_time_code, verification};
 use crate::params::one_time_code::{CODE, ENCRYPTED_CODE, TokenLifetime};
 use crate::params::secret_text::SecretText;
 
@@ -69,6 +69,7 @@ impl Kind for V1 {
 
     fn execute(self, key: Option<String>, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
         let accepted = one_time_code::accept_plain(self.otp_id, self.otp_code.reveal(), context)?;
+        code_request::check_feature(&accepted.contact, context.organization)?;
         let exp = TokenEnd::Seconds(end(self.expiration_seconds, context) / 1000);
         Ok(Outcome { verification_token: verification::issue(&accepted.contact, key, exp, context)? })
     }
@@ -92,6 +93,7 @@ impl Kind for V2 {
 
     fn execute(self, sealed: Sealed, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
         let accepted = one_time_code::accept_encrypted(self.otp_id, &sealed, context)?;
+        code_request::check_feature(&accepted.contact, context.organization)?;
         let key = Some(client_key(&accepted.flow)?);
         let exp = TokenEnd::Millis(end(self.expiration_seconds, context).to_string());
         Ok(Outcome { verification_token: verification::issue(&accepted.contact, key, exp, context)? })

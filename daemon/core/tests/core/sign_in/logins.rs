@@ -165,6 +165,7 @@ fn disabled_features_and_channels_are_refused() {
     let id = fixture.id;
     let code = init(&mut fixture, "INIT_OTP", EMAIL, &json!({}), NOW).expect("a code is sent");
     let token = verify(&mut fixture, &code.id, &code.code, NOW).expect("the code is right");
+    let open = init(&mut fixture, "INIT_OTP", EMAIL, &json!({}), NOW).expect("a code is sent");
     let contact = |contact: &str| {
         let otp_type = if contact.starts_with('+') { "OTP_TYPE_SMS" } else { "OTP_TYPE_EMAIL" };
         json!({"otpType": otp_type, "contact": contact})
@@ -186,6 +187,8 @@ fn disabled_features_and_channels_are_refused() {
     }
     let text = "FEATURE_NAME_OTP_EMAIL_AUTH is not enabled in this organization";
     refused(log_in(&mut fixture, id, &token, 30, NOW), text);
+    let error = verify(&mut fixture, &open.id, &open.code, NOW).expect_err("codes prove nothing anymore");
+    assert_eq!(error.message, text);
     let auth = json!({"otpId": fixture.sign_in.auth[0], "otpCode": fixture.sign_in.auth[1],
         "targetPublicKey": target().public().hex()});
     refused(run(&mut fixture, "OTP_AUTH", &auth, NOW), text);
