@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use quorate_common::api_error::{ApiError, Code};
-use quorate_common::ids::OrganizationId;
 use quorate_core::error::{Intent, RequestError};
 use quorate_core::id_token::{IssuerKeys, configuration_url, key_set_url};
 use tokio::sync::watch;
@@ -17,6 +16,7 @@ use tokio::time::Instant;
 
 use crate::cache::TwoGenerations;
 use crate::outgoing::{Dialler, Outcome, OutgoingUrl, ReceiverPolicy};
+use crate::readers::Account;
 
 /// How long fetched keys are used. A key that its issuer revoked is accepted for as long.
 const LIFETIME: Duration = Duration::from_mins(10);
@@ -31,9 +31,11 @@ const DOCUMENT_BYTES: usize = 128 * 1024;
 /// Maximum number of issuers whose keys are cached.
 const ISSUERS: usize = 512;
 /// Maximum number of concurrent fetches.
-const FETCHES: usize = 64;
-/// Maximum number of concurrent fetches for one tenant.
-const FETCHES_OF_TENANT: usize = 8;
+const FETCHES: usize = 128;
+/// Maximum number of concurrent fetches for one tenant: a top-level organization with its sub-organizations.
+const FETCHES_OF_TENANT: usize = 32;
+/// Maximum number of concurrent fetches for one organization of a tenant.
+const FETCHES_OF_ORGANIZATION: usize = 4;
 
 /// Which issuers are accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -57,9 +59,9 @@ struct Fetched {
     failure: &'static str,
 }
 
-/// Fetches in progress, by issuer, with the tenant of the first request that needs the keys. The sender is dropped when
+/// Fetches in progress, by issuer, with the account of the first request that needs the keys. The sender is dropped when
 /// the fetch ends.
-type Fetches = HashMap<String, (OrganizationId, watch::Receiver<()>)>;
+type Fetches = HashMap<String, (Account, watch::Receiver<()>)>;
 
 /// The keys of issuers. Cheap to clone.
 #[derive(Clone)]
@@ -123,12 +125,12 @@ impl Issuers {
         &self,
         issuer: &str,
         key_id: Option<&str>,
-        tenant: OrganizationId,
+        account: Account,
     ) -> Result<(), ApiError> {
         if self.keys(issuer, key_id).is_some() {
             return Ok(());
         }
-        let mut ended = self.join(issuer, tenant)?;
+        let mut ended = self.join(issuer, account)?;
         // The error means that the fetch has ended.
         let _ = ended.changed().await;
         Ok(())
@@ -136,18 +138,25 @@ impl Issuers {
 
     /// Returns a receiver that is closed when the fetch ends, and starts the fetch unless it is in progress. It continues
     /// if all requests that need it are cancelled.
-    fn join(&self, issuer: &str, tenant: OrganizationId) -> Result<watch::Receiver<()>, ApiError> {
+    fn join(&self, issuer: &str, account: Account) -> Result<watch::Receiver<()>, ApiError> {
         let mut fetches = self.0.fetches.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, ended)) = fetches.get(issuer) {
             return Ok(ended.clone());
         }
-        let of_tenant = fetches.values().filter(|(one, _)| *one == tenant).count();
-        if fetches.len() >= FETCHES || of_tenant >= FETCHES_OF_TENANT {
+        let count = |is_counted: &dyn Fn(&Account) -> bool| {
+            fetches.values().filter(|(one, _)| is_counted(one)).count()
+        };
+        let of_tenant = count(&|one| one.tenant == account.tenant);
+        let of_organization = count(&|one| one.organization == account.organization);
+        if fetches.len() >= FETCHES
+            || of_tenant >= FETCHES_OF_TENANT
+            || of_organization >= FETCHES_OF_ORGANIZATION
+        {
             let message = "too many OpenID Connect issuers are being contacted; try again later";
             return Err(ApiError::new(Code::ResourceExhausted, message).reason("RATE_LIMIT_EXCEEDED"));
         }
         let (sender, ended) = watch::channel(());
-        fetches.insert(issuer.to_owned(), (tenant, ended.clone()));
+        fetches.insert(issuer.to_owned(), (account, ended.clone()));
         let (issuers, issuer) = (self.clone(), issuer.to_owned());
         tokio::spawn(async move {
             let keys = issuers.fetch(&issuer).await;

@@ -124,7 +124,8 @@ impl Executor {
                 // An organization that cannot be read has a share of its own.
                 let named_organization = self.shared.organization(named).ok().flatten();
                 let tenant = named_organization.and_then(|one| one.head.parent).unwrap_or(named);
-                self.shared.issuers.load(&issuer, key_id.as_deref(), tenant).await
+                let account = Account { tenant, organization: named };
+                self.shared.issuers.load(&issuer, key_id.as_deref(), account).await
             }
         }
     }

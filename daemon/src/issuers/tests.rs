@@ -4,6 +4,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use quorate_common::ids::OrganizationId;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
@@ -107,8 +108,15 @@ fn issuers() -> Issuers {
     issuers
 }
 
-fn tenant(number: u8) -> OrganizationId {
-    OrganizationId::from_bytes([number; 16])
+/// Returns an organization of a tenant of its own.
+fn tenant(number: u8) -> Account {
+    organization(number, number)
+}
+
+/// Returns an organization of a tenant.
+fn organization(tenant: u8, number: u8) -> Account {
+    let [tenant, organization] = [tenant, number].map(|byte| OrganizationId::from_bytes([byte; 16]));
+    Account { tenant, organization }
 }
 
 /// Returns the message of an error.
@@ -221,12 +229,13 @@ async fn a_slow_issuer_delays_its_own_callers_only() {
 async fn a_tenant_has_a_share_of_the_fetches() {
     let issuers = issuers();
     let mut waiting = Vec::new();
-    for _ in 0..FETCHES_OF_TENANT {
+    for _ in 0..FETCHES_OF_ORGANIZATION {
         let issuer = Issuer::start(Behavior::Silent).await;
         waiting.push(issuers.join(&issuer.url, tenant(1)).unwrap());
     }
     let other = Issuer::start(Behavior::Answers).await;
     assert_eq!(issuers.load(&other.url, None, tenant(1)).await.unwrap_err().code, Code::ResourceExhausted);
+    issuers.load(&other.url, None, organization(1, 3)).await.unwrap();
     issuers.load(&other.url, None, tenant(2)).await.unwrap();
     // The deadline of the fetches ends them.
     for mut ended in waiting {

@@ -219,33 +219,32 @@ pub fn authenticator(
     })
 }
 
-/// Creates OAuth identities of a user from their parameters. Their tokens were verified before. `present` are the
-/// identities that the user has.
+/// Creates OAuth identities of a user from their parameters. Their tokens were verified before.
 ///
 /// # Errors
 /// If an identity is incomplete.
 pub fn oauth_providers(
     new: &[NewOauthProvider],
-    present: &[OauthProvider],
     now: Millis,
     random: &mut dyn FnMut() -> [u8; 16],
 ) -> Result<Vec<OauthProvider>, RequestError> {
     let identities = new.iter().map(|one| Ok((one.has_token(), one.identity()?)));
     let identities: Vec<(bool, Identity)> = identities.collect::<Result<_, RequestError>>()?;
-    let proven = present.iter().filter(|one| one.proof == IdentityProof::Token).map(|one| &one.issuer);
-    let tokens = identities.iter().filter(|(has_token, _)| *has_token).map(|(_, one)| &one.issuer);
-    let issuers: BTreeSet<String> = proven.chain(tokens).cloned().collect();
+    // The subject of a token at another audience is the same person. Any other claim may be that of somebody else.
+    let tokens = identities.iter().filter(|(has_token, _)| *has_token);
+    let people: BTreeSet<(String, String)> =
+        tokens.map(|(_, one)| (one.issuer.clone(), one.subject.clone())).collect();
     let create = |(has_token, identity): (bool, Identity)| {
-        let is_known_issuer = issuers.contains(&identity.issuer);
+        let is_same_person = people.contains(&(identity.issuer.clone(), identity.subject.clone()));
         OauthProvider {
             id: ProviderId::random(random()),
             name: identity.name,
             issuer: identity.issuer,
             audience: identity.audience,
             subject: identity.subject,
-            proof: match (has_token, is_known_issuer) {
+            proof: match (has_token, is_same_person) {
                 (true, _) => IdentityProof::Token,
-                (false, true) => IdentityProof::Issuer,
+                (false, true) => IdentityProof::SamePerson,
                 (false, false) => IdentityProof::Claim,
             },
             created: now,

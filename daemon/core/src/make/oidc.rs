@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use crate::error::{Intent, RequestError};
 use crate::id_token::IdToken;
-use crate::model::user::IdentityProof;
 use crate::model::{OauthProvider, Organization, User};
 use crate::params::NewOauthProvider;
 use crate::view::View;
@@ -12,8 +11,7 @@ use crate::view::View;
 /// Maximum number of issuers whose tokens one request may contain, since their keys may have to be fetched.
 const ISSUERS: usize = 4;
 
-/// Returns the user whom a token identifies, if it was requested for this public key. From now on, the identity counts
-/// as proven.
+/// Returns the user whom a token identifies, if it was requested for this public key.
 ///
 /// # Errors
 /// [`Intent::OidcToken`] if the token is invalid or identifies no user, or an error if the keys of its issuer cannot be
@@ -23,11 +21,8 @@ pub fn sign_in(token: &str, public_key: &str, view: &View<'_>) -> Result<User, R
     // Nobody makes the service contact an issuer that no user of the organization has registered.
     let user = holder(&token, view.organization).ok_or(Intent::OidcToken)?;
     verify(&token, view)?;
-    let mut user = user.clone();
-    for provider in user.oauth_providers.iter_mut().filter(|one| identifies(&token, one)) {
-        provider.proof = IdentityProof::Token;
-    }
-    Ok(user)
+    // A login does not prove an identity that was only claimed: its claimant may be somebody else.
+    Ok(user.clone())
 }
 
 /// Returns the only user whom a token identifies. The token is not verified.

@@ -165,7 +165,7 @@ pub fn first_user(new: NewUser, runtime: &mut Runtime<'_>) -> Result<User, Reque
 fn user_of(new: NewUser, now: Millis, random: &mut dyn FnMut() -> [u8; 16]) -> Result<User, RequestError> {
     let authenticators = new.authenticators.into_iter().map(|one| authenticator(one, now, random));
     let authenticators = authenticators.collect::<Result<_, _>>()?;
-    let oauth_providers = oauth_providers(&new.oauth_providers, &[], now, random)?;
+    let oauth_providers = oauth_providers(&new.oauth_providers, now, random)?;
     Ok(User {
         id: UserId::random(random()),
         name: new.name,

@@ -246,8 +246,8 @@ pub enum IdentityProof {
     /// It was registered by its claims.
     #[default]
     Claim,
-    /// It was registered by its claims, and the user proved another identity at the same issuer.
-    Issuer,
+    /// It was registered by its claims beside a token of the same person, for another audience.
+    SamePerson,
     /// Its issuer signed a token.
     Token,
 }

@@ -50,7 +50,9 @@ impl<'a> Submission<'a> {
             (None, Verdict::Allowed(Ok(permit))) => (permit.execute(runtime)?, None),
             (None, Verdict::Allowed(Err(error))) => (Transition::failed(&error), None),
             // Only users of the organization vote on its activities.
-            (None, Verdict::Waits(pending, status)) if is_decided_by_parent || pending.has_secret() => {
+            (None, Verdict::Waits(pending, status))
+                if is_decided_by_parent || pending.has_secret() || self.caller.attestation.is_some() =>
+            {
                 let reason = match status {
                     Status::AuthenticatorsNeeded => Denied::Authenticators,
                     _ if is_decided_by_parent => Denied::Policies(evaluations.clone()),

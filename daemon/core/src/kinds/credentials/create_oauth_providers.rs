@@ -67,8 +67,7 @@ impl Kind for Request {
     fn execute(self, (): (), context: &mut Execution<'_>) -> Result<OauthProvidersResult, RequestError> {
         let now = context.now();
         let mut user = context.user(self.user)?.clone();
-        let present = &user.oauth_providers;
-        let new = credential::oauth_providers(&self.providers, present, now, &mut || context.random())?;
+        let new = credential::oauth_providers(&self.providers, now, &mut || context.random())?;
         let ids = new.iter().map(|provider| provider.id).collect();
         user.oauth_providers.extend(new);
         context.update_user(user);

@@ -216,3 +216,17 @@ fn a_feature_that_is_off_keeps_its_tokens_from_logging_in() {
     let error = log_in(&mut fixture, parent, BY_TOKEN, &token).expect_err("the feature is off");
     assert_eq!(error.message, "FEATURE_NAME_OTP_EMAIL_AUTH is not enabled in this organization");
 }
+
+#[test]
+fn an_attested_login_does_not_wait_for_further_methods() {
+    let mut fixture = Fixture::new(1);
+    let user = fixture.user.user;
+    let steps = json!([{"any": [{"type": "AUTHENTICATION_TYPE_API_KEY"}]}]);
+    let policy = json!({"userId": user, "mfaPolicyName": "all", "condition": "true",
+        "requiredAuthenticationMethods": steps, "order": 0});
+    fixture.execute("ACTIVITY_TYPE_CREATE_MFA_POLICY", &policy);
+    let token = Token::new("user", &public_key(KEY)).sign();
+    let parent = fixture.id;
+    let error = log_in(&mut fixture, parent, BY_IDENTITY, &token).expect_err("it would wait");
+    assert_eq!(error.code, Code::PermissionDenied);
+}

@@ -265,7 +265,7 @@ fn sub_organizations_are_found_by_proven_identities() {
     let mut fixture = Fixture::new(1);
     let claims = |subject: &str, audience: &str| json!({"providerName": "c", "oidcClaims": {"iss": ISSUER, "aud": audience, "sub": subject}});
     let proven = json!({"providerName": "t", "oidcToken": Token::new("mira", "").sign()});
-    let first = child(&mut fixture, 70, &json!([proven, claims("mira at another application", "other")]));
+    let first = child(&mut fixture, 70, &json!([proven, claims("mira", "other")]));
     let claimed =
         child(&mut fixture, 71, &json!([claims("mira", "audience"), claims("squatter", "audience")]));
     let text =
@@ -273,24 +273,24 @@ fn sub_organizations_are_found_by_proven_identities() {
     // The identity that another sub-organization only claims does not hide the one that is proven.
     assert_eq!(found(&fixture, "OIDC_TOKEN", &Token::new("mira", "").sign()).expect("found"), json!([first]));
     assert_eq!(found(&fixture, "OIDC_CLAIMS", &text("mira", "audience")).expect("found"), json!([first]));
-    // Registered beside a token of the same issuer.
-    assert_eq!(
-        found(&fixture, "OIDC_CLAIMS", &text("mira at another application", "other")).expect("found"),
-        json!([first])
-    );
+    // Registered beside a token of the same person.
+    assert_eq!(found(&fixture, "OIDC_CLAIMS", &text("mira", "other")).expect("found"), json!([first]));
     assert_eq!(found(&fixture, "OIDC_CLAIMS", &text("squatter", "audience")).expect("none"), json!([]));
     for token in [Token { key: 61, ..Token::new("mira", "") }, Token::new("mira", "").claim("exp", json!(1))]
     {
         let error = found(&fixture, "OIDC_TOKEN", &token.sign()).expect_err("invalid");
         assert_eq!(error.turnkey_error_code.as_deref(), Some("INVALID_OIDC_TOKEN"));
     }
-    // A login in the sub-organization proves an identity that was claimed.
+    // A login in the sub-organization does not prove an identity that was claimed: the claimant may be somebody else.
     let root = fixture.roots[0].clone();
     let token = Token::new("squatter", &public_key(SESSION)).sign();
     let parameters = json!({"oidcToken": token, "publicKey": public_key(SESSION)});
     fixture.submit(&root, claimed, LOGIN, &parameters, NOW).expect("the parent logs the user in");
-    assert_eq!(
-        found(&fixture, "OIDC_CLAIMS", &text("squatter", "audience")).expect("found"),
-        json!([claimed])
-    );
+    assert_eq!(found(&fixture, "OIDC_CLAIMS", &text("squatter", "audience")).expect("none"), json!([]));
+    // Somebody with a token of their own claims the identity of another person at the same issuer.
+    let own = json!({"providerName": "own", "oidcToken": Token::new("mallory", "").sign()});
+    let mallory =
+        child(&mut fixture, 72, &json!([own, claims("victim", "audience"), claims("mallory", "other")]));
+    assert_eq!(found(&fixture, "OIDC_CLAIMS", &text("victim", "audience")).expect("none"), json!([]));
+    assert_eq!(found(&fixture, "OIDC_CLAIMS", &text("mallory", "other")).expect("found"), json!([mallory]));
 }
