@@ -84,6 +84,7 @@ pub enum Selection {
 ///
 /// `message`, `public_key`, `signature` and `scheme` hold the voter's stamped request byte for byte. Anybody
 /// can verify them without trusting the daemon.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Vote {
@@ -92,7 +93,6 @@ pub struct Vote {
     /// User who cast the vote.
     pub user_id: UserId,
     /// Current data of the voter; absent if the user was deleted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<User>,
     /// Activity that the vote is about.
     pub activity_id: ActivityId,

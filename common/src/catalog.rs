@@ -95,6 +95,7 @@ pub enum Gate {
 }
 
 /// One version of an activity kind.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KindEntry {
@@ -106,12 +107,10 @@ pub struct KindEntry {
     /// Name of the member of `intent`.
     pub intent: String,
     /// Name of the member of `result`; absent for votes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
     /// Who decides on activities of this kind.
     pub gate: Gate,
     /// What policies match on; absent if policies are not consulted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acts: Option<(Action, Resource)>,
     /// One sentence that describes the kind.
     pub description: String,

@@ -80,6 +80,7 @@ pub struct StoreStatus {
 }
 
 /// Status of the daemon.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DaemonStatus {
@@ -96,7 +97,6 @@ pub struct DaemonStatus {
     /// Operating system process id of the daemon.
     pub process_id: u32,
     /// URL of the public API; absent if the API is not served.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
     /// P-256 key that signs bundles: uncompressed point in hex.
     pub quorum_public_key: String,
@@ -107,30 +107,29 @@ pub struct DaemonStatus {
     #[serde(default)]
     pub strict_deny_errors: bool,
     /// State of the store; absent while it accepts writes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub store: Option<StoreStatus>,
 }
 
 /// Parked webhook deliveries, grouped by destination.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ParkedPage {
     /// One entry for each destination with parked deliveries.
     pub destinations: Vec<ParkedDeliveries>,
     /// Cursor of the next page; absent on the last one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
 /// Webhook deliveries to one destination that were removed from the queue without being sent. Their
 /// activities can still be queried.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ParkedDeliveries {
     /// Organization that owns the destination.
     pub organization_id: OrganizationId,
     /// Webhook endpoint; absent for the URL of the webhook feature.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint_id: Option<EndpointId>,
     /// Number of deliveries parked because more were waiting than the limits of the organization allow.
     pub parked: u64,

@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use sha3::Keccak256;
 
-use crate::json::Document;
-use crate::stamp_header::base64;
+use crate::stamp_header::members;
 use crate::webauthn::{Assertion, PasskeyKey};
 use crate::wire_enum;
 
@@ -21,7 +20,7 @@ mod sign;
 pub use attested::{AttestationType, AttestedStamp};
 pub use sign::{InvalidSecretKey, Stamper};
 
-pub use crate::stamp_header::{InvalidPublicKey, LIMIT_BYTES};
+pub use crate::stamp_header::{InvalidPublicKey, LIMIT_BYTES, StampError};
 
 /// Name of the header that carries a stamp of an API key.
 pub const HEADER: &str = "X-Stamp";
@@ -95,17 +94,6 @@ pub struct Stamp {
     pub signature: String,
 }
 
-/// Error returned for a header that is not a stamp.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum StampError {
-    /// The header is too long, not base64, or not a JSON object.
-    #[error("malformed activity stamp")]
-    Malformed,
-    /// A member is missing or has a wrong type, or the scheme is unknown.
-    #[error("could not extract api key stamp")]
-    Members,
-}
-
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Members {
@@ -122,15 +110,7 @@ impl Stamp {
     /// [`StampError::Malformed`] if the header holds no JSON object, [`StampError::Members`] if a member is
     /// invalid.
     pub fn read(header: &str) -> Result<Self, StampError> {
-        if header.len() > LIMIT_BYTES {
-            return Err(StampError::Malformed);
-        }
-        let json = base64(header).ok_or(StampError::Malformed)?;
-        let document = Document::read(&json).map_err(|_| StampError::Malformed)?;
-        if !document.is_object() {
-            return Err(StampError::Malformed);
-        }
-        let members: Members = document.typed().map_err(|_| StampError::Members)?;
+        let members: Members = members(header)?;
         Ok(Self {
             public_key: members.public_key.to_ascii_lowercase(),
             scheme: Scheme::from_name(&members.scheme)

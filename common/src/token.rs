@@ -24,6 +24,7 @@ pub const READ_WRITE_SESSION: &str = "SESSION_TYPE_READ_WRITE";
 const SESSION_HEADER: &str = r#"{"alg":"ES256","typ":"JWT"}"#;
 
 /// The claims of a session token, in the order in which clients know them.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionClaims {
     /// Time at which the session ends, in seconds since 1970.
@@ -37,10 +38,8 @@ pub struct SessionClaims {
     /// Organization of the user.
     pub organization_id: OrganizationId,
     /// Session profile that limits the session.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_profile_id: Option<SessionProfileId>,
     /// Condition that each activity of the session must meet, in the policy language.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,
 }
 

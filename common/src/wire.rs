@@ -66,6 +66,7 @@ pub struct Tag {
 }
 
 /// A policy with its expressions.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Policy {
@@ -86,7 +87,6 @@ pub struct Policy {
     /// Condition expression; empty if unset.
     pub condition: String,
     /// Time expression; absent if unset.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<String>,
 }
 

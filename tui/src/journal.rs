@@ -14,6 +14,7 @@ use crate::proof::Review;
 /// Maximum size of a journal, in bytes.
 const SIZE_LIMIT: u64 = 256 * 1024 * 1024;
 
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Entry {
@@ -33,7 +34,6 @@ pub(crate) struct Entry {
     pub(crate) outcome: String,
     /// Version of the organization that was shown.
     pub(crate) organization_version: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) note: Option<String>,
 }
 

@@ -25,15 +25,14 @@ const REASON_CHARACTERS: usize = 1_000;
 const SHOWN_PARTS: usize = 4;
 
 /// The result of one expression of a policy.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Part {
     /// The expression.
     pub kind: ExpressionKind,
     /// Whether the expression is true; absent if its evaluation failed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub holds: Option<bool>,
     /// The part that decided the result, in words; absent if the expression is true.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 

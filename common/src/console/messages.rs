@@ -5,17 +5,18 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{ActivityId, MessageEventId, OrganizationId};
 
 /// Events in the delivery of mail and SMS, newest first.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MessagePage {
     /// Events of this page. A page may be empty although more follow.
     pub events: Vec<MessageEvent>,
     /// Cursor of the next page; absent on the last one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<MessageEventId>,
 }
 
 /// An event in the delivery of a mail or an SMS.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageEvent {
@@ -30,12 +31,10 @@ pub struct MessageEvent {
     /// Email address or phone number of the receiver.
     pub to_address: String,
     /// Address of the sender of a mail.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from_address: Option<String>,
     /// `Send`, `Delivery`, `DeliveryDelay` or `Bounce`.
     pub event_type: String,
     /// Answer of the mail server or the gateway, or why there is none; absent if the message was queued.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
     /// Time of the event, in milliseconds since 1970.
     pub at_millis: u64,

@@ -11,43 +11,40 @@ use crate::wire::{MfaStatus, PolicyOutcome, PrivateKey, SmartContractInterface, 
 
 /// Objects that a name in a request refers to: a wallet account or a private key that signs, or a called
 /// contract.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Signer {
     /// Wallet account with this name, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wallet_account: Option<WalletAccount>,
     /// Private key with this name, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub private_key: Option<PrivateKey>,
     /// Interface of the contract with this address, including its JSON text, if there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contract: Option<SmartContractInterface>,
 }
 
 /// A page of activities, newest first.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ActivityPage {
     /// Activities. `can_approve` and `can_reject` are false, since the socket does not authenticate a caller.
     pub activities: Vec<ActivityRow>,
     /// Cursor of the next page; absent on the last one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<ActivityId>,
     /// Number of activities that wait for votes; present only on the first page of a list of exactly those
     /// activities.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<u64>,
 }
 
 /// An activity in a list, with the rule that decides it.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ActivityRow {
     /// Activity as the public API returns it.
     pub activity: Activity,
     /// What the activity waits for; present while it waits for votes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting: Option<Waiting>,
 }
 
@@ -80,6 +77,7 @@ pub enum WaitingReason {
 }
 
 /// What an activity waits for, as the daemon computes it.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Waiting {
@@ -101,11 +99,12 @@ pub struct Waiting {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mfa: Vec<MfaStatus>,
     /// Time at which the oldest counted approval expires, in milliseconds since 1970.
-    #[serde(rename = "lapsesAtMillis", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "lapsesAtMillis")]
     pub expires_at_millis: Option<u64>,
 }
 
 /// All data for the review of an activity, read in one snapshot.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewRecord {
@@ -115,7 +114,7 @@ pub struct ReviewRecord {
     /// Current state of the organization that the activity acts on. Its `version` identifies the state.
     pub organization: OrganizationDetail,
     /// Further inputs of the rule that the activity waits for; absent if it does not wait.
-    #[serde(rename = "grounds", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "grounds")]
     pub rule_inputs: Option<RuleInputs>,
 }
 

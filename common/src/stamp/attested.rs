@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ApiKeyCurve, LIMIT_BYTES, Scheme, Stamp, StampError, StampKey};
-use crate::json::Document;
-use crate::stamp_header::base64;
+use super::{ApiKeyCurve, Scheme, Stamp, StampError, StampKey};
+use crate::stamp_header::members;
 use crate::wire_enum;
 
 wire_enum! {
@@ -56,15 +55,7 @@ impl AttestedStamp {
     /// [`StampError::Malformed`] if the header holds no JSON object, [`StampError::Members`] if a member is
     /// invalid.
     pub fn read(header: &str) -> Result<Self, StampError> {
-        if header.len() > LIMIT_BYTES {
-            return Err(StampError::Malformed);
-        }
-        let json = base64(header).ok_or(StampError::Malformed)?;
-        let document = Document::read(&json).map_err(|_| StampError::Malformed)?;
-        if !document.is_object() {
-            return Err(StampError::Malformed);
-        }
-        let members: Members = document.typed().map_err(|_| StampError::Members)?;
+        let members: Members = members(header)?;
         let types = [AttestationType::IdToken, AttestationType::VerificationToken];
         let attestation_type = types.into_iter().find(|one| one.name() == members.scheme);
         Ok(Self {
@@ -101,6 +92,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::stamp::LIMIT_BYTES;
 
     fn header(members: &Value) -> String {
         Base64UrlUnpadded::encode_string(members.to_string().as_bytes())

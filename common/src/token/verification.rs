@@ -27,6 +27,7 @@ wire_enum! {
 }
 
 /// The claims of a verification token, in the order in which clients know them.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerificationClaims {
     /// Id of the token.
@@ -38,7 +39,6 @@ pub struct VerificationClaims {
     /// Organization that issued the token. Its sub-organizations accept the token as well.
     pub organization_id: OrganizationId,
     /// Public key of the client, lowercase hex. Tokens of `VERIFY_OTP` version 1 may have none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_key: Option<String>,
     /// Time at which the token ends.
     pub exp: TokenEnd,

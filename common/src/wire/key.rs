@@ -60,6 +60,7 @@ pub struct Wallet {
 }
 
 /// An account derived from a wallet.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WalletAccount {
@@ -84,12 +85,9 @@ pub struct WalletAccount {
     /// Time of the last change.
     pub updated_at: Timestamp,
     /// Public key in hex.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_key: Option<String>,
     /// Wallet of the account; present only if the query requests it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wallet_details: Option<Wallet>,
     /// Display name, if one is set.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }

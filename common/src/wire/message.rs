@@ -32,6 +32,7 @@ pub struct EmailEvent {
 }
 
 /// What is known about an event.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EmailEventDetails {
@@ -44,7 +45,6 @@ pub struct EmailEventDetails {
     /// Of a delivery: answer of the mail server.
     pub delivery_smtp_response: String,
     /// Of a delivery: milliseconds since the mail was queued.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivery_processing_time_millis: Option<String>,
     /// Of a delay: `General`, or `TransientCommunicationFailure` if the mail server did not answer.
     pub delivery_delay_type: String,

@@ -33,6 +33,7 @@ wire_enum! {
 }
 
 /// An authentication method.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AuthenticationMethod {
     /// Type of the method.
@@ -40,7 +41,6 @@ pub struct AuthenticationMethod {
     pub method_type: AuthenticationType,
     /// Authenticator, API key, OAuth provider or session profile that is required; any of the type if absent. The
     /// default session profile has the id zero. Not allowed for one-time codes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<MethodId>,
 }
 
@@ -53,6 +53,7 @@ pub struct RequiredAuthenticationMethod {
 }
 
 /// A requirement of further authentication for activities of one user.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MfaPolicy {
@@ -67,7 +68,6 @@ pub struct MfaPolicy {
     /// Position among the MFA policies of the user. The first one that applies determines what is required.
     pub order: u32,
     /// Free text for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notes: Option<String>,
     /// Time of creation.
     pub created_at: Timestamp,

@@ -9,6 +9,7 @@ use super::{
 use crate::ids::{OrganizationId, UserId, WalletAccountId};
 
 /// Summary of an organization, as it appears in a list.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OrganizationHead {
@@ -17,7 +18,6 @@ pub struct OrganizationHead {
     /// Display name.
     pub organization_name: String,
     /// Parent organization; absent for a top-level organization.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_organization_id: Option<OrganizationId>,
     /// Version number that increases with every change of the organization.
     pub version: u64,
@@ -30,17 +30,18 @@ pub struct OrganizationHead {
 }
 
 /// A page of organizations.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OrganizationPage {
     /// Organizations in order of creation.
     pub organizations: Vec<OrganizationHead>,
     /// Cursor of the next page; absent on the last one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<OrganizationId>,
 }
 
 /// An organization with all its collections of bounded size, read in one snapshot.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OrganizationDetail {
@@ -78,13 +79,10 @@ pub struct OrganizationDetail {
     #[serde(default)]
     pub ip_allowlists: Vec<IpAllowlist>,
     /// Payment method; absent if none is set.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payment_method: Option<PaymentMethod>,
     /// Product of the activated billing tier; absent if none was activated.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub billing_tier: Option<String>,
     /// User in whose name the authentication proxy stamps requests; absent if it is not enabled.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auth_proxy_user_id: Option<UserId>,
 }
 
@@ -133,12 +131,12 @@ impl OrganizationDetail {
 }
 
 /// A page of wallet accounts.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AccountPage {
     /// Accounts in order of creation.
     pub accounts: Vec<WalletAccount>,
     /// Cursor of the next page; absent on the last one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<WalletAccountId>,
 }

@@ -7,13 +7,13 @@ use crate::bounded::Decimal;
 use crate::ids::SecretId;
 
 /// An imported secret, without its value.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Secret {
     /// Unique id of the secret.
     pub secret_id: SecretId,
     /// Display name, if one was given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Properties that policies can match on.
     pub static_properties: Vec<StaticProperty>,

@@ -7,26 +7,25 @@ use super::Timestamp;
 use crate::ids::{EndpointId, OrganizationId, SmartContractInterfaceId};
 
 /// An enabled feature of an organization.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Feature {
     /// `FEATURE_NAME_*`.
     pub name: String,
     /// Value of the feature, if it has one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
 }
 
 /// Subscription of a webhook endpoint to one type of events.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookSubscription {
     /// Name of the event type, such as `ACTIVITY_UPDATES`.
     pub event_type: String,
     /// JSON text for clients. It is stored and returned, and it filters no events.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filters_json: Option<String>,
     /// Whether the subscription is active; absent means active.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_active: Option<bool>,
 }
 
@@ -86,19 +85,20 @@ pub struct SmartContractInterfaceReference {
 }
 
 /// Address block of an IP allowlist.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IpAllowlistRule {
     /// Network and prefix length in CIDR notation (RFC 4632 §3.1, RFC 4291 §2.3).
     pub cidr: String,
     /// Display name, if one is set.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// Time of creation, in milliseconds since 1970.
     pub created_at: String,
 }
 
 /// Allowlist of the client addresses from which requests are accepted.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct IpAllowlist {
@@ -107,10 +107,8 @@ pub struct IpAllowlist {
     /// Allowed address blocks.
     pub rules: Vec<IpAllowlistRule>,
     /// Public key of the API key that the allowlist restricts; absent for the whole organization.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_key: Option<String>,
     /// Whether the allowlist is enforced; absent for that of an API key, which always is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
     /// `ALLOW` or `DENY`: the decision if the client address is unknown.
     pub on_evaluation_error: String,

@@ -18,6 +18,7 @@ pub struct Credential {
 }
 
 /// API key of a user.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiKey {
@@ -32,7 +33,6 @@ pub struct ApiKey {
     /// Time of the last change.
     pub updated_at: Timestamp,
     /// Lifetime in seconds from registration; absent if the key does not expire.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expiration_seconds: Option<String>,
 }
 
@@ -83,6 +83,7 @@ pub struct OauthProvider {
 }
 
 /// A user of an organization with all credentials.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct User {
@@ -91,10 +92,8 @@ pub struct User {
     /// Display name.
     pub user_name: String,
     /// Email address, if one is set.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_email: Option<String>,
     /// Phone number in E.164 form, if one is set.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_phone_number: Option<String>,
     /// Passkeys and security keys.
     pub authenticators: Vec<Authenticator>,
@@ -149,6 +148,7 @@ pub struct Invitation {
 }
 
 /// Profile that restricts the sessions created with it.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionProfile {
@@ -159,10 +159,8 @@ pub struct SessionProfile {
     /// Condition expression that each activity of such a session must satisfy.
     pub scope: String,
     /// Maximum lifetime of such a session, in seconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expiration_seconds: Option<String>,
     /// Free text for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notes: Option<String>,
     /// Time of creation.
     pub created_at: Timestamp,

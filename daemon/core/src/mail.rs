@@ -10,6 +10,7 @@ use crate::model::record::Record;
 
 /// A queued mail. It may contain a secret: it is sealed like every record, removed once it is sent, and wiped
 /// from memory.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Serialize, Deserialize, ZeroizeOnDrop)]
 pub struct Mail {
     /// Recipient.
@@ -21,22 +22,17 @@ pub struct Mail {
     /// Body, in plain text.
     pub text: String,
     /// The same body, in HTML.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub html: Option<String>,
     /// Name of the sender, on one line; `None` if it is the one in the configuration.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[zeroize(skip)]
     pub sender_name: Option<String>,
     /// Address of the sender; `None` if it is the one in the configuration.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[zeroize(skip)]
     pub from: Option<Email>,
     /// Address for replies; `None` if it is the address of the sender.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[zeroize(skip)]
     pub reply_to: Option<Email>,
     /// Where it comes from; `None` for a mail that an earlier version queued. No events are recorded for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[zeroize(skip)]
     pub origin: Option<MessageOrigin>,
     /// Number of attempts so far.

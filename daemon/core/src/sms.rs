@@ -10,6 +10,7 @@ use crate::model::record::Record;
 
 /// A queued SMS. It may contain a secret: it is sealed like every record, removed once it is sent, and wiped
 /// from memory.
+#[serde_with::skip_serializing_none]
 #[derive(Clone, Serialize, Deserialize, ZeroizeOnDrop)]
 pub struct Sms {
     /// Recipient.
@@ -18,7 +19,6 @@ pub struct Sms {
     /// Text.
     pub text: String,
     /// Where it comes from; `None` for an SMS that an earlier version queued. No events are recorded for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[zeroize(skip)]
     pub origin: Option<MessageOrigin>,
     /// Number of attempts so far.

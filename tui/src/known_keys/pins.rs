@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 /// A key or an organization counts as new for one day after it was first seen.
 pub(super) const NEW_MILLIS: u64 = 24 * 60 * 60 * 1000;
 
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct OrganizationPins {
@@ -20,7 +21,6 @@ pub(super) struct OrganizationPins {
     /// Time when the user accepted a key that appeared after the first contact, by user and public key.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) accepted: BTreeMap<UserId, BTreeMap<String, u64>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) quorum: Option<Pin<KnownQuorum>>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) names: BTreeMap<UserId, Pin<String>>,

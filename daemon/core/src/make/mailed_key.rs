@@ -1,12 +1,10 @@
 //! Makes the key of a session, and mails it to its user, encrypted to a key of the client.
 
-use quorate_common::bounded::{Email, Label};
-use quorate_common::bundle::TargetPublicKey;
+use quorate_common::bounded::Email;
 use quorate_common::ids::{ApiKeyId, UserId};
 
-use super::session::{self, NewSession};
+use super::session::{self, BundledSession};
 use super::{one_time_code, sign_in};
-use crate::bundles;
 use crate::error::{Corrupt, Intent, RequestError};
 use crate::execution::Execution;
 use crate::mail::Mail;
@@ -21,8 +19,7 @@ use crate::view::View;
 pub struct MailedKey {
     /// User who gets it.
     pub user: User,
-    target: TargetPublicKey,
-    name: Label,
+    session: BundledSession,
     branding: Branding,
 }
 
@@ -37,11 +34,10 @@ pub fn check(request: &MailedKeyRequest, flow: &str, view: &View<'_>) -> Result<
     if !view.sends_mail() {
         return Err(Intent::NoMail.into());
     }
-    let target = bundles::target(request.target.as_str())?;
+    let session = BundledSession::check(&request.target, request.name.as_ref(), flow, view)?;
     let branding = request.customization.branding(&request.sender, view)?;
-    let name = request.name.clone().map_or_else(|| session::label(flow, view), Ok)?;
     let user = sign_in::holder(&Contact::Email(request.email.clone()), view.organization)?.clone();
-    Ok(MailedKey { user, target, name, branding })
+    Ok(MailedKey { user, session, branding })
 }
 
 impl MailedKey {
@@ -56,17 +52,13 @@ impl MailedKey {
         compose: Compose,
         context: &mut Execution<'_>,
     ) -> Result<(UserId, ApiKeyId), RequestError> {
-        let Self { user, target, name, branding } = self;
+        let Self { user, session, branding } = self;
         one_time_code::count_mail(&Contact::Email(request.email.clone()), context)?;
-        let (bundle, public_key) = bundles::new_credential(&target, context)?;
-        let seconds = session::seconds(request.seconds);
-        let organization = context.organization.head.name.as_str();
-        let mail = compose(&request.email, &bundle, seconds / 60, &branding, organization, context.now())?;
-        context.send(mail);
-        let invalidates_existing = request.invalidates_existing;
-        let key = session::p256_key(name, public_key, seconds);
-        let user_id = user.id;
-        let new = NewSession { key, source, invalidates_existing, profile: None };
-        Ok((user_id, new.open(user, context)))
+        let (user_id, replaces) = (user.id, request.invalidates_existing);
+        let (api_key_id, bundle) = session.open(user, source, request.seconds, replaces, context)?;
+        let (organization, now) = (context.organization.head.name.as_str(), context.now());
+        let minutes = session::seconds(request.seconds) / 60;
+        context.send(compose(&request.email, &bundle, minutes, &branding, organization, now)?);
+        Ok((user_id, api_key_id))
     }
 }

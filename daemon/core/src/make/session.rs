@@ -1,11 +1,13 @@
 //! Opens sessions: an expiring API key of a user, and the token that describes it to clients.
 
-use quorate_common::bounded::{ExpirationSeconds, Label};
+use quorate_common::bounded::{ExpirationSeconds, Label, Text};
+use quorate_common::bundle::TargetPublicKey;
 use quorate_common::ids::{ApiKeyId, SessionProfileId};
 use quorate_common::stamp::ApiKeyCurve;
 use quorate_common::token::{READ_WRITE_SESSION, SessionClaims, UnsignedToken};
 
 use super::credential;
+use crate::bundles;
 use crate::error::{Corrupt, RequestError};
 use crate::execution::Execution;
 use crate::model::user::KeySource;
@@ -78,20 +80,20 @@ impl Login {
 }
 
 /// An expiring key to add to a user.
-pub struct NewSession {
+struct NewSession {
     /// Key; its name, public key and lifetime.
-    pub key: NewApiKey,
+    key: NewApiKey,
     /// Flow that creates it.
-    pub source: KeySource,
+    source: KeySource,
     /// Whether it replaces the user's other keys of the same flow.
-    pub invalidates_existing: bool,
+    invalidates_existing: bool,
     /// Session profile that limits it.
-    pub profile: Option<SessionProfileId>,
+    profile: Option<SessionProfileId>,
 }
 
 impl NewSession {
     /// Adds the key to a user, and evicts others if it would not fit.
-    pub fn open(self, mut user: User, context: &mut Execution<'_>) -> ApiKeyId {
+    fn open(self, mut user: User, context: &mut Execution<'_>) -> ApiKeyId {
         let (now, limit) = (context.now(), context.limits().expiring_api_keys);
         if self.invalidates_existing {
             user.api_keys.retain(|key| key.source != self.source);
@@ -105,11 +107,53 @@ impl NewSession {
     }
 }
 
+/// A session whose key this service makes and encrypts to a key of the client. Its parameters were checked.
+pub struct BundledSession {
+    target: TargetPublicKey,
+    name: Label,
+}
+
+impl BundledSession {
+    /// Checks the target key. The key is named after the flow and the time unless the request names it.
+    ///
+    /// # Errors
+    /// If the target key is no P-256 key.
+    pub fn check(
+        target: &Text<130>,
+        name: Option<&Label>,
+        flow: &str,
+        view: &View<'_>,
+    ) -> Result<Self, RequestError> {
+        let target = bundles::target(target.as_str())?;
+        Ok(Self { target, name: name.cloned().map_or_else(|| label(flow, view), Ok)? })
+    }
+
+    /// Makes the key and opens the session for a user. Returns the id of the key, and the credential bundle that
+    /// clients decrypt.
+    ///
+    /// # Errors
+    /// If the target key is rejected.
+    pub fn open(
+        self,
+        user: User,
+        source: KeySource,
+        lifetime: Option<ExpirationSeconds>,
+        invalidates_existing: bool,
+        context: &mut Execution<'_>,
+    ) -> Result<(ApiKeyId, String), RequestError> {
+        let (bundle, public_key) = bundles::new_credential(&self.target, context)?;
+        let (curve, expiration_seconds) = (ApiKeyCurve::P256, Some(seconds(lifetime)));
+        let key = NewApiKey { name: self.name, curve, public_key, expiration_seconds };
+        let id = NewSession { key, source, invalidates_existing, profile: None }.open(user, context);
+        Ok((id, bundle))
+    }
+}
+
 /// Returns the name of a session key: the flow and the time, as in `Login - 2026-01-31T12:00:00Z`.
 ///
 /// # Errors
 /// If the time is outside of the calendar.
-pub fn label(flow: &str, view: &View<'_>) -> Result<Label, RequestError> {
+fn label(flow: &str, view: &View<'_>) -> Result<Label, RequestError> {
     let error = Corrupt::Invariant("the name of a session key is invalid");
     let time = policy::instant(view.now).ok_or(error.clone())?;
     Ok(Label::parse(format!("{flow} - {time}")).map_err(|_| error)?)
@@ -121,9 +165,4 @@ fn token(claims: &SessionClaims, context: &Execution<'_>) -> Result<String, Requ
     let token = UnsignedToken::session(claims).map_err(|_| error())?;
     let signature = context.quorum_key().sign(token.statement())?;
     Ok(token.signed(&signature).ok_or_else(error)?)
-}
-
-/// Returns a P-256 key to register.
-pub const fn p256_key(name: Label, public_key: String, expiration_seconds: u64) -> NewApiKey {
-    NewApiKey { name, curve: ApiKeyCurve::P256, public_key, expiration_seconds: Some(expiration_seconds) }
 }

@@ -33,6 +33,7 @@ pub struct MessageOrigin {
 }
 
 /// An event in the delivery of a message.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageEvent {
     /// Organization whose activity sends the message.
@@ -44,7 +45,6 @@ pub struct MessageEvent {
     /// Receiver.
     pub to: Contact,
     /// Sender of a mail.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Email>,
     /// Time of the event.
     pub at: Millis,
@@ -68,10 +68,10 @@ pub enum DeliveryStep {
 }
 
 /// The answer of a server to a message.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerAnswer {
     /// Status code; `None` if there is no answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<u16>,
     /// Text of the answer, or why there is none, on one line.
     pub text: String,

@@ -12,6 +12,7 @@ use super::policy::{EXPRESSION_LIMIT, NOTES_LIMIT};
 pub type MfaSteps = AtMost<RequiredAuthenticationMethod, MFA_STEPS>;
 
 /// A requirement of further authentication for activities of one user.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MfaPolicy {
     /// Id.
@@ -25,7 +26,6 @@ pub struct MfaPolicy {
     /// Position among the MFA policies of the user, which no other of them has.
     pub order: u32,
     /// Notes of the author.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notes: Option<Text<NOTES_LIMIT>>,
     /// Time of creation.
     pub created: Millis,

@@ -160,6 +160,7 @@ impl ApiKey {
 }
 
 /// A passkey or security key.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Authenticator {
     /// Id.
@@ -172,7 +173,6 @@ pub struct Authenticator {
     pub transports: Vec<String>,
     /// Result of the verified registration. `None` for an authenticator that an earlier version stored
     /// without verification; it cannot authenticate.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passkey: Option<Passkey>,
     /// Time of creation.
     pub created: Millis,

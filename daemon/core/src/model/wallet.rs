@@ -12,6 +12,7 @@ use super::Millis;
 use super::record::Record;
 
 /// A wallet without its seed, which is a separate record.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Wallet {
     /// Id.
@@ -25,7 +26,6 @@ pub struct Wallet {
     /// Whether the wallet was imported.
     pub imported: bool,
     /// Keyed digest of the seed of an imported wallet: a seed can be imported only once.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed_digest: Option<[u8; 16]>,
     /// Time of creation.
     pub created: Millis,

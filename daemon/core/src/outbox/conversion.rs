@@ -22,12 +22,12 @@ const CONVERTED_ROWS: usize = 64;
 const CONVERTED_BYTES: usize = 4 * 1024 * 1024;
 
 /// A queued delivery as earlier versions stored it: with its own copy of the body.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct StoredDelivery {
     /// Organization that configured the URL.
     pub receiver: OrganizationId,
     /// Endpoint of the organization; `None` for the URL of its webhook feature.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<EndpointId>,
     /// URL to post to.
     pub url: String,

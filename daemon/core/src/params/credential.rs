@@ -42,16 +42,17 @@ pub(crate) struct OauthProvidersResult {
 }
 
 /// An API key on the curve P-256.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiKeyParams {
     api_key_name: Label,
     public_key: Text<PUBLIC_KEY>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     expiration_seconds: Option<ExpirationSeconds>,
 }
 
 /// An API key on a selectable curve.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiKeyParamsV2 {
@@ -59,7 +60,6 @@ pub struct ApiKeyParamsV2 {
     public_key: Text<PUBLIC_KEY>,
     #[serde(default = "p256")]
     curve_type: ApiKeyCurve,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     expiration_seconds: Option<ExpirationSeconds>,
 }
 
@@ -116,6 +116,7 @@ wire_enum! {
 }
 
 /// Registration response of a browser, in the original format.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PublicKeyCredentialWithAttestation {
@@ -123,7 +124,6 @@ pub struct PublicKeyCredentialWithAttestation {
     #[serde(rename = "type")]
     credential_type: Text<32>,
     raw_id: Text<256>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     authenticator_attachment: Option<Text<32>>,
     response: AuthenticatorResponse,
     #[serde(default)]
@@ -131,6 +131,7 @@ pub struct PublicKeyCredentialWithAttestation {
 }
 
 /// Authenticator response in the original format.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuthenticatorResponse {
@@ -138,19 +139,16 @@ pub struct AuthenticatorResponse {
     attestation_object: Text<ATTESTATION>,
     #[serde(default)]
     transports: AtMost<AuthenticatorTransport, 8>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     authenticator_attachment: Option<Text<32>>,
 }
 
 /// Client extension results in the original format.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClientExtensionResults {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     appid: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     appid_exclude: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     cred_props: Option<CredentialProperties>,
 }
 
@@ -277,13 +275,12 @@ pub struct OauthProviderParams {
 }
 
 /// An OAuth identity given by its token or by its claims.
+#[serde_with::skip_serializing_none]
 #[derive(PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OauthProviderParamsV2 {
     provider_name: Label,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     oidc_token: Option<SecretText<OIDC_TOKEN>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     oidc_claims: Option<OidcClaims>,
 }
 

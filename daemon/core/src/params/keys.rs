@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::limits::BATCH;
 
 /// A wallet to create.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WalletParams {
@@ -22,11 +23,11 @@ pub struct WalletParams {
     #[serde(default)]
     pub accounts: AtMost<WalletAccountParams, BATCH>,
     /// Number of words of the mnemonic; 12 if absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mnemonic_length: Option<MnemonicLength>,
 }
 
 /// A wallet account to derive.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WalletAccountParams {
@@ -39,7 +40,6 @@ pub struct WalletAccountParams {
     /// Format of the address.
     pub address_format: AddressFormat,
     /// Name of the account, unique in the organization.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Label>,
 }
 

@@ -4,85 +4,65 @@ use quorate_common::bounded::{Email, ExpirationSeconds, Label, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::message::{
-    EmailAuthCustomizationParams, EmailCustomization, EmailCustomizationParams, MailSender,
-};
+use super::message::{EmailAuthCustomizationParams, EmailCustomizationParams, MailSender};
 
 /// Parameters of a session whose mail names the organization unless it is customized.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionMailParams {
     email: Email,
     target_public_key: Text<130>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     api_key_name: Option<Label>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     expiration_seconds: Option<ExpirationSeconds>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     email_customization: Option<EmailCustomizationParams>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     invalidate_existing: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     send_from_email_address: Option<Email>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     send_from_email_sender_name: Option<Label>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     reply_to_email_address: Option<Email>,
 }
 
 /// Parameters of a session whose mail names an application.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AppSessionMailParams {
     email: Email,
     target_public_key: Text<130>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     api_key_name: Option<Label>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     expiration_seconds: Option<ExpirationSeconds>,
     email_customization: EmailAuthCustomizationParams,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     invalidate_existing: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     send_from_email_address: Option<Email>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     send_from_email_sender_name: Option<Label>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     reply_to_email_address: Option<Email>,
 }
 
 /// Parameters of a recovery whose mail names the organization unless it is customized.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RecoveryMailParams {
     email: Email,
     target_public_key: Text<130>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     expiration_seconds: Option<ExpirationSeconds>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     email_customization: Option<EmailCustomizationParams>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     send_from_email_address: Option<Email>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     send_from_email_sender_name: Option<Label>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     reply_to_email_address: Option<Email>,
 }
 
 /// Parameters of a recovery whose mail names an application.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AppRecoveryMailParams {
     email: Email,
     target_public_key: Text<130>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     expiration_seconds: Option<ExpirationSeconds>,
     email_customization: EmailAuthCustomizationParams,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     send_from_email_address: Option<Email>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     send_from_email_sender_name: Option<Label>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     reply_to_email_address: Option<Email>,
 }
 
@@ -97,7 +77,7 @@ pub struct MailedKeyRequest {
     /// Lifetime of the key.
     pub seconds: Option<ExpirationSeconds>,
     /// How the mail is customized.
-    pub customization: EmailCustomization,
+    pub customization: EmailCustomizationParams,
     /// Whether the key replaces the user's other keys of the same flow.
     pub invalidates_existing: bool,
     /// Sender of the mail.
@@ -111,7 +91,7 @@ impl From<SessionMailParams> for MailedKeyRequest {
             target: params.target_public_key,
             name: params.api_key_name,
             seconds: params.expiration_seconds,
-            customization: params.email_customization.map(Into::into).unwrap_or_default(),
+            customization: params.email_customization.unwrap_or_default(),
             invalidates_existing: params.invalidate_existing == Some(true),
             sender: MailSender {
                 from: params.send_from_email_address,
@@ -147,7 +127,7 @@ impl From<RecoveryMailParams> for MailedKeyRequest {
             target: params.target_public_key,
             name: None,
             seconds: params.expiration_seconds,
-            customization: params.email_customization.map(Into::into).unwrap_or_default(),
+            customization: params.email_customization.unwrap_or_default(),
             invalidates_existing: false,
             sender: MailSender {
                 from: params.send_from_email_address,

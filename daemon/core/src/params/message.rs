@@ -20,81 +20,61 @@ const TEMPLATE_ID_LIMIT: usize = 255;
 const SMS_LIMIT: usize = 1024;
 
 /// How a mail is customized (version 1).
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EmailCustomizationParams {
     /// Name of the application, instead of the name of the organization.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub app_name: Option<Label>,
     /// URL of a logo, with https.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logo_url: Option<Text<URL_LIMIT>>,
     /// Link with `%s`, which is replaced by the secret.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub magic_link_template: Option<Text<URL_LIMIT>>,
     /// Variables of a custom template: a JSON object, as text. They have no effect.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template_variables: Option<Text<VARIABLES_LIMIT>>,
     /// Id of a custom template. It is rejected.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template_id: Option<Text<TEMPLATE_ID_LIMIT>>,
 }
 
 /// How a mail is customized (version 2): the application is named beside it.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EmailCustomizationParamsV2 {
     /// URL of a logo, with https.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logo_url: Option<Text<URL_LIMIT>>,
     /// Link with `%s`, which is replaced by the secret.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub magic_link_template: Option<Text<URL_LIMIT>>,
     /// Variables of a custom template: a JSON object, as text. They have no effect.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template_variables: Option<Text<VARIABLES_LIMIT>>,
     /// Id of a custom template. It is rejected.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template_id: Option<Text<TEMPLATE_ID_LIMIT>>,
 }
 
 /// How a mail with a credential is customized.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EmailAuthCustomizationParams {
     /// Name of the application.
     pub app_name: Label,
     /// URL of a logo, with https.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logo_url: Option<Text<URL_LIMIT>>,
     /// Link with `%s`, which is replaced by the secret.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub magic_link_template: Option<Text<URL_LIMIT>>,
     /// Variables of a custom template: a JSON object, as text. They have no effect.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template_variables: Option<Text<VARIABLES_LIMIT>>,
     /// Id of a custom template. It is rejected.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template_id: Option<Text<TEMPLATE_ID_LIMIT>>,
 }
 
 /// How an SMS is customized.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SmsCustomizationParams {
     /// Text with `{{.OtpCode}}`, which is replaced by the code.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub template: Option<Text<SMS_LIMIT>>,
-}
-
-/// How a mail is customized, in the form that all versions are converted to.
-#[derive(Debug, Clone, Default)]
-pub struct EmailCustomization {
-    app_name: Option<Label>,
-    logo_url: Option<Text<URL_LIMIT>>,
-    magic_link_template: Option<Text<URL_LIMIT>>,
-    template_variables: Option<Text<VARIABLES_LIMIT>>,
-    template_id: Option<Text<TEMPLATE_ID_LIMIT>>,
 }
 
 /// The sender of a mail, as the members `sendFromEmailAddress`, `sendFromEmailSenderName` and
@@ -109,33 +89,20 @@ pub struct MailSender {
     pub reply_to: Option<Email>,
 }
 
-impl From<EmailCustomizationParams> for EmailCustomization {
-    fn from(params: EmailCustomizationParams) -> Self {
-        let EmailCustomizationParams {
-            app_name,
-            logo_url,
-            magic_link_template,
-            template_variables,
-            template_id,
-        } = params;
-        Self { app_name, logo_url, magic_link_template, template_variables, template_id }
-    }
-}
-
-impl From<EmailAuthCustomizationParams> for EmailCustomization {
+// Version 1 has all members, so that the other versions are converted to it.
+impl From<EmailAuthCustomizationParams> for EmailCustomizationParams {
     fn from(params: EmailAuthCustomizationParams) -> Self {
-        let EmailAuthCustomizationParams {
-            app_name,
-            logo_url,
-            magic_link_template,
-            template_variables,
-            template_id,
-        } = params;
-        Self { app_name: Some(app_name), logo_url, magic_link_template, template_variables, template_id }
+        Self {
+            app_name: Some(params.app_name),
+            logo_url: params.logo_url,
+            magic_link_template: params.magic_link_template,
+            template_variables: params.template_variables,
+            template_id: params.template_id,
+        }
     }
 }
 
-impl EmailCustomization {
+impl EmailCustomizationParams {
     /// Converts version 2 of the parameters, which name the application beside them.
     pub fn of_app(app_name: Label, params: Option<EmailCustomizationParamsV2>) -> Self {
         let Some(params) = params else { return Self { app_name: Some(app_name), ..Self::default() } };

@@ -5,8 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::message::{
-    EmailCustomization, EmailCustomizationParams, EmailCustomizationParamsV2, MailSender,
-    SmsCustomizationParams,
+    EmailCustomizationParams, EmailCustomizationParamsV2, MailSender, SmsCustomizationParams,
 };
 use crate::model::one_time_code::OtpType;
 
@@ -29,76 +28,55 @@ pub type CodeLifetime = Lifetime<600>;
 pub type TokenLifetime = Lifetime<86_400>;
 
 /// Parameters of a code whose mail names the organization unless it is customized.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CodeParams {
     otp_type: OtpType,
     contact: Text<CONTACT>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     otp_length: Option<CodeLength>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     email_customization: Option<EmailCustomizationParams>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     sms_customization: Option<SmsCustomizationParams>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     user_identifier: Option<Text<USER_IDENTIFIER>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     send_from_email_address: Option<Email>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     alphanumeric: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     send_from_email_sender_name: Option<Label>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     expiration_seconds: Option<CodeLifetime>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     reply_to_email_address: Option<Email>,
 }
 
 /// Parameters of a code with the default length, letters and lifetime, whose mail names the organization unless it is
 /// customized.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DefaultCodeParams {
     otp_type: OtpType,
     contact: Text<CONTACT>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     email_customization: Option<EmailCustomizationParams>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     sms_customization: Option<SmsCustomizationParams>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     user_identifier: Option<Text<USER_IDENTIFIER>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     send_from_email_address: Option<Email>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     send_from_email_sender_name: Option<Label>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     reply_to_email_address: Option<Email>,
 }
 
 /// Parameters of a code whose mail names an application.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AppCodeParams {
     otp_type: OtpType,
     contact: Text<CONTACT>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     otp_length: Option<CodeLength>,
     app_name: Label,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     email_customization: Option<EmailCustomizationParamsV2>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     sms_customization: Option<SmsCustomizationParams>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     user_identifier: Option<Text<USER_IDENTIFIER>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     send_from_email_address: Option<Email>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     alphanumeric: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     send_from_email_sender_name: Option<Label>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     expiration_seconds: Option<CodeLifetime>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     reply_to_email_address: Option<Email>,
 }
 
@@ -115,7 +93,7 @@ pub struct CodeRequest {
     /// Its lifetime.
     pub lifetime: Option<CodeLifetime>,
     /// How its mail is customized.
-    pub customization: EmailCustomization,
+    pub customization: EmailCustomizationParams,
     /// How its SMS is customized.
     pub sms: Option<SmsCustomizationParams>,
     /// Sender of its mail.
@@ -132,7 +110,7 @@ impl From<DefaultCodeParams> for CodeRequest {
             length: DEFAULT_LENGTH,
             is_alphanumeric: true,
             lifetime: None,
-            customization: params.email_customization.map(Into::into).unwrap_or_default(),
+            customization: params.email_customization.unwrap_or_default(),
             sms: params.sms_customization,
             sender: MailSender {
                 from: params.send_from_email_address,
@@ -152,7 +130,7 @@ impl From<CodeParams> for CodeRequest {
             length: params.otp_length.map_or(DEFAULT_LENGTH, CodeLength::size),
             is_alphanumeric: params.alphanumeric.unwrap_or(true),
             lifetime: params.expiration_seconds,
-            customization: params.email_customization.map(Into::into).unwrap_or_default(),
+            customization: params.email_customization.unwrap_or_default(),
             sms: params.sms_customization,
             sender: MailSender {
                 from: params.send_from_email_address,
@@ -172,7 +150,7 @@ impl From<AppCodeParams> for CodeRequest {
             length: params.otp_length.map_or(DEFAULT_LENGTH, CodeLength::size),
             is_alphanumeric: params.alphanumeric.unwrap_or(true),
             lifetime: params.expiration_seconds,
-            customization: EmailCustomization::of_app(params.app_name, params.email_customization),
+            customization: EmailCustomizationParams::of_app(params.app_name, params.email_customization),
             sms: params.sms_customization,
             sender: MailSender {
                 from: params.send_from_email_address,

@@ -23,6 +23,7 @@ pub(crate) struct PoliciesResult {
 }
 
 /// A policy to create.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PolicyParams {
@@ -31,16 +32,13 @@ pub struct PolicyParams {
     /// Effect of the policy on the activities to which it applies.
     pub effect: Effect,
     /// Condition on the activities to which the policy applies; all if absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub condition: Option<Text<EXPRESSION_LIMIT>>,
     /// Approvals that the policy needs; if absent, only that of the proposer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub consensus: Option<Text<EXPRESSION_LIMIT>>,
     /// Notes for people; they have no effect.
     #[serde(default)]
     pub notes: Text<NOTES_LIMIT>,
     /// When the policy is active; always if absent or empty.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<Text<EXPRESSION_LIMIT>>,
 }
 

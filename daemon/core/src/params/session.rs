@@ -1,7 +1,7 @@
 //! Parameters of sessions.
 
 use quorate_common::bounded::{ExpirationSeconds, Text};
-use quorate_common::ids::SessionProfileId;
+use quorate_common::ids::{ApiKeyId, SessionProfileId, UserId};
 use quorate_common::stamp::ApiKeyCurve;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,19 +16,17 @@ const P256_DIGITS: usize = 66;
 const ED25519_DIGITS: usize = 64;
 
 /// The members that every login has.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LoginParams {
     /// Public key that stamps the requests of the session: P-256 (compressed) or Ed25519, in hex.
     pub public_key: Text<PUBLIC_KEY>,
     /// Requested lifetime.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expiration_seconds: Option<ExpirationSeconds>,
     /// Whether the user's other logins end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invalidate_existing: Option<bool>,
     /// Session profile that limits the session.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_profile_id: Option<SessionProfileId>,
 }
 
@@ -42,6 +40,18 @@ impl LoginParams {
     pub fn invalidates_existing(&self) -> bool {
         self.invalidate_existing == Some(true)
     }
+}
+
+/// Result of a flow that opens a session whose key this service makes.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BundledSessionResult {
+    /// User of the session.
+    pub user_id: UserId,
+    /// Key of the session.
+    pub api_key_id: ApiKeyId,
+    /// The key, encrypted to the target key.
+    pub credential_bundle: String,
 }
 
 /// Returns the curve of the key of a login, and its text in lower case. The parameters do not name the curve.

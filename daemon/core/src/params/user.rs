@@ -123,11 +123,11 @@ impl OauthProviderFormat for OauthProviderParamsV2 {
 }
 
 /// A user to create (version 1).
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UserParams {
     user_name: Label,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     user_email: Option<Email>,
     access_type: AccessType,
     #[serde(default)]
@@ -150,11 +150,11 @@ impl From<UserParams> for NewUser {
 }
 
 /// A user to create (version 2).
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UserParamsV2 {
     user_name: Label,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     user_email: Option<Email>,
     #[serde(default)]
     api_keys: List<ApiKeyParams>,
@@ -176,14 +176,13 @@ impl From<UserParamsV2> for NewUser {
 }
 
 /// A user to create (versions 3 and 4).
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", bound(deserialize = "O: Deserialize<'de>"))]
 #[schemars(description = O::USER)]
 pub struct UserParamsV3<O: OauthProviderFormat> {
     user_name: Label,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     user_email: Option<Email>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     user_phone_number: Option<Phone>,
     #[serde(default)]
     api_keys: List<ApiKeyParamsV2>,
@@ -209,11 +208,11 @@ impl<O: OauthProviderFormat> From<UserParamsV3<O>> for NewUser {
 }
 
 /// A user for a machine, with API keys only.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiOnlyUserParams {
     user_name: Label,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     user_email: Option<Email>,
     #[serde(default)]
     user_tags: List<TagId>,
@@ -232,11 +231,11 @@ impl From<ApiOnlyUserParams> for NewUser {
 }
 
 /// A root user with P-256 API keys and authenticators.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RootUserParams {
     user_name: Label,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     user_email: Option<Email>,
     #[serde(default)]
     api_keys: List<ApiKeyParams>,
@@ -255,12 +254,12 @@ impl From<RootUserParams> for NewUser {
 }
 
 /// A root user who may have OAuth identities (versions 2 and 3).
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", bound(deserialize = "K: Deserialize<'de>"))]
 #[schemars(description = K::ROOT_USER)]
 pub struct RootUserParamsV2<K: ApiKeyFormat> {
     user_name: Label,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     user_email: Option<Email>,
     #[serde(default)]
     api_keys: List<K>,
@@ -282,14 +281,13 @@ impl<K: ApiKeyFormat> From<RootUserParamsV2<K>> for NewUser {
 }
 
 /// A root user who may have a phone number (versions 4 and 5).
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", bound(deserialize = "O: Deserialize<'de>"))]
 #[schemars(description = O::ROOT_USER)]
 pub struct RootUserParamsV4<O: OauthProviderFormat> {
     user_name: Label,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     user_email: Option<Email>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     user_phone_number: Option<Phone>,
     #[serde(default)]
     api_keys: List<ApiKeyParamsV2>,
@@ -300,6 +298,7 @@ pub struct RootUserParamsV4<O: OauthProviderFormat> {
 }
 
 /// What a client signs about a root user whose contact it proves.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", bound(deserialize = "O: Deserialize<'de>"))]
 pub struct StatedUser<O: OauthProviderFormat> {
@@ -309,9 +308,7 @@ pub struct StatedUser<O: OauthProviderFormat> {
     authenticators: List<AuthenticatorParamsV2>,
     #[serde(default)]
     oauth_providers: List<O>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     email: Option<Email>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     phone_number: Option<Phone>,
 }
 

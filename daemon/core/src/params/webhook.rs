@@ -14,16 +14,15 @@ pub(crate) struct WebhookEndpointResult {
 }
 
 /// A subscription of a webhook endpoint.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookSubscriptionParams {
     /// Event to receive, such as `ACTIVITY_UPDATES`.
     pub event_type: Text<64>,
     /// Filters as JSON text. They are stored but have no effect.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filters_json: Option<Text<4096>>,
     /// Whether the subscription is active; true if absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_active: Option<bool>,
 }
 

@@ -4,11 +4,11 @@ use crate::kinds::prelude::*;
 use crate::params::card::ExternalId;
 
 /// Records the chosen billing product. Nothing is charged, and nothing depends on it.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
     product_id: ExternalId,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     orb_plan_id: Option<ExternalId>,
 }
 

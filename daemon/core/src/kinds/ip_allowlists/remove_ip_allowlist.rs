@@ -4,10 +4,10 @@ use crate::kinds::prelude::*;
 use crate::make::ip_allowlist::{self, KEY};
 
 /// Removes the IP allowlist of the organization, or of the API key `publicKey`.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     public_key: Option<Text<KEY>>,
 }
 

@@ -8,24 +8,22 @@ use crate::model::{IpAllowlist, IpRule};
 const BLOCK: usize = 64;
 
 /// Sets the IP allowlist of the organization, or of the API key `publicKey`. Replaces any earlier list.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     public_key: Option<Text<KEY>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     enabled: Option<bool>,
     #[serde(default)]
     rules: AtMost<RuleParams, BATCH>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     on_evaluation_error: Option<OnEvaluationError>,
 }
 
 /// A block of IP addresses in CIDR notation, or a single address.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct RuleParams {
     cidr: Text<BLOCK>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     label: Option<Label>,
 }
 

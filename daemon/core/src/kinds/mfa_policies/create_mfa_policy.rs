@@ -13,6 +13,7 @@ use crate::model::{MfaPolicy, MfaSteps};
 use crate::params::mfa_policy::MfaPolicyResult;
 
 /// Creates an MFA policy: activities of the user that meet its condition need further authentication methods.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -24,7 +25,6 @@ pub(in crate::kinds) struct Intent {
     required_authentication_methods: MfaSteps,
     /// Position among the MFA policies of the user, which no other of them has. The first one that applies counts.
     order: u32,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     notes: Option<Text<NOTES_LIMIT>>,
 }
 

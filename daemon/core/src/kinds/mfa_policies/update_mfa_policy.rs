@@ -13,20 +13,17 @@ use crate::model::{MfaPolicy, MfaSteps};
 use crate::params::mfa_policy::MfaPolicyResult;
 
 /// Updates an MFA policy of a user; absent members, and an empty list of methods, keep their values.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
     user_id: UserId,
     mfa_policy_id: MfaPolicyId,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     mfa_policy_name: Option<Label>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     condition: Option<Expression>,
     #[serde(default)]
     required_authentication_methods: MfaSteps,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     order: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     notes: Option<Text<NOTES_LIMIT>>,
 }
 

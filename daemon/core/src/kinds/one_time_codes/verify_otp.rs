@@ -14,24 +14,23 @@ use crate::params::secret_text::SecretText;
 const LIFETIME_SECONDS: u64 = 3600;
 
 /// Accepts a one-time code, and returns a token that proves its receipt.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct V1 {
     otp_id: OtpId,
     otp_code: SecretText<CODE>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     expiration_seconds: Option<TokenLifetime>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     public_key: Option<Text<140>>,
 }
 
 /// Accepts an encrypted one-time code, and returns a token that proves its receipt to the holder of a key.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct V2 {
     otp_id: OtpId,
     encrypted_otp_bundle: SecretText<ENCRYPTED_CODE>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     expiration_seconds: Option<TokenLifetime>,
 }
 

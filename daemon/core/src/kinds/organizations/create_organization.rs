@@ -10,24 +10,24 @@ use crate::params::organization::OrganizationResult;
 use crate::params::{NewAuthenticator, NewUser};
 
 /// Creates an organization with an authenticator in the original format.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct V1 {
     organization_name: Label,
     root_email: Email,
     root_authenticator: AuthenticatorParams,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     root_user_id: Option<UserId>,
 }
 
 /// Creates an organization. The passkey that it registers must stamp the request, without `organizationId`.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct V2 {
     organization_name: Label,
     root_email: Email,
     root_authenticator: AuthenticatorParamsV2,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     root_user_id: Option<UserId>,
 }
 

@@ -3,11 +3,11 @@
 use crate::kinds::prelude::*;
 
 /// Deletes the sub-organization that the request names, with all its keys.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
     /// If true, also deletes keys that were never exported and may have no copy elsewhere.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     delete_without_export: Option<bool>,
 }
 

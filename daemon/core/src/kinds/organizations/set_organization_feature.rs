@@ -4,10 +4,10 @@ use crate::kinds::prelude::*;
 use crate::params::organization::FeaturesResult;
 
 /// Enables an organization feature, or changes its value.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub(in crate::kinds) struct Intent {
     name: FeatureName,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     value: Option<Text<10240>>,
 }
 

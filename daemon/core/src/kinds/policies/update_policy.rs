@@ -8,42 +8,33 @@ use crate::params::policy::PolicyResult;
 /// Updates a policy.
 ///
 /// Absent members keep their values.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "the wire's names")]
 pub(in crate::kinds) struct V1 {
     policy_id: PolicyId,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     policy_name: Option<Label>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     policy_effect: Option<Effect>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     policy_condition: Option<Text<EXPRESSION_LIMIT>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     policy_consensus: Option<Text<EXPRESSION_LIMIT>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     policy_notes: Option<Text<NOTES_LIMIT>>,
 }
 
 /// Updates a policy.
 ///
 /// Absent members keep their values; an empty `time` removes the time restriction.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct V2 {
     policy_id: PolicyId,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     policy_name: Option<Label>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     policy_effect: Option<Effect>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     policy_condition: Option<Text<EXPRESSION_LIMIT>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     policy_consensus: Option<Text<EXPRESSION_LIMIT>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     policy_notes: Option<Text<NOTES_LIMIT>>,
     /// When the policy is active. An empty text means always.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     time: Option<Text<EXPRESSION_LIMIT>>,
 }
 

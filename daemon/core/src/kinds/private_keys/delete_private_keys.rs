@@ -4,13 +4,13 @@ use crate::kinds::prelude::*;
 use crate::params::keys::PrivateKeysResult;
 
 /// Deletes private keys and their secrets.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
     #[serde(default)]
     private_key_ids: AtMost<PrivateKeyId, BATCH>,
     /// If true, also deletes keys that were never exported and may have no copy elsewhere.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     delete_without_export: Option<bool>,
 }
 

@@ -16,10 +16,10 @@ pub(in crate::kinds) struct Intent {
 }
 
 /// A secret to import.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct SecretParams {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<Label>,
     secret_payload: Text<MAX_SECRET_BUNDLE>,
     /// Import key that the secret is encrypted to.

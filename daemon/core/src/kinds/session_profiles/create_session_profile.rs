@@ -9,14 +9,13 @@ use crate::make::policy::{self, Expression};
 const NOTES: usize = 4096;
 
 /// Creates a session profile: what sessions that use it may do, and how long they may last.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
     session_profile_name: Label,
     scope: Expression,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     expiration_seconds: Option<ExpirationSeconds>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     notes: Option<Text<NOTES>>,
 }
 

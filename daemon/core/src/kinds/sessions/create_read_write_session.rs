@@ -1,40 +1,34 @@
 //! Opens a session for a user, with a key that is delivered encrypted to a key of the client.
 
 use quorate_common::bounded::{Email, ExpirationSeconds, Text};
-use quorate_common::bundle::TargetPublicKey;
 use quorate_common::ids::{ApiKeyId, OrganizationId, UserId};
 
-use crate::bundles;
 use crate::kinds::prelude::*;
-use crate::make::session::{self, NewSession};
+use crate::make::session::BundledSession;
 use crate::make::user;
 use crate::model::User;
 use crate::model::user::KeySource;
 
 /// Opens a session for the user with an email address, and returns its key encrypted to the target key.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct V1 {
     target_public_key: Text<130>,
     email: Email,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     api_key_name: Option<Label>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     expiration_seconds: Option<ExpirationSeconds>,
 }
 
 /// Opens a session for the caller or another user, and returns its key encrypted to the target key.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct V2 {
     target_public_key: Text<130>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     user_id: Option<UserId>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     api_key_name: Option<Label>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     expiration_seconds: Option<ExpirationSeconds>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     invalidate_existing: Option<bool>,
 }
 
@@ -111,31 +105,31 @@ impl Kind for Request {
     const GATE: Gate = Gate::OwnCredential;
     const SCOPE: CredentialScope = CredentialScope::SubOrganizations;
     const OPEN_TO_PARENT: bool = true;
-    type Plan = (UserId, TargetPublicKey, Label);
+    type Plan = (User, BundledSession);
     type Outcome = Outcome;
 
     fn rules(&self, view: &View<'_>) -> Result<Self::Plan, RequestError> {
-        let target = bundles::target(self.target.as_str())?;
-        let name = self.name.clone().map_or_else(|| session::label("Read Write Session", view), Ok)?;
-        Ok((self.user(view)?.id, target, name))
+        let session = BundledSession::check(&self.target, self.name.as_ref(), "Read Write Session", view)?;
+        Ok((self.user(view)?.clone(), session))
     }
 
     fn own_credentials_of(&self, view: &View<'_>) -> Option<UserId> {
         self.user(view).ok().map(|user| user.id)
     }
 
-    fn execute(self, plan: Self::Plan, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
-        let (user, target, name) = plan;
-        let (credential_bundle, public_key) = bundles::new_credential(&target, context)?;
-        let new = NewSession {
-            key: session::p256_key(name, public_key, session::seconds(self.seconds)),
-            source: KeySource::ReadWriteSession,
-            invalidates_existing: self.invalidates_existing,
-            profile: None,
-        };
-        let user: User = context.user(user)?.clone();
+    fn execute(
+        self,
+        (user, session): Self::Plan,
+        context: &mut Execution<'_>,
+    ) -> Result<Outcome, RequestError> {
         let (user_id, username) = (user.id, user.name.to_string());
-        let api_key_id = new.open(user, context);
+        let (api_key_id, credential_bundle) = session.open(
+            user,
+            KeySource::ReadWriteSession,
+            self.seconds,
+            self.invalidates_existing,
+            context,
+        )?;
         Ok(Outcome {
             organization_id: context.organization.id(),
             organization_name: context.organization.head.name.to_string(),

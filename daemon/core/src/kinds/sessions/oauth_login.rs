@@ -11,16 +11,14 @@ use crate::params::secret_text::SecretText;
 use crate::params::session::{LoginParams, PUBLIC_KEY};
 
 /// Opens a session for the user whom an ID token identifies: an expiring key, which a signed token describes.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
     oidc_token: SecretText<OIDC_TOKEN>,
     public_key: Text<PUBLIC_KEY>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     expiration_seconds: Option<ExpirationSeconds>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     invalidate_existing: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     session_profile_id: Option<SessionProfileId>,
 }
 

@@ -12,33 +12,28 @@ use crate::params::one_time_code::ClientSignature;
 use crate::params::session::{LoginParams, PUBLIC_KEY};
 
 /// Opens a session for the user whose contact the token proves.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct V1 {
     verification_token: VerificationToken,
     public_key: Text<PUBLIC_KEY>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     expiration_seconds: Option<ExpirationSeconds>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     invalidate_existing: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     client_signature: Option<ClientSignature>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     session_profile_id: Option<SessionProfileId>,
 }
 
 /// Opens a session for the user whose contact the token proves. The key of the token must sign the login.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct V2 {
     verification_token: VerificationToken,
     public_key: Text<PUBLIC_KEY>,
     client_signature: ClientSignature,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     expiration_seconds: Option<ExpirationSeconds>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     invalidate_existing: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     session_profile_id: Option<SessionProfileId>,
 }
 
@@ -72,35 +67,19 @@ impl Version for V2 {
 
 impl From<V1> for Request {
     fn from(intent: V1) -> Self {
-        let login = LoginParams {
-            public_key: intent.public_key,
-            expiration_seconds: intent.expiration_seconds,
-            invalidate_existing: intent.invalidate_existing,
-            session_profile_id: intent.session_profile_id,
-        };
-        Self {
-            token: intent.verification_token,
-            login,
-            client_signature: intent.client_signature,
-            is_bound: false,
-        }
+        let V1 { verification_token, public_key, client_signature, .. } = intent;
+        let V1 { expiration_seconds, invalidate_existing, session_profile_id, .. } = intent;
+        let login = LoginParams { public_key, expiration_seconds, invalidate_existing, session_profile_id };
+        Self { token: verification_token, login, client_signature, is_bound: false }
     }
 }
 
 impl From<V2> for Request {
     fn from(intent: V2) -> Self {
-        let login = LoginParams {
-            public_key: intent.public_key,
-            expiration_seconds: intent.expiration_seconds,
-            invalidate_existing: intent.invalidate_existing,
-            session_profile_id: intent.session_profile_id,
-        };
-        Self {
-            token: intent.verification_token,
-            login,
-            client_signature: Some(intent.client_signature),
-            is_bound: true,
-        }
+        let V2 { verification_token, public_key, client_signature, .. } = intent;
+        let V2 { expiration_seconds, invalidate_existing, session_profile_id, .. } = intent;
+        let login = LoginParams { public_key, expiration_seconds, invalidate_existing, session_profile_id };
+        Self { token: verification_token, login, client_signature: Some(client_signature), is_bound: true }
     }
 }
 

@@ -4,12 +4,12 @@ use crate::kinds::prelude::*;
 use crate::make::tag;
 
 /// Renames a private key tag, assigns it to some private keys and removes it from others.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
     private_key_tag_id: TagId,
     /// New name of the tag. If absent, the tag keeps its name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     new_private_key_tag_name: Option<Label>,
     #[serde(default)]
     add_private_key_ids: AtMost<PrivateKeyId, BATCH>,

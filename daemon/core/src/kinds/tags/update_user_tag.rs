@@ -4,12 +4,12 @@ use crate::kinds::prelude::*;
 use crate::make::tag;
 
 /// Renames a user tag, assigns it to some users and removes it from others.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
     user_tag_id: TagId,
     /// New name of the tag. If absent, the tag keeps its name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     new_user_tag_name: Option<Label>,
     #[serde(default)]
     add_user_ids: AtMost<UserId, BATCH>,

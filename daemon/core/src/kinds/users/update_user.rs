@@ -6,20 +6,18 @@ use crate::params::user::UserResult;
 /// Updates a user: name, contacts and tags.
 ///
 /// Absent members keep their values.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "the names of the wire")]
 pub(in crate::kinds) struct Intent {
     user_id: UserId,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     user_name: Option<Label>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     user_email: Option<Email>,
     /// Replaces all tags of the user. An empty list changes nothing, since clients cannot distinguish it from
     /// an absent one.
     #[serde(default)]
     user_tag_ids: AtMost<TagId, BATCH>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     user_phone_number: Option<Phone>,
 }
 

@@ -11,6 +11,7 @@ use crate::params::user::UserResult;
 const EMAIL: usize = 254;
 
 /// Changes or removes the email address of a user.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -18,7 +19,6 @@ pub(in crate::kinds) struct Intent {
     /// New email address. An empty text removes it.
     user_email: Text<EMAIL>,
     /// Token that proves the new email address. Without one, it is not verified.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     verification_token: Option<VerificationToken>,
 }
 

@@ -11,6 +11,7 @@ use crate::params::user::UserResult;
 const PHONE: usize = 16;
 
 /// Changes or removes the phone number of a user.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -18,7 +19,6 @@ pub(in crate::kinds) struct Intent {
     /// New phone number. An empty text removes it.
     user_phone_number: Text<PHONE>,
     /// Token that proves the new phone number. Without one, it is not verified.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     verification_token: Option<VerificationToken>,
 }
 

@@ -6,6 +6,7 @@ use crate::make::wallet::{accounts, check_accounts, names_are_free};
 use crate::params::WalletAccountParams;
 
 /// Derives accounts of a wallet.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
@@ -13,7 +14,6 @@ pub(in crate::kinds) struct Intent {
     #[serde(default)]
     accounts: AtMost<WalletAccountParams, BATCH>,
     /// If false, computes the addresses and stores nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     persist: Option<bool>,
 }
 

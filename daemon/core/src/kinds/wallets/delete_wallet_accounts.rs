@@ -3,13 +3,13 @@
 use crate::kinds::prelude::*;
 
 /// Deletes accounts of wallets.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
     #[serde(default)]
     wallet_account_ids: AtMost<WalletAccountId, BATCH>,
     /// If true, also deletes accounts that were never exported, neither themselves nor with their wallet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     delete_without_export: Option<bool>,
 }
 

@@ -3,13 +3,13 @@
 use crate::kinds::prelude::*;
 
 /// Deletes wallets, their seeds and their accounts.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
     #[serde(default)]
     wallet_ids: AtMost<WalletId, BATCH>,
     /// If true, also deletes wallets that were never exported and may have no copy elsewhere.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     delete_without_export: Option<bool>,
 }
 

@@ -9,13 +9,13 @@ use crate::kinds::prelude::*;
 use crate::params::keys::ExportBundle;
 
 /// Exports the mnemonic of a wallet, encrypted to the target key.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
     wallet_id: WalletId,
     target_public_key: Text<130>,
     /// Language of the mnemonic. Other software derives a different seed from another language.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     language: Option<MnemonicLanguage>,
 }
 

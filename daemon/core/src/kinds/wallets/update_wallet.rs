@@ -3,12 +3,12 @@
 use crate::kinds::prelude::*;
 
 /// Renames a wallet.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
     wallet_id: WalletId,
     /// New name of the wallet. If absent, the wallet keeps its name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     wallet_name: Option<Label>,
 }
 

@@ -5,15 +5,13 @@ use crate::make::webhook_endpoint as endpoint;
 use crate::params::webhook::WebhookEndpointResult;
 
 /// Updates a webhook endpoint: its URL, its name, and whether it is active. Absent members keep their values.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
     endpoint_id: EndpointId,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     url: Option<Text<{ endpoint::URL }>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<Label>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     is_active: Option<bool>,
 }
 

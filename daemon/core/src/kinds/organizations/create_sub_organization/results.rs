@@ -45,11 +45,11 @@ impl From<Created> for KeysOutcome {
 }
 
 /// Result of version 4 and later: the ids and the wallet, if one was requested.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct WalletOutcome {
     sub_organization_id: OrganizationId,
-    #[serde(skip_serializing_if = "Option::is_none")]
     wallet: Option<WalletResult>,
     root_user_ids: AtMost<UserId, BATCH>,
 }

@@ -10,6 +10,7 @@ use crate::params::one_time_code::ClientSignature;
 use crate::params::user::{OauthProviderFormat, RootUserParamsV4};
 
 /// Creates a sub-organization with its root users and, optionally, a wallet.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", bound(deserialize = "U: Deserialize<'de>"))]
 pub(in crate::kinds) struct WithContact<U: Serialize> {
@@ -17,19 +18,12 @@ pub(in crate::kinds) struct WithContact<U: Serialize> {
     #[serde(default)]
     root_users: AtMost<U, BATCH>,
     root_quorum_threshold: i32,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     wallet: Option<WalletParams>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     disable_email_recovery: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     disable_email_auth: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     disable_sms_auth: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     disable_otp_email_auth: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     verification_token: Option<VerificationToken>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     client_signature: Option<ClientSignature>,
 }
 

@@ -8,6 +8,7 @@ use crate::params::user::{RootUserParams, RootUserParamsV2};
 use crate::params::{NewUser, WalletParams};
 
 /// Creates a sub-organization with its root users and, optionally, a wallet.
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", bound(deserialize = "U: Deserialize<'de>"))]
 pub(in crate::kinds) struct WithWallet<U: Serialize> {
@@ -15,11 +16,8 @@ pub(in crate::kinds) struct WithWallet<U: Serialize> {
     #[serde(default)]
     root_users: AtMost<U, BATCH>,
     root_quorum_threshold: i32,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     wallet: Option<WalletParams>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     disable_email_recovery: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     disable_email_auth: Option<bool>,
 }
 
