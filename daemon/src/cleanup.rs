@@ -15,6 +15,7 @@ const LONGEST_WAIT: Duration = Duration::from_mins(1);
 
 /// Removes tombstones and records that are due until `stop`. The rest is removed after the next start.
 pub async fn run(executor: Arc<Executor>, stop: CancellationToken) {
+    schedule_import_keys(&executor).await;
     while !stop.is_cancelled() {
         fail_points::reach("cleanup.read");
         let removed = match cleanup::step(executor.world().as_ref(), now()) {
@@ -35,6 +36,21 @@ pub async fn run(executor: Arc<Executor>, stop: CancellationToken) {
                 () = stop.cancelled() => {}
                 () = executor.world().tombstones.notified() => {}
                 () = tokio::time::sleep(LONGEST_WAIT) => {}
+            }
+        }
+    }
+}
+
+/// Schedules the removal of the import keys that an earlier version stored. If that fails, the next start does it.
+async fn schedule_import_keys(executor: &Executor) {
+    let mut after = None;
+    loop {
+        match cleanup::schedule_import_keys(executor.world().as_ref(), after.as_deref()) {
+            Ok(Some((commit, last))) if executor.commit(commit).await.is_ok() => after = Some(last),
+            Ok(Some(_) | None) => return,
+            Err(corrupt) => {
+                tracing::error!(cause = %corrupt, "cannot schedule the removal of import keys");
+                return;
             }
         }
     }

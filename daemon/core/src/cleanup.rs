@@ -1,9 +1,10 @@
 //! Cleanup in the background: removes the accounts of deleted wallets in steps, since they may be too many
 //! for one commit. A deleted wallet leaves a tombstone until its accounts are removed. Also removes the records of
-//! sign-in flows, and the events of messages, at their due times.
+//! sign-in flows, the events of messages, and import keys, at their due times.
 
 use crate::error::Corrupt;
 use crate::model::change::account_removal;
+use crate::model::import_target;
 use crate::model::layout::{self, Key, sign_in};
 use crate::model::record::Record;
 use crate::model::write::Write;
@@ -39,12 +40,26 @@ pub fn step(world: &dyn World, now: Millis) -> Result<Option<Commit>, Corrupt> {
     error.map_or(Ok(None), Err)
 }
 
-/// Returns the removal of the records of sign-in flows that are due.
+/// Returns a commit that schedules the removal of some import keys, and the last of their store keys, after which the
+/// next call continues; `None` after the last one. Earlier versions scheduled none.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn schedule_import_keys(
+    world: &dyn World,
+    after: Option<&[u8]>,
+) -> Result<Option<(Commit, Key)>, Corrupt> {
+    let page = Page { after, ..Page::first(layout::IMPORT_TARGETS, STEP) };
+    let keys = world.records().keys(page)?;
+    let writes = keys.iter().map(|key| import_target::removal(key)).collect();
+    Ok(keys.into_iter().next_back().map(|last| (Commit { writes, ..Commit::default() }, last)))
+}
+
+/// Returns the removal of the records that are due.
 fn due_records(world: &dyn World, now: Millis) -> Result<Commit, Corrupt> {
     let mut commit = Commit::default();
     for scheduled in world.records().keys(Page::first(sign_in::SCHEDULE, STEP))? {
-        let (due, record) =
-            sign_in::of_due(&scheduled).ok_or(Corrupt::Record("schedule of sign-in flows"))?;
+        let (due, record) = sign_in::of_due(&scheduled).ok_or(Corrupt::Record("schedule of removals"))?;
         if due > now {
             break;
         }

@@ -267,6 +267,9 @@ pub enum Conflict {
     /// The verification token was already used in this way.
     #[error("verification token has already been used")]
     VerificationToken,
+    /// Several users have the contact, and none of them, or several, proved it.
+    #[error("several users have this contact")]
+    Contact,
     /// The public key is already registered.
     #[error("public key is already registered in this organization")]
     PublicKey,

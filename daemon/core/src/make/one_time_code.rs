@@ -221,10 +221,13 @@ fn accept<T>(
     // Another request may be committed between two reads. If it used the code, then either its attempt is counted
     // here, and the code is gone when it is read afterwards, or the claim below fails.
     let attempts = context.records().attempts(id)?;
-    let stored = context.records().code(id)?.filter(|code| code.expires > now).ok_or(Intent::OtpCode)?;
-    if attempts >= ATTEMPTS {
+    let stored = context.records().code(id)?.filter(|code| code.expires > now && attempts < ATTEMPTS);
+    let Some(stored) = stored else {
+        // As many writes as for a wrong code, so that the time of the answer does not tell whether a code exists.
+        let unused = OtpId::random(context.random());
+        context.claim(Claim::Attempt(unused, 0), now);
         return Err(Intent::OtpCode.into());
-    }
+    };
     let number = u8::try_from(attempts).unwrap_or(u8::MAX);
     context.claim(Claim::Attempt(id, number), stored.expires);
     let (code, flow) = read(&stored.flow).ok_or(Intent::OtpCode)?;

@@ -1,6 +1,6 @@
 //! How users of an organization sign in without a credential.
 
-use crate::error::{Intent, Missing, RequestError};
+use crate::error::{Conflict, Intent, Missing, RequestError};
 use crate::model::one_time_code::Contact;
 use crate::model::{FeatureName, Organization, User};
 use crate::params::NewUser;
@@ -43,7 +43,7 @@ pub fn holder<'o>(contact: &Contact, organization: &'o Organization) -> Result<&
             let mut verified = several.iter().filter(|user| contact.is_verified_by(user));
             match (verified.next(), verified.next()) {
                 (Some(user), None) => Ok(*user),
-                _ => Err(Intent::Text("several users have this contact").into()),
+                _ => Err(Conflict::Contact.into()),
             }
         }
     }

@@ -5,8 +5,9 @@ use quorate_common::ids::{OrganizationId, UserId};
 use zeroize::Zeroizing;
 
 use super::Millis;
-use super::layout::{self, Key};
+use super::layout::{self, Key, sign_in};
 use super::purpose::Purpose;
+use super::write::Write;
 use crate::error::Corrupt;
 
 /// Lifetime of an import key in milliseconds: 24 hours.
@@ -57,6 +58,12 @@ impl ImportTarget {
         bytes.extend_from_slice(self.key.to_bytes().as_slice());
         bytes
     }
+}
+
+/// Returns the write that schedules the removal of the import key with this store key, for when it has expired.
+pub fn removal(record_key: &[u8]) -> Write {
+    let created = layout::import_target_created(record_key).unwrap_or_default();
+    Write::mark(sign_in::due(created.saturating_add(IMPORT_TARGET_LIFE_MILLIS), record_key), &[])
 }
 
 /// Returns whether the import key with this store key has expired.

@@ -276,6 +276,9 @@ pub fn import_targets(organization: OrganizationId, user: UserId, purpose: Purpo
     key(Letter::ImportTarget, &[organization.as_bytes(), user.as_bytes(), &[purpose as u8]])
 }
 
+/// Prefix of the import keys of all users.
+pub const IMPORT_TARGETS: &[u8] = &[Letter::ImportTarget as u8];
+
 /// Parses the time of creation in a key under [`import_targets`].
 pub fn import_target_created(key: &[u8]) -> Option<Millis> {
     Some(Millis::from_be_bytes(key.get(34..42)?.try_into().ok()?))

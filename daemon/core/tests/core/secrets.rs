@@ -2,6 +2,7 @@
 
 use quorate_common::api_error::ApiError;
 use quorate_common::bundle::{Sealed, TargetKey};
+use quorate_core::cleanup;
 use quorate_core::limits::{IMPORT_TARGET_LIFE_MILLIS, SECRET_BYTES, SECRET_TARGETS};
 use serde_json::{Value, json};
 
@@ -275,4 +276,41 @@ fn secrets_are_deleted_with_their_organization() {
     let done = fixture.submit(&child, child.home, "ACTIVITY_TYPE_DELETE_SUB_ORGANIZATION", &deletion, NOW);
     done.expect("the deletion succeeds");
     assert_eq!(of_child(&fixture), 0);
+}
+
+#[test]
+fn import_keys_are_removed_after_a_day() {
+    let mut fixture = Fixture::new(1);
+    let earlier_keys: Vec<Vec<u8>> = fixture.memory.rows(b'r').map(|(key, _)| key.to_vec()).collect();
+    for key in earlier_keys {
+        fixture.memory.set_row(&key, None);
+    }
+    fixture.execute("ACTIVITY_TYPE_INIT_IMPORT_SECRETS", &json!({"encryptionSuite": SUITE, "numSecrets": 3}));
+    let keys = |fixture: &Fixture| fixture.memory.rows(b'r').count();
+    let clean = |fixture: &mut Fixture, now| {
+        while let Some(commit) = cleanup::step(&fixture.memory, now).expect("the store is sound") {
+            fixture.memory.commit(commit);
+        }
+    };
+    clean(&mut fixture, NOW + IMPORT_TARGET_LIFE_MILLIS - 1);
+    assert_eq!(keys(&fixture), 3);
+    // An earlier version scheduled nothing.
+    let mut earlier = fixture.clone();
+    let schedule: Vec<Vec<u8>> = earlier.memory.rows(b'k').map(|(key, _)| key.to_vec()).collect();
+    for key in schedule {
+        earlier.memory.set_row(&key, None);
+    }
+    clean(&mut earlier, NOW + IMPORT_TARGET_LIFE_MILLIS);
+    assert_eq!(keys(&earlier), 3);
+    let mut after = None;
+    while let Some((commit, last)) =
+        cleanup::schedule_import_keys(&earlier.memory, after.as_deref()).expect("the store is sound")
+    {
+        earlier.memory.commit(commit);
+        after = Some(last);
+    }
+    for fixture in [&mut fixture, &mut earlier] {
+        clean(fixture, NOW + IMPORT_TARGET_LIFE_MILLIS);
+        assert_eq!(keys(fixture), 0);
+    }
 }

@@ -12,6 +12,7 @@ use super::entries::{
 use super::{Change, NewOrganization};
 use crate::error::Corrupt;
 use crate::model::contents::RecordDigest;
+use crate::model::import_target;
 use crate::model::layout::{self, Class, IndexKey, Key, Lookup, SecretOf};
 use crate::model::organization::Organization;
 use crate::model::write::{Effect, Write};
@@ -109,6 +110,7 @@ impl Applied {
                 self.put_account(&WalletAccount { exported: true, ..account })?;
             }
             Change::AddImportTarget(target) => {
+                self.writes.push(import_target::removal(&target.record_key));
                 let value = Some(target.encode());
                 self.writes.push(Write { replaces: false, ..Write::of(target.record_key, value) });
             }

@@ -4,6 +4,7 @@
 use std::cell::Cell;
 
 use quorate_common::api_error::Code;
+use quorate_common::ids::OtpId;
 use quorate_core::cleanup;
 use serde_json::json;
 
@@ -12,9 +13,20 @@ use super::*;
 const WRONG: &str = "Invalid OTP code";
 const TOO_MANY: &str = "Max number of OTPs have been initiated please wait and try again";
 
-/// Returns the number of attempts that were counted.
-fn attempts(fixture: &Fixture) -> usize {
-    fixture.memory.rows(b'k').filter(|(key, _)| key.get(1) == Some(&b't')).count()
+/// Returns the number of attempts that were counted for a code.
+fn attempts(fixture: &Fixture, code: &super::SentCode) -> usize {
+    let id: OtpId = code.id.parse().expect("an id");
+    let is_attempt = |key: &[u8]| key.get(1) == Some(&b't') && key.get(18..34) == Some(id.as_bytes());
+    fixture.memory.rows(b'k').filter(|(key, _)| is_attempt(key)).count()
+}
+
+/// Returns the number of the records of sign-in flows, without the events in the delivery of messages, which are kept
+/// longer, and without the schedule of import keys.
+fn records(fixture: &Fixture) -> usize {
+    let is_other = |key: &[u8]| {
+        matches!(key, [_, b'e' | b'l', ..]) || key.get(10..12) == Some(b"ke") || key.get(10) == Some(&b'r')
+    };
+    fixture.memory.rows(b'k').filter(|(key, _)| !is_other(key)).count()
 }
 
 /// Returns a world that has the same store, and nothing else.
@@ -35,12 +47,12 @@ fn three_wrong_codes_lock_the_code() {
     for number in 1..=3 {
         let error = verify(&mut fixture, &code.id, &code.altered(), NOW).expect_err("the code is wrong");
         assert_eq!((error.code, error.message.as_str()), (Code::InvalidArgument, WRONG));
-        assert_eq!(attempts(&fixture), number);
+        assert_eq!(attempts(&fixture, &code), number);
     }
     let mut restarted = restarted(&fixture);
     refused(verify(&mut restarted, &code.id, &code.code, NOW + 1), WRONG);
     refused(verify(&mut fixture, &code.id, &code.code, NOW), WRONG);
-    assert_eq!(attempts(&fixture), 3);
+    assert_eq!(attempts(&fixture, &code), 3);
 }
 
 #[test]
@@ -55,7 +67,7 @@ fn three_wrong_encrypted_codes_lock_the_code() {
     let other_key = super::SentCode { target: other.target, ..code.clone() };
     refused(verify_encrypted(&mut fixture, &other_key, NOW), WRONG);
     refused(verify(&mut fixture, &code.id, &code.code, NOW), WRONG);
-    assert_eq!(attempts(&fixture), 3);
+    assert_eq!(attempts(&fixture, &code), 3);
     refused(verify_encrypted(&mut fixture, &code, NOW), WRONG);
 }
 
@@ -67,7 +79,7 @@ fn the_code_of_another_contact_is_an_attempt() {
     let (code, other) = (sent(EMAIL), sent("other@house.example"));
     for counted in 1..=3 {
         refused(verify(&mut fixture, &other.id, &code.code, NOW), WRONG);
-        assert_eq!(attempts(&fixture), counted);
+        assert_eq!(attempts(&fixture, &other), counted);
     }
     refused(verify(&mut fixture, &other.id, &other.code, NOW), WRONG);
     verify(&mut fixture, &code.id, &code.code, NOW).expect("its own attempts are not used up");
@@ -93,14 +105,14 @@ fn attempts_last_although_their_activities_fail() {
     let parameters = json!({"otpId": code.id, "otpCode": code.altered()});
     let body = fixture.body(fixture.id, "ACTIVITY_TYPE_VERIFY_OTP", &parameters, NOW);
     refused(fixture.send(&root, "verify_otp", &body, NOW), WRONG);
-    assert_eq!((attempts(&fixture), fixture.memory.stored(fixture.id).head.version), (1, version));
+    assert_eq!((attempts(&fixture, &code), fixture.memory.stored(fixture.id).head.version), (1, version));
     // The same bytes are the same attempt.
     refused(fixture.send(&root, "verify_otp", &body, NOW), WRONG);
-    assert_eq!(attempts(&fixture), 1);
+    assert_eq!(attempts(&fixture, &code), 1);
     // An unknown code has no attempts.
     let unknown = "00000000-0000-4000-8000-000000000000";
     refused(verify(&mut fixture, unknown, &code.code, NOW), WRONG);
-    assert_eq!(attempts(&fixture), 1);
+    assert_eq!(attempts(&fixture, &code), 1);
 }
 
 #[test]
@@ -194,23 +206,18 @@ fn records_of_codes_and_tokens_are_removed_when_they_end() {
             fixture.memory.commit(commit);
         }
     };
-    // Events in the delivery of messages are kept longer, see `message_events`.
-    let kept = |fixture: &Fixture| {
-        let is_event = |key: &[u8]| matches!(key, [_, b'e' | b'l', ..]) || key.get(10..12) == Some(b"ke");
-        fixture.memory.rows(b'k').filter(|(key, _)| !is_event(key)).count()
-    };
     let before = fixture.memory.all_rows();
     clean(&mut fixture, NOW + 179_999);
     assert!(fixture.memory.all_rows() == before);
     clean(&mut fixture, NOW + 3_599_999);
     // The use of the token, and its entry in the schedule.
-    assert_eq!(kept(&fixture), 2);
+    assert_eq!(records(&fixture), 2);
     refused(
         log_in(&mut fixture, id, &token, 31, NOW + 3_599_999),
         "verification token has already been used",
     );
     clean(&mut fixture, NOW + 3_600_000);
-    assert_eq!(kept(&fixture), 0);
+    assert_eq!(records(&fixture), 0);
     refused(log_in(&mut fixture, id, &token, 31, NOW + 3_600_000), "invalid verification token");
 }
 
@@ -238,7 +245,7 @@ fn parallel_attempts_are_counted_one_by_one() {
     assert_eq!(at_once(&mut fixture.clone(), [right(), wrong()]), [true, false]);
     for counted in [1, 2, 3] {
         assert_eq!(at_once(&mut fixture, [wrong(), right()]), [true, false]);
-        assert_eq!(attempts(&fixture), counted);
+        assert_eq!(attempts(&fixture, &code), counted);
     }
     refused(verify(&mut fixture, &code.id, &code.code, NOW), WRONG);
 }
@@ -292,4 +299,23 @@ fn a_token_is_used_once_by_two_sub_organizations_at_once() {
     });
     // The organizations are different: only the claim of the token conflicts.
     assert_eq!(commits.map(|commit| fixture.memory.try_commit(commit)), [true, false]);
+}
+
+#[test]
+fn every_refused_code_costs_as_many_records() {
+    let mut fixture = Fixture::new(1);
+    let code = init(&mut fixture, "INIT_OTP", EMAIL, &json!({}), NOW).expect("a code is sent");
+    let mut added = |id: &str, now: u64| {
+        let before = records(&fixture);
+        refused(verify(&mut fixture, id, &code.altered(), now), WRONG);
+        records(&fixture) - before
+    };
+    let wrong = [added(&code.id, NOW), added(&code.id, NOW), added(&code.id, NOW)];
+    let (locked, expired) = (added(&code.id, NOW), added(&code.id, NOW + 600_000));
+    let unknown = added("00000000-0000-4000-8000-000000000000", NOW);
+    assert_eq!((wrong, locked, expired, unknown), ([2; 3], 2, 2, 2));
+    while let Some(commit) = cleanup::step(&fixture.memory, NOW + 600_001).expect("the store is sound") {
+        fixture.memory.commit(commit);
+    }
+    assert_eq!(records(&fixture), 0, "all of them are removed");
 }

@@ -193,3 +193,19 @@ fn disabled_features_and_channels_are_refused() {
         "targetPublicKey": target().public().hex()});
     refused(run(&mut fixture, "OTP_AUTH", &auth, NOW), text);
 }
+
+#[test]
+fn a_user_without_rights_does_not_learn_whether_a_contact_is_shared() {
+    let mut fixture = Fixture::new(1);
+    let (id, first, second) = (fixture.id, fixture.user.clone(), fixture.spare.clone());
+    for user in [&first, &second] {
+        let shared = json!({"userId": user.user, "userEmail": "shared@house.example"});
+        fixture.execute("ACTIVITY_TYPE_UPDATE_USER_EMAIL", &shared);
+    }
+    for contact in ["shared@house.example", EMAIL, "nobody@house.example"] {
+        let auth = json!({"otpType": "OTP_TYPE_EMAIL", "contact": contact});
+        let error =
+            submit(&mut fixture, &first, id, "INIT_OTP_AUTH", &auth, NOW).expect_err("no policy allows it");
+        assert_eq!(error.code, Code::PermissionDenied, "{contact}: {}", error.message);
+    }
+}
