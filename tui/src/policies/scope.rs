@@ -11,6 +11,16 @@ use super::types::types;
 
 /// Returns whether the condition is true for every activity that policies decide on.
 pub(crate) fn matches_any_activity(program: &PolicyProgram) -> bool {
+    has_finding(program, "always-true")
+}
+
+/// Returns whether the policy allows kinds that give access in the name of any user.
+pub(crate) fn gives_access_as_others(program: &PolicyProgram) -> bool {
+    has_finding(program, "access-as-others")
+}
+
+/// Returns whether `policy lint` reports a finding with this code for the policy alone.
+fn has_finding(program: &PolicyProgram, code: &str) -> bool {
     let policy = NamedPolicy { id: String::new(), name: String::new(), program: program.clone() };
     let rules = OrganizationRules {
         users: Vec::new(),
@@ -19,7 +29,7 @@ pub(crate) fn matches_any_activity(program: &PolicyProgram) -> bool {
         policies: vec![policy],
         deny_errors: DenyErrors::Skip,
     };
-    lint(&rules, &types(), &()).iter().any(|finding| finding.code == "always-true")
+    lint(&rules, &types(), &()).iter().any(|finding| finding.code == code)
 }
 
 /// Returns whether an unknown user meets the consensus alone.
@@ -85,6 +95,17 @@ mod tests {
             assert!(matches_any_activity(&parsed(Some(always), None)), "{always}");
         }
         assert!(matches_any_activity(&parsed(None, None)));
+        for (condition, expected) in [
+            ("activity.resource == 'AUTH'", true),
+            ("activity.resource == 'OTP' || activity.resource == 'AUTH'", true),
+            ("activity.resource == 'CREDENTIAL' && activity.action == 'CREATE'", true),
+            ("activity.kind == 'CREATE_API_KEYS'", true),
+            ("activity.kind in ['INIT_OTP', 'VERIFY_OTP', 'OTP_LOGIN', 'CREATE_SUB_ORGANIZATION']", false),
+            ("activity.kind == 'CREATE_API_KEYS' && activity.params.user_id == 'a'", false),
+            ("activity.resource == 'CREDENTIAL' && activity.action == 'DELETE'", false),
+        ] {
+            assert_eq!(gives_access_as_others(&parsed(Some(condition), None)), expected, "{condition}");
+        }
         for at_times in ["activity.action == 'SIGN'", "wallet.id == 'a'"] {
             assert!(!matches_any_activity(&parsed(Some(at_times), None)), "{at_times}");
         }

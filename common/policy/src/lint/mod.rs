@@ -19,7 +19,11 @@ use crate::words::Names;
 
 pub use scenario::ActivityType;
 use scenario::Scenario;
+use truth::Possible;
 
+/// Kinds that give access in the name of the user that their parameters state.
+const ACCESS_KINDS: [&str; 4] =
+    ["CREATE_API_KEYS", "CREATE_AUTHENTICATORS", "CREATE_OAUTH_PROVIDERS", "CREATE_READ_WRITE_SESSION"];
 /// Maximum number of activity kinds that a finding names; the others are counted.
 const NAMED_KINDS: usize = 4;
 
@@ -39,8 +43,8 @@ pub enum Level {
 pub struct Finding {
     /// Severity of the finding.
     pub level: Level,
-    /// Machine-readable code: `never-true`, `always-true`, `absent-member`, `unknown-id`, `nobody-agrees`,
-    /// `address-case` or `fewer-people`.
+    /// Machine-readable code: `never-true`, `always-true`, `access-as-others`, `absent-member`, `unknown-id`,
+    /// `nobody-agrees`, `address-case` or `fewer-people`.
     pub code: &'static str,
     /// Id of the policy.
     pub policy_id: String,
@@ -111,8 +115,26 @@ impl Report<'_, '_> {
         if possible.iter().all(|one| one.is_truth()) {
             let level = if denies { Level::Note } else { Level::Warning };
             self.add(level, "always-true", KIND, "the policy applies to every activity".to_owned());
+        } else if !denies {
+            self.access_as_others(scenarios.iter().zip(&possible).filter(|(_, one)| one.is_truth()));
         }
         self.absent(program, &parts, scenarios);
+    }
+
+    /// Reports a policy that always allows a kind which gives access in the name of any user.
+    fn access_as_others<'s>(&mut self, allowed: impl Iterator<Item = (&'s Scenario, &'s Possible)>) {
+        let kinds: BTreeSet<String> =
+            allowed.map(|(scenario, _)| kind_of(&scenario.activity.name).to_owned()).collect();
+        let kinds: BTreeSet<String> =
+            kinds.into_iter().filter(|kind| ACCESS_KINDS.contains(&kind.as_str())).collect();
+        if !kinds.is_empty() {
+            let text = format!(
+                "the policy lets its approvers act as any user, members of the root quorum included: \
+                 it allows {}",
+                listed(&kinds)
+            );
+            self.add(Level::Warning, "access-as-others", ExpressionKind::Condition, text);
+        }
     }
 
     /// Reports a condition that matches a kind and then reads a field which that kind does not have.

@@ -137,6 +137,12 @@ impl<'a> Rule<'a> {
                         "Allows ANY activity that policies decide on: no condition limits it.",
                     );
                 }
+                if is(policies::gives_access_as_others) {
+                    description.flag_high(
+                        "allow-access-as-others",
+                        "Lets its approvers act as ANY user, members of the root quorum included: they can open sessions or add credentials for others.",
+                    );
+                }
                 if self.consensus.is_none() || is(policies::is_met_by_anybody) {
                     description.flag_high(
                         "allow-without-consensus",

@@ -28,9 +28,14 @@ impl Kind for Intent {
 
     fn rules(&self, view: &View<'_>) -> Result<User, RequestError> {
         let mut user = view.user(self.user_id)?.clone();
+        let sessions: Vec<ApiKeyId> =
+            user.api_keys.iter().filter(|key| key.is_session()).map(|key| key.id).collect();
         let (keys, ids) = (&mut user.api_keys, &self.api_key_ids);
         credential::remove_credentials(keys, ids, "apiKeyIds", |key| key.id, Missing::ApiKey)?;
-        user::check_remaining_access(&user, view.organization)?;
+        // Sessions end by themselves, so that a user without another key may end the last one.
+        if !ids.iter().all(|id| sessions.contains(id)) {
+            user::check_remaining_access(&user, view.organization)?;
+        }
         Ok(user)
     }
 

@@ -2,14 +2,14 @@
 
 use base64ct::{Base64UrlUnpadded, Encoding};
 use quorate_common::api_error::{ApiError, Code};
-use quorate_common::ids::OrganizationId;
+use quorate_common::ids::{OrganizationId, UserId};
 use quorate_common::stamp::{ApiKeyCurve, Stamp, Stamper};
 use quorate_common::token::TokenEnd;
 use quorate_core::authn::{Credentials, Header};
 use serde_json::{Value, json};
 
-use super::{Claims, EMAIL, claims_of};
-use crate::fixture::{Fixture, NOW, public_key};
+use super::{Claims, EMAIL, claims_of, submit, whoami, with_key};
+use crate::fixture::{Fixture, NOW, Person, public_key};
 use crate::id_tokens::{ISSUER, Token};
 
 const LOGIN: &str = "ACTIVITY_TYPE_STAMP_LOGIN";
@@ -114,6 +114,31 @@ fn an_identity_logs_in_at_the_parent_and_at_the_organization() {
     let answer = log_in(&mut fixture, parent, BY_IDENTITY, &token).expect("the login is accepted");
     let session = answer["activity"]["result"]["stampLoginResult"]["session"].as_str().expect("a token");
     assert_eq!(claims_of(session)["user_id"], json!(fixture.user.user));
+}
+
+#[test]
+fn a_user_without_another_key_can_end_the_last_session() {
+    let mut fixture = Fixture::new(1);
+    let user = json!({"userName": "root", "apiKeys": [], "authenticators": [],
+        "oauthProviders": [{"providerName": "t", "oidcToken": Token::new("mira", "").sign()}]});
+    let parameters = json!({"subOrganizationName": "new", "rootUsers": [user], "rootQuorumThreshold": 1});
+    let created = fixture.execute("ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V8", &parameters);
+    let created = &created["result"]["createSubOrganizationResultV8"];
+    let child: OrganizationId = created["subOrganizationId"].as_str().expect("an id").parse().expect("an id");
+    let token = Token::new("mira", &public_key(KEY)).sign();
+    log_in(&mut fixture, child, BY_IDENTITY, &token).expect("the login is accepted");
+    let id: UserId = created["rootUserIds"][0].as_str().expect("an id").parse().expect("an id");
+    let key = |fixture: &Fixture| {
+        fixture.memory.stored(child).user(id).expect("a user").api_keys.first().map(|key| key.id)
+    };
+    let session = Person { user: id, home: child, ..with_key(&fixture.user, KEY) };
+    assert_eq!(whoami(&fixture, &session, child, NOW), Ok(json!(id)));
+    let parameters = json!({"userId": id, "apiKeyIds": [key(&fixture)]});
+    let done =
+        submit(&mut fixture, &session, child, "DELETE_API_KEYS", &parameters, NOW).expect("an own key");
+    assert_eq!(done["status"], "ACTIVITY_STATUS_COMPLETED", "{done}");
+    assert_eq!(key(&fixture), None);
+    whoami(&fixture, &session, child, NOW).expect_err("the session has ended");
 }
 
 #[test]
