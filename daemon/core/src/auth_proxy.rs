@@ -7,10 +7,10 @@ use quorate_common::stamp::{ApiKeyCurve, Stamper};
 use quorate_common::token::{OtpType, VerificationClaims};
 use zeroize::Zeroizing;
 
-use crate::error::Corrupt;
+use crate::error::{Conflict, Corrupt, RequestError};
 use crate::model::layout::{self, SecretOf};
 use crate::model::one_time_code::Contact;
-use crate::model::{Millis, Organization};
+use crate::model::{Change, Millis, Organization, User};
 use crate::records;
 use crate::secret;
 use crate::world::World;
@@ -26,6 +26,28 @@ pub fn stamper(world: &dyn World, organization: &Organization) -> Result<Option<
     let record = world.records().read(&key)?.map(Zeroizing::new).ok_or_else(damaged)?;
     let secret = secret::private_key(Curve::P256, &record)?.to_bytes();
     Stamper::new(ApiKeyCurve::P256, &secret).map(Some).map_err(|_| damaged())
+}
+
+/// Checks that changes of an organization leave the user of its authentication proxy as the proxy made it: strangers
+/// act in the name of that user, and the proxy needs its key.
+///
+/// # Errors
+/// If the user would get or lose a credential or a contact, or join the root quorum.
+pub fn check_changes(organization: &Organization, changes: &[Change]) -> Result<(), RequestError> {
+    let Some(id) = organization.head.auth_proxy else { return Ok(()) };
+    let Some(before) = organization.user(id) else { return Ok(()) };
+    let is_kept = |after: &User| {
+        after.api_keys == before.api_keys
+            && after.authenticators == before.authenticators
+            && after.oauth_providers == before.oauth_providers
+            && (&after.email, &after.phone) == (&before.email, &before.phone)
+    };
+    let breaks = |change: &Change| match change {
+        Change::PutUser(user) => user.id == id && !is_kept(user),
+        Change::SetQuorum(quorum) => quorum.members.contains(&id),
+        _ => false,
+    };
+    if changes.iter().any(breaks) { Err(Conflict::AuthProxy.into()) } else { Ok(()) }
 }
 
 /// Returns the contact that a verification token proves. Returns `None` unless this organization issued the token,

@@ -282,6 +282,11 @@ pub enum Conflict {
     /// Another caller sent the same bytes, which mean something else for them.
     #[error("another user sent the same bytes; send the request with another `timestampMs`")]
     Body,
+    /// The authentication proxy acts in the name of the user.
+    #[error(
+        "the authentication proxy uses this user: its credentials and contacts cannot change, and it cannot join the root quorum"
+    )]
+    AuthProxy,
     /// The user id is already in use.
     #[error("user ID is already in use in this organization")]
     User,

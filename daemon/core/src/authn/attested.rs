@@ -100,7 +100,10 @@ impl Request<'_> {
         named: Arc<Organization>,
         attested: &Attested<'_>,
     ) -> Result<Option<Arc<Organization>>, RequestError> {
-        if attested.holder(&named).is_some() {
+        // Everybody can have the authentication proxy issue a token for a contact. It must not open the organization of
+        // those who administer the proxy.
+        let is_closed = named.head.auth_proxy.is_some() && matches!(attested, Attested::Contact(_));
+        if !is_closed && attested.holder(&named).is_some() {
             return Ok(Some(named));
         }
         if named.head.parent.is_some() || self.scope != CredentialScope::SubOrganizations {

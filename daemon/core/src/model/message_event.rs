@@ -9,17 +9,12 @@ use serde::{Deserialize, Serialize};
 use super::Millis;
 use super::one_time_code::Contact;
 use super::record::Record;
+use super::redaction;
 
 /// How long events are kept, in milliseconds: 30 days.
 pub const EVENT_LIFE_MILLIS: Millis = 30 * 24 * 60 * 60 * 1000;
 /// Maximum length of the text of an answer that is kept, in characters.
 pub const ANSWER_LIMIT: usize = 512;
-/// Minimum length of a word of a message that may be a secret, in characters. Codes have at least six.
-const SECRET_LENGTH: usize = 6;
-/// Minimum length of a word that may be a secret whatever it contains. Bundles and keys are longer.
-const LONG_SECRET: usize = 32;
-/// What an answer contains instead of a secret.
-const REDACTED: &str = "[redacted]";
 
 /// Where a message comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,12 +78,11 @@ impl Record for MessageEvent {
 
 impl ServerAnswer {
     /// Creates an answer. A server may quote the message in its answer, so everything that could be a secret in
-    /// the texts of the message is replaced.
+    /// the texts of the message is removed.
     pub fn new(code: Option<u16>, text: &str, message: &[&str]) -> Self {
         let line: String = text.chars().map(|one| if one.is_control() { ' ' } else { one }).collect();
         let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
-        let line =
-            message.iter().flat_map(|text| secrets(text)).fold(line, |line, secret| redact(&line, secret));
+        let line = redaction::redacted(&line, message);
         Self { code, text: line.chars().take(ANSWER_LIMIT).collect() }
     }
 
@@ -100,30 +94,6 @@ impl ServerAnswer {
             None => self.text.clone(),
         }
     }
-}
-
-/// Returns the words of a text that could be secrets: codes contain a digit or no lowercase letter, and all other
-/// secrets are long.
-fn secrets(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|one: char| !one.is_ascii_alphanumeric()).filter(|word| {
-        let is_code =
-            word.chars().any(|one| one.is_ascii_digit()) || !word.chars().any(|one| one.is_ascii_lowercase());
-        word.len() >= LONG_SECRET || (word.len() >= SECRET_LENGTH && is_code)
-    })
-}
-
-/// Replaces each occurrence of a secret, in any case.
-fn redact(line: &str, secret: &str) -> String {
-    let (folded, secret) = (line.to_ascii_lowercase(), secret.to_ascii_lowercase());
-    let mut redacted = String::with_capacity(line.len());
-    let mut rest = 0;
-    for (at, found) in folded.match_indices(&secret) {
-        redacted.push_str(line.get(rest..at).unwrap_or_default());
-        redacted.push_str(REDACTED);
-        rest = at.saturating_add(found.len());
-    }
-    redacted.push_str(line.get(rest..).unwrap_or_default());
-    redacted
 }
 
 impl DeliveryStep {

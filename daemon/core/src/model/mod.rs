@@ -24,6 +24,7 @@ pub mod policy;
 pub mod private_key;
 mod purpose;
 pub mod record;
+mod redaction;
 pub mod secret;
 pub mod session_profile;
 pub mod smart_contract_interface;

@@ -8,6 +8,7 @@ use quorate_common::ids::{ActivityId, OrganizationId, VoteId};
 use serde_json::value::RawValue;
 
 use super::{Submission, is_denial, is_too_old};
+use crate::auth_proxy;
 use crate::error::{Conflict, Corrupt, Limit, RequestError};
 use crate::execution::{CodeChange, Effects};
 use crate::kind::{Entry, Executed, empty_object};
@@ -311,6 +312,7 @@ impl Submission<'_> {
 
     /// Adds the next version of the organization, with these changes, to the commit.
     fn advance(&self, changes: Vec<Change>, commit: &mut Commit) -> Result<(), RequestError> {
+        auth_proxy::check_changes(&self.target, &changes)?;
         let applied = change::apply(&self.target, changes, self.now, self.world.index())?;
         let limit = self.world.limits().snapshot_bytes;
         let bytes = applied.after.bytes();

@@ -49,9 +49,12 @@ impl<'a> Submission<'a> {
         let (mut transition, pending) = match (denied_by_credential, verdict) {
             (None, Verdict::Allowed(Ok(permit))) => (permit.execute(runtime)?, None),
             (None, Verdict::Allowed(Err(error))) => (Transition::failed(&error), None),
-            // Only users of the organization vote on its activities.
+            // Only users of the organization vote on its activities, and strangers must not fill the list of those that wait.
             (None, Verdict::Waits(pending, status))
-                if is_decided_by_parent || pending.has_secret() || self.caller.attestation.is_some() =>
+                if is_decided_by_parent
+                    || pending.has_secret()
+                    || self.caller.attestation.is_some()
+                    || self.is_of_proxy() =>
             {
                 let reason = match status {
                     Status::AuthenticatorsNeeded => Denied::Authenticators,
@@ -108,6 +111,11 @@ impl<'a> Submission<'a> {
             && !creates_credentials
             && profile.is_some_and(|profile| request.is_within(&profile.scope, &[self.approval()]));
         Ok((!is_permitted).then_some(Denied::Session))
+    }
+
+    /// Returns whether the authentication proxy sent the request.
+    fn is_of_proxy(&self) -> bool {
+        self.home.head.auth_proxy == Some(self.caller.user)
     }
 
     /// Returns whether the organization still lets its users recover by mail.

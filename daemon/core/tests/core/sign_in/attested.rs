@@ -13,7 +13,7 @@ use crate::fixture::{Fixture, NOW, Person, public_key};
 use crate::id_tokens::{ISSUER, Token};
 
 const LOGIN: &str = "ACTIVITY_TYPE_STAMP_LOGIN";
-const BY_TOKEN: &str = "STAMP_ATTESTED_SCHEME_P256_VERIFICATION_TOKEN";
+pub(super) const BY_TOKEN: &str = "STAMP_ATTESTED_SCHEME_P256_VERIFICATION_TOKEN";
 const BY_IDENTITY: &str = "STAMP_ATTESTED_SCHEME_P256_OIDC";
 
 /// Number of the attested key.
@@ -31,7 +31,7 @@ fn stamps(scheme: &str, token: &str, key: u32, body: &[u8]) -> Credentials {
 }
 
 /// Logs in at an organization with an attested stamp.
-fn log_in(
+pub(super) fn log_in(
     fixture: &mut Fixture,
     organization: OrganizationId,
     scheme: &str,
@@ -53,7 +53,7 @@ fn log_in_at(
 }
 
 /// Lets the root user of the first sub-organization prove the contact [`EMAIL`].
-fn verified(fixture: &mut Fixture) {
+pub(super) fn verified(fixture: &mut Fixture) {
     let (root, child) = (fixture.roots[0].clone(), fixture.child.clone());
     let update = json!({"userId": child.user, "userEmail": EMAIL});
     fixture
@@ -65,7 +65,7 @@ fn verified(fixture: &mut Fixture) {
     fixture.submit(&root, child.home, "ACTIVITY_TYPE_OTP_LOGIN", &login, NOW).expect("the contact is proven");
 }
 
-fn verification_token(fixture: &Fixture) -> Claims {
+pub(super) fn verification_token(fixture: &Fixture) -> Claims {
     Claims { id: 9, organization: fixture.id, ..Claims::default() }
 }
 

@@ -23,6 +23,7 @@ mod logins;
 mod mailed_keys;
 mod messages;
 mod oidc;
+mod proxy;
 mod stored;
 mod tokens;
 

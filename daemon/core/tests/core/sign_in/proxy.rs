@@ -1,0 +1,103 @@
+//! The user of the authentication proxy, in whose name strangers act.
+
+use quorate_common::api_error::{ApiError, Code};
+use quorate_common::ids::UserId;
+use quorate_common::stamp::Stamp;
+use quorate_core::auth_proxy;
+use quorate_core::authn::{Credentials, Header};
+use serde_json::{Value, json};
+
+use super::attested::{BY_TOKEN, log_in, verification_token, verified};
+use super::{EMAIL, submit};
+use crate::changes::query_as_root;
+use crate::fixture::{Fixture, NOW, public_key};
+
+/// Enables the proxy, and returns its user.
+fn enabled(fixture: &mut Fixture) -> UserId {
+    let enabled = fixture.execute("ACTIVITY_TYPE_ENABLE_AUTH_PROXY", &json!({}));
+    enabled["result"]["enableAuthProxyResult"]["userId"].as_str().expect("an id").parse().expect("an id")
+}
+
+/// Submits an activity with the key that the daemon holds for the proxy.
+fn submit_by_proxy(fixture: &mut Fixture, name: &str, parameters: &Value) -> Result<Value, ApiError> {
+    let activity_type = format!("ACTIVITY_TYPE_{name}");
+    let body = fixture.body(fixture.id, &activity_type, parameters, NOW);
+    let stamper = auth_proxy::stamper(&fixture.memory, &fixture.memory.stored(fixture.id));
+    let stamper = stamper.expect("the store is sound").expect("the proxy is enabled");
+    let stamp: Stamp = stamper.stamp(&body).expect("a stamp");
+    let credentials = Credentials { stamp: Header::Once(stamp.header()), ..Credentials::default() };
+    fixture.memory.submit(&name.to_lowercase(), &credentials, &body, NOW)
+}
+
+#[test]
+fn requests_of_the_proxy_never_wait() {
+    let mut fixture = Fixture::new(1);
+    enabled(&mut fixture);
+    let any_two = json!({"policyName": "any two", "effect": "EFFECT_ALLOW", "condition": "true",
+        "consensus": "approvers.count() >= 2", "notes": ""});
+    fixture.execute("ACTIVITY_TYPE_CREATE_POLICY_V3", &any_two);
+    let tag = json!({"userTagName": "fresh", "userIds": []});
+    let waiting = |fixture: &Fixture| {
+        let status = json!({"filterByStatus": ["ACTIVITY_STATUS_CONSENSUS_NEEDED"]});
+        query_as_root(fixture, "list_activities", &status)["activities"].as_array().expect("a list").len()
+    };
+    let before = waiting(&fixture);
+    let error = submit_by_proxy(&mut fixture, "CREATE_USER_TAG", &tag).expect_err("it would have to wait");
+    assert_eq!(error.code, Code::PermissionDenied);
+    assert_eq!(waiting(&fixture), before);
+    let user = fixture.user.clone();
+    let id = fixture.id;
+    let other = submit(&mut fixture, &user, id, "CREATE_USER_TAG", &tag, NOW).expect("it waits");
+    assert_eq!(other["status"], "ACTIVITY_STATUS_CONSENSUS_NEEDED");
+}
+
+#[test]
+fn codes_of_the_proxy_do_not_open_its_own_organization() {
+    let mut fixture = Fixture::new(1);
+    verified(&mut fixture);
+    let (id, root) = (fixture.id, fixture.roots[0].user);
+    let own = json!({"userId": root, "userEmail": "admin@house.example"});
+    fixture.execute("ACTIVITY_TYPE_UPDATE_USER_EMAIL", &own);
+    let login = |fixture: &mut Fixture, contact: &'static str, number: u8| {
+        let mut claims = verification_token(fixture);
+        (claims.contact, claims.id) = (contact, number);
+        let token = claims.sign(&fixture.memory);
+        log_in(fixture, id, BY_TOKEN, &token)
+    };
+    // The address is verified by a login that the application's user sends.
+    let mut claims = verification_token(&fixture);
+    (claims.contact, claims.id, claims.key) = ("admin@house.example", 70, None);
+    let token = claims.sign(&fixture.memory);
+    let by_application = json!({"verificationToken": token, "publicKey": public_key(71)});
+    fixture.execute("ACTIVITY_TYPE_OTP_LOGIN", &by_application);
+    login(&mut fixture, "admin@house.example", 72)
+        .expect("without the proxy, the token opens the organization");
+    enabled(&mut fixture);
+    let error = login(&mut fixture, "admin@house.example", 73).expect_err("strangers get such tokens");
+    assert_eq!(error.code, Code::Unauthenticated);
+    login(&mut fixture, EMAIL, 74).expect("it opens a sub-organization");
+}
+
+#[test]
+fn the_user_of_the_proxy_stays_as_the_proxy_made_it() {
+    let mut fixture = Fixture::new(1);
+    let user = enabled(&mut fixture);
+    let root = fixture.roots[0].clone();
+    let id = fixture.id;
+    let key = fixture.memory.stored(id).user(user).expect("a user").api_keys[0].id;
+    let keys = json!({"userId": user, "apiKeys": [{"apiKeyName": "new", "publicKey": public_key(60), "curveType": "API_KEY_CURVE_P256"}]});
+    for (name, parameters) in [
+        ("CREATE_API_KEYS_V2", keys),
+        ("DELETE_API_KEYS", json!({"userId": user, "apiKeyIds": [key]})),
+        ("UPDATE_USER_EMAIL", json!({"userId": user, "userEmail": "proxy@house.example"})),
+        ("UPDATE_ROOT_QUORUM", json!({"threshold": 1, "userIds": [root.user, user]})),
+    ] {
+        submit(&mut fixture, &root, id, name, &parameters, NOW).expect_err(name);
+    }
+    let stored = fixture.memory.stored(id);
+    assert!(stored.user(user).expect("a user").api_keys.len() == 1 && !stored.is_root(user));
+    // What gives no authority can change, and the user can be removed.
+    fixture.execute("ACTIVITY_TYPE_UPDATE_USER_NAME", &json!({"userId": user, "userName": "door"}));
+    fixture.execute("ACTIVITY_TYPE_DISABLE_AUTH_PROXY", &json!({}));
+    assert!(fixture.memory.stored(id).user(user).is_none());
+}
