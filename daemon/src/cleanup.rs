@@ -46,8 +46,13 @@ async fn schedule_import_keys(executor: &Executor) {
     let mut after = None;
     loop {
         match cleanup::schedule_import_keys(executor.world().as_ref(), after.as_deref()) {
-            Ok(Some((commit, last))) if executor.commit(commit).await.is_ok() => after = Some(last),
-            Ok(Some(_) | None) => return,
+            Ok(Some((commit, last))) => {
+                if executor.commit(commit).await.is_err() {
+                    return;
+                }
+                after = Some(last);
+            }
+            Ok(None) => return,
             Err(corrupt) => {
                 tracing::error!(cause = %corrupt, "cannot schedule the removal of import keys");
                 return;

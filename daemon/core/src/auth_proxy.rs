@@ -28,8 +28,8 @@ pub fn stamper(world: &dyn World, organization: &Organization) -> Result<Option<
     Stamper::new(ApiKeyCurve::P256, &secret).map(Some).map_err(|_| damaged())
 }
 
-/// Checks that changes of an organization leave the user of its authentication proxy as the proxy made it: strangers
-/// act in the name of that user, and the proxy needs its key.
+/// Checks that changes of an organization leave the user of its authentication proxy as the proxy made it: anonymous
+/// clients act in the name of that user, and the proxy needs its key.
 ///
 /// # Errors
 /// If the user would get or lose a credential or a contact, or join the root quorum.

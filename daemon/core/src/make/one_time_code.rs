@@ -223,7 +223,7 @@ fn accept<T>(
     let attempts = context.records().attempts(id)?;
     let stored = context.records().code(id)?.filter(|code| code.expires > now && attempts < ATTEMPTS);
     let Some(stored) = stored else {
-        // As many writes as for a wrong code, so that the time of the answer does not tell whether a code exists.
+        // As many writes as for a wrong code, so that the time of the answer does not show whether a code exists.
         let unused = OtpId::random(context.random());
         context.claim(Claim::Attempt(unused, 0), now);
         return Err(Intent::OtpCode.into());

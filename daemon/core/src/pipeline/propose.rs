@@ -49,7 +49,7 @@ impl<'a> Submission<'a> {
         let (mut transition, pending) = match (denied_by_credential, verdict) {
             (None, Verdict::Allowed(Ok(permit))) => (permit.execute(runtime)?, None),
             (None, Verdict::Allowed(Err(error))) => (Transition::failed(&error), None),
-            // Only users of the organization vote on its activities, and strangers must not fill the list of those that wait.
+            // Only users of the organization vote on its activities, and anonymous clients must not fill the list of waiting ones.
             (None, Verdict::Waits(pending, status))
                 if is_decided_by_parent
                     || pending.has_secret()

@@ -1,4 +1,4 @@
-//! The user of the authentication proxy, in whose name strangers act.
+//! The user of the authentication proxy, in whose name anonymous clients act.
 
 use quorate_common::api_error::{ApiError, Code};
 use quorate_common::ids::UserId;
@@ -73,7 +73,8 @@ fn codes_of_the_proxy_do_not_open_its_own_organization() {
     login(&mut fixture, "admin@house.example", 72)
         .expect("without the proxy, the token opens the organization");
     enabled(&mut fixture);
-    let error = login(&mut fixture, "admin@house.example", 73).expect_err("strangers get such tokens");
+    let error =
+        login(&mut fixture, "admin@house.example", 73).expect_err("anonymous clients get such tokens");
     assert_eq!(error.code, Code::Unauthenticated);
     login(&mut fixture, EMAIL, 74).expect("it opens a sub-organization");
 }
