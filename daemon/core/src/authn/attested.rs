@@ -109,11 +109,7 @@ impl Request<'_> {
         if named.head.parent.is_some() || self.scope != CredentialScope::SubOrganizations {
             return Ok(None);
         }
-        let (lookup, value) = attested.lookup();
-        let prefix = layout::lookup_entries(self.world.index(), named.id(), lookup, &value);
-        let keys = self.world.records().keys(Page::first(&prefix, CANDIDATES.saturating_add(1)))?;
-        let mut ids: Vec<OrganizationId> = keys.iter().filter_map(|key| layout::lookup_child(key)).collect();
-        ids.dedup();
+        let (ids, is_cut) = self.candidates(named.id(), attested)?;
         let mut children = Vec::with_capacity(ids.len());
         for id in ids {
             let child = self.world.organization(id)?.ok_or(Missing::Organization)?;
@@ -122,11 +118,33 @@ impl Request<'_> {
         if children.len() > 1 {
             // Identities that a token proved take precedence over those that were registered beside another.
             children.retain(|child| attested.is_proven_in(child));
-            if keys.len() > CANDIDATES || children.len() != 1 {
+            if is_cut || children.len() != 1 {
                 return Err(Authn::SeveralChildren(attested.noun()).into());
             }
         }
         Ok(children.pop())
+    }
+
+    /// Returns the sub-organizations that may be that of the user, and whether there may be more entries of them.
+    fn candidates(
+        &self,
+        parent: OrganizationId,
+        attested: &Attested<'_>,
+    ) -> Result<(Vec<OrganizationId>, bool), RequestError> {
+        let (mut ids, mut is_cut) = (Vec::new(), false);
+        let (lookup, values) = attested.lookup();
+        for value in values {
+            let prefix = layout::lookup_entries(self.world.index(), parent, lookup, &value);
+            let keys = self.world.records().keys(Page::first(&prefix, CANDIDATES.saturating_add(1)))?;
+            is_cut |= keys.len() > CANDIDATES;
+            ids.extend(keys.iter().filter_map(|key| layout::lookup_child(key)));
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        if ids.len() > CANDIDATES.saturating_add(1) {
+            return Err(Authn::SeveralChildren(attested.noun()).into());
+        }
+        Ok((ids, is_cut))
     }
 
     /// Returns what the stamp proves about its user, after verifying what is not verified yet.
@@ -179,18 +197,14 @@ impl Attested<'_> {
         }
     }
 
-    /// Returns the lookup that finds sub-organizations of the user, and its value.
-    fn lookup(&self) -> (Lookup, String) {
+    /// Returns the lookup that finds sub-organizations of the user, and its values.
+    fn lookup(&self) -> (Lookup, Vec<String>) {
         match self {
             Self::Contact(proof) => match &proof.contact {
-                Contact::Email(email) => (Lookup::VerifiedEmail, email.as_str().to_lowercase()),
-                Contact::Phone(phone) => (Lookup::VerifiedPhoneNumber, phone.to_string()),
+                Contact::Email(email) => (Lookup::VerifiedEmail, vec![email.as_str().to_lowercase()]),
+                Contact::Phone(phone) => (Lookup::VerifiedPhoneNumber, vec![phone.to_string()]),
             },
-            Self::Identity(token) => {
-                let audience = token.audiences().first().map_or("", String::as_str);
-                let identity = layout::identity(token.issuer(), audience, token.subject());
-                (Lookup::OauthIdentity, identity)
-            }
+            Self::Identity(token) => (Lookup::OauthIdentity, oidc::identities(token)),
         }
     }
 

@@ -1,7 +1,10 @@
 //! ID tokens of issuers whose keys the world in memory knows.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
+use aws_lc_rs::rand::SystemRandom;
+use aws_lc_rs::rsa::{KeyPair, KeySize};
+use aws_lc_rs::signature::{KeyPair as _, RsaEncoding};
 use base64ct::{Base64UrlUnpadded, Encoding};
 use quorate_chain::curve::{Curve, Message, SecretKey};
 use quorate_core::error::{Intent, RequestError};
@@ -15,6 +18,13 @@ use crate::fixture::NOW;
 pub(crate) const ISSUER: &str = "https://issuer.example";
 /// Issuer with two keys.
 pub(crate) const SEVERAL_KEYS: &str = "https://several.example";
+/// Issuer with a key of RSA and a key on P-256.
+pub(crate) const MIXED_KEYS: &str = "https://mixed.example";
+/// Issuer with the same two keys, which have the same id (RFC 7517, section 4.5).
+pub(crate) const SHARED_ID: &str = "https://shared.example";
+
+/// The key of RSA.
+static RSA: LazyLock<KeyPair> = LazyLock::new(|| KeyPair::generate(KeySize::Rsa2048).expect("a key"));
 
 /// Returns the secret key of this number.
 fn secret(number: u8) -> SecretKey {
@@ -22,11 +32,37 @@ fn secret(number: u8) -> SecretKey {
 }
 
 /// Returns the public key of this number as a JSON Web Key.
-fn jwk(number: u8) -> Value {
+pub(crate) fn jwk(number: u8) -> Value {
     let secret = secret(number);
     let point = secret.public().uncompressed().expect("P-256 has an uncompressed form");
     let [x, y] = [&point[1..33], &point[33..]].map(Base64UrlUnpadded::encode_string);
     json!({"kty": "EC", "crv": "P-256", "x": x, "y": y, "kid": format!("key {number}"), "alg": "ES256", "use": "sig"})
+}
+
+/// Returns the public key of RSA in DER (RFC 8017, appendix A.1.1).
+pub(crate) fn rsa_der() -> Vec<u8> {
+    RSA.public_key().as_ref().to_vec()
+}
+
+/// Returns the modulus of the public key of RSA.
+pub(crate) fn rsa_modulus() -> Vec<u8> {
+    // The end of the encoding is the INTEGER 65537.
+    let der = rsa_der();
+    let (start, end) = der.split_at(der.len() - 5);
+    assert_eq!(end, [2, 3, 1, 0, 1]);
+    start[start.len() - RSA.public_modulus_len()..].to_vec()
+}
+
+/// Returns the public key of RSA as a JSON Web Key.
+pub(crate) fn rsa_jwk() -> Value {
+    json!({"kty": "RSA", "n": Base64UrlUnpadded::encode_string(&rsa_modulus()), "e": "AQAB", "kid": "rsa",
+        "alg": "RS256", "use": "sig"})
+}
+
+/// Returns a key with another id.
+fn with_id(mut key: Value, id: &str) -> Value {
+    key["kid"] = json!(id);
+    key
 }
 
 /// Returns the keys of an issuer.
@@ -34,6 +70,8 @@ pub(crate) fn issuer_keys(issuer: &str) -> Result<Arc<IssuerKeys>, RequestError>
     let keys = match issuer {
         ISSUER => vec![jwk(60)],
         SEVERAL_KEYS => vec![jwk(60), jwk(61)],
+        MIXED_KEYS => vec![jwk(60), rsa_jwk()],
+        SHARED_ID => vec![with_id(jwk(60), "shared"), with_id(rsa_jwk(), "shared")],
         _ => return Err(Intent::OidcIssuer("its issuer is not allowed").into()),
     };
     let set = json!({ "keys": keys }).to_string();
@@ -79,6 +117,22 @@ impl Token {
     pub(crate) fn sign(&self) -> String {
         sign(&self.header.to_string(), &self.claims.to_string(), self.key)
     }
+
+    /// Returns the text of the token, signed by the key of RSA.
+    pub(crate) fn sign_rsa(&self, encoding: &'static dyn RsaEncoding) -> String {
+        self.sign_with(|input| {
+            let mut signature = vec![0; RSA.public_modulus_len()];
+            RSA.sign(encoding, &SystemRandom::new(), input, &mut signature).expect("signing succeeds");
+            signature
+        })
+    }
+
+    /// Returns the text of the token with the signature that a function returns for its input.
+    pub(crate) fn sign_with(&self, sign: impl FnOnce(&[u8]) -> Vec<u8>) -> String {
+        let input = signing_input(&self.header.to_string(), &self.claims.to_string());
+        let signature = sign(input.as_bytes());
+        format!("{input}.{}", Base64UrlUnpadded::encode_string(&signature))
+    }
 }
 
 fn replace(object: &mut Value, name: &str, value: Value) {
@@ -91,10 +145,15 @@ fn replace(object: &mut Value, name: &str, value: Value) {
 
 /// Signs a header and claims with ES256 (RFC 7518, section 3.4).
 pub(crate) fn sign(header: &str, claims: &str, key: u8) -> String {
-    let input = [header, claims].map(|part| Base64UrlUnpadded::encode_string(part.as_bytes())).join(".");
+    let input = signing_input(header, claims);
     let digest = Message::Digest(Sha256::digest(&input).into());
     let signature = secret(key).sign(&digest).expect("signing succeeds");
     format!("{input}.{}", Base64UrlUnpadded::encode_string(&[signature.r, signature.s].concat()))
+}
+
+/// Returns what a signature covers (RFC 7515, section 5.1).
+fn signing_input(header: &str, claims: &str) -> String {
+    [header, claims].map(|part| Base64UrlUnpadded::encode_string(part.as_bytes())).join(".")
 }
 
 /// Returns the nonce that binds a token to the text of a public key.

@@ -11,6 +11,7 @@ use quorate_common::json;
 
 use super::{Filters, having, matching, names};
 use crate::id_token::IdToken;
+use crate::make::oidc;
 use crate::model::layout::{self, Lookup};
 use crate::queries::prelude::*;
 use crate::records;
@@ -55,21 +56,43 @@ impl Query for ListSuborgs {
         let pagination = self.pagination_options.unwrap_or_default();
         match self.filter_type.as_str() {
             "" => children(context, &pagination),
-            TOKEN => {
-                having(context, Lookup::OauthIdentity, &proven(context, &self.filter_value)?, &pagination)
-            }
+            TOKEN => identified(context, &proven(context, &self.filter_value)?, &pagination),
             CLAIMS => having(context, Lookup::OauthIdentity, &claimed(&self.filter_value)?, &pagination),
             name => matching(context, FILTERS, name, &self.filter_value, &pagination),
         }
     }
 }
 
-/// Returns the identity that a token proves, as the index contains it.
-fn proven(context: &QueryContext<'_>, token: &str) -> Result<String, RequestError> {
+/// Returns the identities that a token may prove, as the index contains them.
+fn proven(context: &QueryContext<'_>, token: &str) -> Result<Vec<String>, RequestError> {
     let token = IdToken::read(token).ok_or(Intent::OidcToken)?;
     let keys = context.world.issuer_keys(token.issuer(), token.key_id())?;
-    let audience = token.audiences().first().filter(|_| token.is_signed(&keys, context.now));
-    Ok(layout::identity(token.issuer(), audience.ok_or(Intent::OidcToken)?, token.subject()))
+    if token.is_signed(&keys, context.now) {
+        Ok(oidc::identities(&token))
+    } else {
+        Err(Intent::OidcToken.into())
+    }
+}
+
+/// Returns a page of the sub-organizations with any of these identities. Each identity has a page at the same position,
+/// and the pages are merged.
+fn identified(
+    context: &QueryContext<'_>,
+    identities: &[String],
+    pagination: &Pagination,
+) -> Result<Vec<OrganizationId>, RequestError> {
+    let mut ids = Vec::new();
+    for identity in identities {
+        ids.extend(having(context, Lookup::OauthIdentity, identity, pagination)?);
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    let (_, is_before) = pagination.cursor(|_| Ok(()))?;
+    let excess = ids.len().saturating_sub(pagination.limit()?);
+    // A page before a position ends there.
+    ids.drain(..if is_before { excess } else { 0 });
+    ids.truncate(pagination.limit()?);
+    Ok(ids)
 }
 
 /// Returns the identity with these claims, as the index contains it.

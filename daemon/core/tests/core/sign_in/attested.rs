@@ -142,6 +142,32 @@ fn a_user_without_another_key_can_end_the_last_session() {
 }
 
 #[test]
+fn an_identity_logs_in_at_the_parent_by_any_audience() {
+    let mut fixture = Fixture::new(1);
+    let mut child = |key: u32, audience: &str| {
+        let identity = Token::new("mira", "").claim("aud", json!(audience)).sign();
+        let user = json!({"userName": "root", "apiKeys": [crate::samples::key_v2(key)], "authenticators": [],
+            "oauthProviders": [{"providerName": "t", "oidcToken": identity}]});
+        let parameters = json!({"subOrganizationName": "new", "rootUsers": [user], "rootQuorumThreshold": 1});
+        let created = fixture.execute("ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V8", &parameters);
+        (fixture.clone(), created["result"]["createSubOrganizationResultV8"]["subOrganizationId"].clone())
+    };
+    let parent = child(70, "second").0.id;
+    let token =
+        |audiences: &[&str]| Token::new("mira", &public_key(KEY)).claim("aud", json!(audiences)).sign();
+    let (one, second) = child(71, "third");
+    for audiences in [&["first", "third"][..], &["third", "first"]] {
+        let answer = log_in(&mut one.clone(), parent, BY_IDENTITY, &token(audiences)).expect("a session");
+        assert_eq!(answer["activity"]["organizationId"], second, "{audiences:?}");
+    }
+    let error = log_in(&mut one.clone(), parent, BY_IDENTITY, &token(&["third", "second"]));
+    let error = error.expect_err("two sub-organizations");
+    assert_eq!(error.turnkey_error_code.as_deref(), Some("CREDENTIAL_CONFLICT"), "{}", error.message);
+    let error = log_in(&mut one.clone(), parent, BY_IDENTITY, &token(&["first", "fourth"]));
+    assert_eq!(error.expect_err("nobody").code, Code::Unauthenticated);
+}
+
+#[test]
 fn invalid_attestations_are_rejected() {
     let mut fixture = Fixture::new(1);
     verified(&mut fixture);

@@ -18,6 +18,7 @@ use crate::memory::Memory;
 
 mod attested;
 mod contacts;
+mod key_confusion;
 mod limits;
 mod logins;
 mod mailed_keys;

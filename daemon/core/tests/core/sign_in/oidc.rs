@@ -294,3 +294,38 @@ fn sub_organizations_are_found_by_proven_identities() {
     assert_eq!(found(&fixture, "OIDC_CLAIMS", &text("victim", "audience")).expect("none"), json!([]));
     assert_eq!(found(&fixture, "OIDC_CLAIMS", &text("mallory", "other")).expect("found"), json!([mallory]));
 }
+
+#[test]
+fn sub_organizations_are_found_by_any_audience_of_a_token() {
+    let mut fixture = Fixture::new(1);
+    let proven = |subject: &str, audience: &str| json!([{"providerName": "t", "oidcToken": Token::new(subject, "").claim("aud", json!(audience)).sign()}]);
+    let second = child(&mut fixture, 70, &proven("mira", "second"));
+    let several = |audiences: &[&str]| Token::new("mira", "").claim("aud", json!(audiences)).sign();
+    for audiences in [&["first", "second"][..], &["second", "first"], &["second"]] {
+        let found = found(&fixture, "OIDC_TOKEN", &several(audiences)).expect("found");
+        assert_eq!(found, json!([second]), "{audiences:?}");
+    }
+    assert_eq!(found(&fixture, "OIDC_TOKEN", &several(&["first", "third"])).expect("none"), json!([]));
+    // Of several, each is listed once, and pages continue after the last one.
+    let first = child(&mut fixture, 71, &proven("mira", "first"));
+    let both = child(&mut fixture, 72, &json!([proven("mira", "first")[0], proven("mira", "second")[0]]));
+    let mut expected: Vec<String> = [first, second, both].map(|id| id.to_string()).to_vec();
+    expected.sort();
+    assert_eq!(
+        found(&fixture, "OIDC_TOKEN", &several(&["first", "second"])).expect("found"),
+        json!(expected)
+    );
+    let page = |options: Value| {
+        let token = several(&["first", "second", "first"]);
+        let body = json!({"organizationId": fixture.id, "filterType": "OIDC_TOKEN", "filterValue": token,
+            "paginationOptions": options});
+        let body = body.to_string().into_bytes();
+        let root = &fixture.roots[0];
+        let answer = fixture.memory.query("list_suborgs", &root.stamps(&body), &body, NOW).expect("a page");
+        answer["organizationIds"].clone()
+    };
+    assert_eq!(page(json!({"limit": "2"})), json!(expected[..2]));
+    assert_eq!(page(json!({"limit": "2", "after": expected[1]})), json!(expected[2..]));
+    assert_eq!(page(json!({"limit": "1", "before": expected[2]})), json!(expected[1..2]));
+    assert_eq!(page(json!({"limit": "2", "before": expected[2]})), json!(expected[..2]));
+}
