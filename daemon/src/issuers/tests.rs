@@ -13,7 +13,7 @@ use super::*;
 
 const KEYS: &str = r#"{"keys":[{"kty":"EC","crv":"P-256","kid":"one","x":"MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4","y":"4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM"}]}"#;
 
-/// How an issuer answers requests for its keys.
+/// How an issuer answers requests for one of its two documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Behavior {
     Answers,
@@ -28,8 +28,17 @@ enum Behavior {
     SendsAPage,
     /// Its configuration is that of another issuer.
     IsAnother,
-    /// Its configuration names keys at an address that is not allowed.
-    PointsInside,
+    /// Its configuration names keys at this URL.
+    PointsAt(&'static str),
+    /// Its key set has this many keys.
+    HasKeys(usize),
+}
+
+/// A document of an issuer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Document {
+    Configuration,
+    Keys,
 }
 
 /// An issuer on loopback. It counts the connections.
@@ -41,14 +50,19 @@ struct Issuer {
 
 impl Issuer {
     async fn start(behavior: Behavior) -> Self {
+        Self::start_as("127.0.0.1", Document::Keys, behavior).await
+    }
+
+    /// Starts an issuer with this name, which answers requests for one document in this way.
+    async fn start_as(name: &str, document: Document, behavior: Behavior) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
+        let url = format!("http://{name}:{}", listener.local_addr().unwrap().port());
         let (connections, release) = (Arc::new(AtomicUsize::new(0)), Arc::new(Notify::new()));
         let (count, released, issuer) = (Arc::clone(&connections), Arc::clone(&release), url.clone());
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 count.fetch_add(1, Ordering::SeqCst);
-                tokio::spawn(answer(stream, behavior, issuer.clone(), Arc::clone(&released)));
+                tokio::spawn(answer(stream, (document, behavior), issuer.clone(), Arc::clone(&released)));
             }
         });
         Self { url, connections, release }
@@ -59,7 +73,12 @@ impl Issuer {
     }
 }
 
-async fn answer(mut stream: TcpStream, behavior: Behavior, issuer: String, release: Arc<Notify>) {
+async fn answer(
+    mut stream: TcpStream,
+    (special, behavior): (Document, Behavior),
+    issuer: String,
+    release: Arc<Notify>,
+) {
     let mut request = Vec::new();
     while !request.ends_with(b"\r\n\r\n") {
         let mut byte = [0; 1];
@@ -71,15 +90,21 @@ async fn answer(mut stream: TcpStream, behavior: Behavior, issuer: String, relea
     let is_configuration = request.starts_with(b"GET /.well-known/openid-configuration HTTP/1.1");
     let document = if is_configuration {
         let named = if behavior == Behavior::IsAnother { "https://other.example" } else { issuer.as_str() };
-        let inside = behavior == Behavior::PointsInside;
-        let keys = if inside { "http://169.254.169.254/keys".to_owned() } else { format!("{issuer}/keys") };
+        let keys = match behavior {
+            Behavior::PointsAt(url) => url.to_owned(),
+            _ => format!("{issuer}/keys"),
+        };
         format!(r#"{{"issuer":"{named}","jwks_uri":"{keys}"}}"#)
+    } else if let Behavior::HasKeys(count) = behavior {
+        let key = KEYS.strip_prefix(r#"{"keys":["#).unwrap().strip_suffix("]}").unwrap();
+        format!(r#"{{"keys":[{}]}}"#, vec![key; count].join(","))
     } else {
         KEYS.to_owned()
     };
+    let is_ordinary = is_configuration != (special == Document::Configuration);
     let ok = |body: &str| format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
     let text = match behavior {
-        _ if is_configuration => ok(&document),
+        _ if is_ordinary => ok(&document),
         Behavior::Waits => {
             release.notified().await;
             ok(&document)
@@ -97,8 +122,7 @@ async fn answer(mut stream: TcpStream, behavior: Behavior, issuer: String, relea
         _ => ok(&document),
     };
     let _ = stream.write_all(text.as_bytes()).await;
-    while behavior == Behavior::Floods && !is_configuration && stream.write_all(&[b' '; 4096]).await.is_ok() {
-    }
+    while behavior == Behavior::Floods && !is_ordinary && stream.write_all(&[b' '; 4096]).await.is_ok() {}
 }
 
 fn issuers() -> Issuers {
@@ -164,6 +188,31 @@ async fn unknown_key_ids_cause_one_fetch_a_minute() {
 }
 
 #[tokio::test]
+async fn a_flood_of_unknown_key_ids_causes_one_fetch() {
+    let (issuer, issuers) = (Issuer::start(Behavior::Answers).await, issuers());
+    issuers.load(&issuer.url, None, tenant(1)).await.unwrap();
+    for fetches in [2, 3] {
+        // The clock stands still only while it is moved: requests to the issuer take real time.
+        tokio::time::pause();
+        tokio::time::advance(REFRESH).await;
+        tokio::time::resume();
+        for round in 0..2 {
+            let loads: Vec<_> = (0..100)
+                .map(|number| {
+                    let (issuers, url) = (issuers.clone(), issuer.url.clone());
+                    let id = format!("unknown {round} {number}");
+                    tokio::spawn(async move { issuers.load(&url, Some(&id), tenant(number)).await })
+                })
+                .collect();
+            for load in loads {
+                load.await.unwrap().unwrap();
+            }
+            assert_eq!(issuer.connections(), 2 * fetches, "two requests for each fetch");
+        }
+    }
+}
+
+#[tokio::test]
 async fn issuers_that_are_not_allowed_are_not_contacted() {
     let issuer = Issuer::start(Behavior::Answers).await;
     let settings = |issuers: &[&str], receivers| OidcSettings {
@@ -179,6 +228,21 @@ async fn issuers_that_are_not_allowed_are_not_contacted() {
         "ftp://a.example",
         "",
         "https://a@b.example",
+        "http://a.example",
+        "https://localhost",
+        "https://a.localhost.",
+        "https://127.1",
+        "https://2130706433",
+        "https://0x7f000001",
+        "https://0177.0.0.1",
+        "https://2852039166",
+        "https://[::1]",
+        "https://[::ffff:127.0.0.1]",
+        "https://[::ffff:a9fe:a9fe]",
+        "https://[64:ff9b::a9fe:a9fe]",
+        "https://[2002:7f00:1::]",
+        "https://[fd00:ec2::254]",
+        "https://10.0.0.1:8443/tenant",
     ] {
         assert_eq!(message(strict.keys(url, None)), "invalid OIDC token: its issuer is not allowed", "{url}");
     }
@@ -192,20 +256,86 @@ async fn issuers_that_are_not_allowed_are_not_contacted() {
 
 #[tokio::test]
 async fn hostile_issuers_are_bounded_and_their_failure_is_cached() {
+    use Document::{Configuration, Keys};
     let unexpected = "invalid OIDC token: its issuer does not answer as expected";
-    for (behavior, expected) in [
-        (Behavior::Silent, unexpected),
-        (Behavior::Redirects, unexpected),
-        (Behavior::Floods, unexpected),
-        (Behavior::Fails, unexpected),
-        (Behavior::SendsAPage, "invalid OIDC token: the keys of its issuer are not valid"),
-        (Behavior::IsAnother, "invalid OIDC token: the configuration of its issuer is not valid"),
-        (Behavior::PointsInside, "invalid OIDC token: its issuer names an address that is not allowed"),
+    let invalid_keys = "invalid OIDC token: the keys of its issuer are not valid";
+    let invalid_configuration = "invalid OIDC token: the configuration of its issuer is not valid";
+    for (document, behavior, expected, connections) in [
+        (Keys, Behavior::Silent, unexpected, 2),
+        (Keys, Behavior::Redirects, unexpected, 2),
+        (Keys, Behavior::Floods, unexpected, 2),
+        (Keys, Behavior::Fails, unexpected, 2),
+        (Keys, Behavior::SendsAPage, invalid_keys, 2),
+        (Keys, Behavior::HasKeys(0), invalid_keys, 2),
+        (Keys, Behavior::HasKeys(65), invalid_keys, 2),
+        (Keys, Behavior::HasKeys(10_000), unexpected, 2),
+        (Configuration, Behavior::Silent, unexpected, 1),
+        (Configuration, Behavior::Redirects, unexpected, 1),
+        (Configuration, Behavior::Floods, unexpected, 1),
+        (Configuration, Behavior::Fails, unexpected, 1),
+        (Configuration, Behavior::SendsAPage, invalid_configuration, 1),
+        (Configuration, Behavior::IsAnother, invalid_configuration, 1),
     ] {
-        let (issuer, issuers) = (Issuer::start(behavior).await, issuers());
+        let (issuer, issuers) = (Issuer::start_as("127.0.0.1", document, behavior).await, issuers());
+        for _ in 0..2 {
+            issuers.load(&issuer.url, None, tenant(1)).await.unwrap();
+            assert_eq!(message(issuers.keys(&issuer.url, None)), expected, "{document:?} {behavior:?}");
+        }
+        assert_eq!(issuer.connections(), connections, "{document:?} {behavior:?}");
+    }
+}
+
+#[tokio::test]
+async fn keys_are_not_fetched_from_addresses_that_are_not_allowed() {
+    for url in [
+        "http://169.254.169.254/keys",
+        "http://2852039166/keys",
+        "http://0xa9fea9fe/keys",
+        "http://[::ffff:169.254.169.254]/keys",
+        "http://[::ffff:127.0.0.1]/keys",
+        "http://[64:ff9b::a9fe:a9fe]/keys",
+        "http://10.0.0.1/keys",
+        "http://[fd00:ec2::254]/keys",
+        "http://user@127.0.0.1/keys",
+        "http:127.0.0.1/keys",
+        "file:///etc/passwd",
+        "ftp://127.0.0.1/keys",
+        "/keys",
+        "",
+    ] {
+        let (issuer, issuers) = (Issuer::start(Behavior::PointsAt(url)).await, issuers());
         issuers.load(&issuer.url, None, tenant(1)).await.unwrap();
-        assert_eq!(message(issuers.keys(&issuer.url, None)), expected, "{behavior:?}");
-        assert!(issuer.connections() <= 2, "{behavior:?}");
+        let expected = "invalid OIDC token: its issuer names an address that is not allowed";
+        assert_eq!(message(issuers.keys(&issuer.url, None)), expected, "{url}");
+        assert_eq!(issuer.connections(), 1, "{url}");
+    }
+}
+
+#[tokio::test]
+async fn a_name_of_an_issuer_is_checked_at_each_request() {
+    let (own, inside) =
+        (&["127.0.0.1"][..], "invalid OIDC token: its issuer has an address that is not allowed");
+    for (answers, expected, connections) in [
+        (&[own, own][..], Ok(()), 2),
+        (&[&["10.0.0.1"]], Err(inside), 0),
+        (&[&["127.0.0.1", "10.0.0.1"]], Err(inside), 0),
+        (&[&["::ffff:127.0.0.1"]], Err(inside), 0),
+        // The second answer, for the keys, differs from the first.
+        (&[own, &["169.254.169.254"]], Err(inside), 1),
+        (&[own, &["::ffff:169.254.169.254"]], Err(inside), 1),
+        (&[own, &["127.0.0.1", "fd00:ec2::254"]], Err(inside), 1),
+    ] {
+        let issuer = Issuer::start_as("issuer.example", Document::Keys, Behavior::Answers).await;
+        let mut issuers = issuers();
+        let network = "127.0.0.0/8".parse().unwrap();
+        let policy = ReceiverPolicy { allow_networks: vec![network], allow_http: true };
+        Arc::get_mut(&mut issuers.0).unwrap().dialler = Dialler::with_answers(policy, answers);
+        issuers.load(&issuer.url, None, tenant(1)).await.unwrap();
+        match expected {
+            Ok(()) => assert!(issuers.keys(&issuer.url, None).unwrap().is_ok()),
+            Err(expected) => assert_eq!(message(issuers.keys(&issuer.url, None)), expected, "{answers:?}"),
+        }
+        assert_eq!(issuer.connections(), connections, "{answers:?}");
     }
 }
 

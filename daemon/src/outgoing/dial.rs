@@ -74,6 +74,9 @@ enum Names {
     System,
     #[cfg(test)]
     Fixed(Vec<IpAddr>),
+    /// Each lookup has the next answer.
+    #[cfg(test)]
+    Changing(Arc<std::sync::Mutex<std::collections::VecDeque<Vec<IpAddr>>>>),
 }
 
 impl Dialler {
@@ -190,6 +193,11 @@ impl Dialler {
             }
             #[cfg(test)]
             Names::Fixed(addresses) => Ok(addresses.clone()),
+            #[cfg(test)]
+            Names::Changing(answers) => {
+                let mut answers = answers.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                answers.pop_front().ok_or(Outcome::Silent("name does not resolve"))
+            }
         }
     }
 }

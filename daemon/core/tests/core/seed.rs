@@ -7,13 +7,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use quorate_common::api_error::Code;
 use quorate_core::kind::Entry;
 use quorate_core::kinds;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::catalog::{camel, split};
-use crate::golden;
+use crate::fixture::{Fixture, NOW};
+use crate::{golden, samples};
 
 /// Number of intents in the seed.
 const INTENTS: usize = 80;
@@ -80,15 +82,30 @@ fn each_intent_has_one_row() {
 }
 
 #[test]
-fn types_that_are_not_offered_state_when_they_are_planned() {
+fn each_type_is_offered() {
     let rows = read().rows;
-    let mut errors = Vec::new();
-    for Row { activity_type, with, .. } in &rows {
-        if kinds::find(activity_type).is_none() && with.is_none() {
-            errors.push(format!("{activity_type} is not offered, and `with` is missing"));
+    let missing: Vec<&str> = rows.iter().map(|row| row.activity_type.as_str()).collect();
+    let missing: Vec<&str> = missing.into_iter().filter(|name| kinds::find(name).is_none()).collect();
+    assert!(missing.is_empty(), "not offered: {missing:?}");
+}
+
+/// A type that the service does not offer has code 12.
+#[test]
+fn no_type_answers_that_it_is_not_implemented() {
+    let fixture = Fixture::new(1);
+    for Row { activity_type, .. } in read().rows {
+        let root = &fixture.roots[0];
+        let sample = samples::parameters(&activity_type, &fixture, root);
+        for parameters in [json!({}), json!([]), json!(null), sample] {
+            let mut fixture = fixture.clone();
+            let (caller, organization) = samples::stage(&activity_type, &fixture);
+            for caller in [root, &caller] {
+                let answer = fixture.submit(caller, organization, &activity_type, &parameters, NOW);
+                let code = answer.err().map(|error| error.code);
+                assert_ne!(code, Some(Code::Unimplemented), "{activity_type} with {parameters}");
+            }
         }
     }
-    assert!(errors.is_empty(), "\n{}\n", errors.join("\n"));
 }
 
 #[test]

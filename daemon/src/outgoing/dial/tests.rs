@@ -8,6 +8,15 @@ use tokio::task::JoinHandle;
 
 use super::*;
 
+impl Dialler {
+    /// Creates a dialler whose lookups have these answers, one after the other.
+    pub(crate) fn with_answers(policy: ReceiverPolicy, answers: &[&[&str]]) -> Self {
+        let parse = |text: &&str| text.parse().unwrap();
+        let answers = answers.iter().map(|answer| answer.iter().map(parse).collect()).collect();
+        Self { names: Names::Changing(Arc::new(std::sync::Mutex::new(answers))), ..Self::new(policy) }
+    }
+}
+
 /// Behaviour of a receiver after it has read the request.
 #[derive(Clone, Copy)]
 enum Behavior {
@@ -169,6 +178,36 @@ async fn names_are_checked_by_their_addresses() {
     }
     assert_eq!(post(&named(&["127.0.0.1"], &["127.0.0.0/8"]), &url).await, Outcome::Delivered(200));
     assert!(task.await.unwrap().0.contains("host: receiver.example:"));
+}
+
+/// A name is looked up once for each request, and the checked address is the one that is connected to. An answer that
+/// changes between check and connection (DNS rebinding) therefore changes nothing.
+#[tokio::test]
+async fn a_name_that_changes_its_address_reaches_no_address_unchecked() {
+    let (address, task) = receiver(Behavior::Answers("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")).await;
+    let url = format!("http://receiver.example:{}/", address.port());
+    let policy = ReceiverPolicy { allow_networks: vec!["127.0.0.0/8".parse().unwrap()], allow_http: true };
+    let not_allowed = Outcome::NotAllowed("address is not allowed");
+    let dialler = Dialler::with_answers(
+        policy,
+        &[
+            &["10.0.0.1"],
+            &["127.0.0.1"],
+            &["169.254.169.254"],
+            &["::ffff:169.254.169.254"],
+            &["::ffff:127.0.0.1"],
+            &["64:ff9b::a9fe:a9fe"],
+            &["127.0.0.1", "fd00:ec2::254"],
+        ],
+    );
+    assert_eq!(post(&dialler, &url).await, not_allowed);
+    assert_eq!(post(&dialler, &url).await, Outcome::Delivered(200));
+    assert!(task.await.unwrap().0.contains("host: receiver.example:"));
+    for _ in 0..5 {
+        assert_eq!(post(&dialler, &url).await, not_allowed);
+    }
+    // Seven requests used up seven answers.
+    assert_eq!(post(&dialler, &url).await, Outcome::Silent("name does not resolve"));
 }
 
 #[tokio::test]
