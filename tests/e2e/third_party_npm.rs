@@ -2,9 +2,11 @@
 //! a method for, each with the locked and with the newest packages. The newest packages for browsers sign in.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use quorate_tests::daemon::Options;
 use quorate_tests::mailbox::Mailbox;
+use quorate_tests::receiver::Receiver;
 use serde_json::{Value, json};
 
 use crate::third_party;
@@ -110,6 +112,32 @@ async fn the_newest_browser_clients_sign_in() {
             "submitted": {"name": "TurnkeyRequestError", "code": 16, "message": submitted}},
     });
     assert_eq!(seen, expected);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_npm_clients_sign_up_by_sms() {
+    for (name, node) in [LOCKED, NEWEST] {
+        let gateway = Receiver::start().await;
+        let messages = tempfile::tempdir().expect("a folder");
+        let options = Options::quorum(1, 1).with_sms(gateway.url(""));
+        let task = tokio::spawn(forward(gateway, messages.path().to_owned()));
+        let program = [node, &["phone.mjs"]].concat();
+        let (_daemon, seen) = third_party::run_on(options, name, &program, &[messages.path()]).await;
+        task.await.expect("one SMS was sent");
+        let token = ["+491701234567", "OTP_TYPE_SMS"];
+        let expected = json!({"before": [], "token": token, "found": ["<by phone>"], "verified": true, "whoami": "<user>"});
+        assert_eq!(seen, expected, "{name}");
+    }
+}
+
+/// Waits for an SMS, and stores its code where the program expects it, as the mail server does.
+async fn forward(gateway: Receiver, folder: PathBuf) {
+    let deliveries = gateway.until("an SMS", |deliveries| !deliveries.is_empty()).await;
+    let (_, code) = deliveries[0].body.as_str().expect("a form").split_once("Code%3A+").expect("a code");
+    let code: String = code.chars().take_while(char::is_ascii_alphanumeric).collect();
+    let (draft, message) = (folder.join("draft"), folder.join("1.json"));
+    std::fs::write(&draft, json!({"text": format!("    {code}\n")}).to_string()).expect("a file");
+    std::fs::rename(draft, message).expect("the file can be renamed");
 }
 
 /// Asserts that exactly the methods for these operations were called, and returns the operations that have

@@ -20,6 +20,7 @@ pub mod disk;
 pub mod feed;
 pub mod http;
 pub mod installation;
+pub mod issuer;
 pub mod keys;
 pub mod load;
 pub mod mailbox;

@@ -11,7 +11,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::model::Millis;
+use crate::model::{Millis, layout};
 
 /// Maximum length of a token, in bytes.
 const LIMIT_BYTES: usize = 16 * 1024;
@@ -107,6 +107,12 @@ impl<'t> IdToken<'t> {
             Audience::One(one) => std::slice::from_ref(one),
             Audience::Several(several) => several,
         }
+    }
+
+    /// Returns the identities of which this may be a token, as the index contains them: one for each audience.
+    pub fn identities(&self) -> Vec<String> {
+        let audiences = self.audiences().iter();
+        audiences.map(|audience| layout::identity(self.issuer(), audience, self.subject())).collect()
     }
 
     /// Returns the id of the key that signed the token, if the token states one.

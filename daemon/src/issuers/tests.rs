@@ -192,7 +192,7 @@ async fn a_flood_of_unknown_key_ids_causes_one_fetch() {
     let (issuer, issuers) = (Issuer::start(Behavior::Answers).await, issuers());
     issuers.load(&issuer.url, None, tenant(1)).await.unwrap();
     for fetches in [2, 3] {
-        // The clock stands still only while it is moved: requests to the issuer take real time.
+        // The clock is paused only to move it, because requests to the issuer take real time.
         tokio::time::pause();
         tokio::time::advance(REFRESH).await;
         tokio::time::resume();

@@ -78,6 +78,11 @@ export async function oidc({ alice }) {
     const { activity } = await attested(key, proof, "submit/stamp_login", login);
     seen.attested = [plain(activity.organizationId), activity.status, activity.votes[0].scheme];
     seen.attestedWhoami = (await client(key, childId).getWhoami()).username;
+    // The parent logs the user in at the sub-organization.
+    const session = keyPair("session of nia");
+    const nia = await identity("nia", "ec", nonceOf(session.publicKey));
+    await alice.oauthLogin({ organizationId: childId, oidcToken: nia, publicKey: session.publicKey });
+    seen.child = (await client(session, childId).getWhoami()).username;
     const refused = await attested(key, proof, "query/list_users", { organizationId: childId });
     seen.attestedQuery = refused.message;
     await client(key, childId).deleteSubOrganization({ organizationId: childId, deleteWithoutExport: true });

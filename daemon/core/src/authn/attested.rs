@@ -204,7 +204,7 @@ impl Attested<'_> {
                 Contact::Email(email) => (Lookup::VerifiedEmail, vec![email.as_str().to_lowercase()]),
                 Contact::Phone(phone) => (Lookup::VerifiedPhoneNumber, vec![phone.to_string()]),
             },
-            Self::Identity(token) => (Lookup::OauthIdentity, oidc::identities(token)),
+            Self::Identity(token) => (Lookup::OauthIdentity, token.identities()),
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::error::{Intent, RequestError};
 use crate::id_token::IdToken;
-use crate::model::{OauthProvider, Organization, User, layout};
+use crate::model::{OauthProvider, Organization, User};
 use crate::params::NewOauthProvider;
 use crate::view::View;
 
@@ -36,12 +36,6 @@ pub fn holder<'o>(token: &IdToken<'_>, organization: &'o Organization) -> Option
 pub fn identifies(token: &IdToken<'_>, identity: &OauthProvider) -> bool {
     let mut audiences = token.audiences().iter();
     audiences.any(|audience| identity.is(token.issuer(), audience, token.subject()))
-}
-
-/// Returns the identities of which a token may be one, as the index contains them: one for each of its audiences.
-pub fn identities(token: &IdToken<'_>) -> Vec<String> {
-    let audiences = token.audiences().iter();
-    audiences.map(|audience| layout::identity(token.issuer(), audience, token.subject())).collect()
 }
 
 /// Verifies the tokens among new OAuth identities.

@@ -95,7 +95,7 @@ fn no_type_answers_that_it_is_not_implemented() {
     let fixture = Fixture::new(1);
     for Row { activity_type, .. } in read().rows {
         let root = &fixture.roots[0];
-        let sample = samples::parameters(&activity_type, &fixture, root);
+        let sample = samples::parameters(&activity_type, &fixture, &fixture.spare);
         for parameters in [json!({}), json!([]), json!(null), sample] {
             let mut fixture = fixture.clone();
             let (caller, organization) = samples::stage(&activity_type, &fixture);

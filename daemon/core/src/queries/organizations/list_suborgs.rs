@@ -11,7 +11,6 @@ use quorate_common::json;
 
 use super::{Filters, having, matching, names};
 use crate::id_token::IdToken;
-use crate::make::oidc;
 use crate::model::layout::{self, Lookup};
 use crate::queries::prelude::*;
 use crate::records;
@@ -67,11 +66,7 @@ impl Query for ListSuborgs {
 fn proven(context: &QueryContext<'_>, token: &str) -> Result<Vec<String>, RequestError> {
     let token = IdToken::read(token).ok_or(Intent::OidcToken)?;
     let keys = context.world.issuer_keys(token.issuer(), token.key_id())?;
-    if token.is_signed(&keys, context.now) {
-        Ok(oidc::identities(&token))
-    } else {
-        Err(Intent::OidcToken.into())
-    }
+    if token.is_signed(&keys, context.now) { Ok(token.identities()) } else { Err(Intent::OidcToken.into()) }
 }
 
 /// Returns a page of the sub-organizations with any of these identities. Each identity has a page at the same position,
