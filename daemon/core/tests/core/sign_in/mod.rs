@@ -18,6 +18,7 @@ use crate::memory::Memory;
 
 mod attested;
 mod contacts;
+mod forged_tokens;
 mod key_confusion;
 mod limits;
 mod logins;
