@@ -139,7 +139,15 @@ fn client_signatures_state_the_token_the_key_and_the_use() {
     let upper = |text: &Value| text.as_str().expect("a text").to_uppercase();
     let mut more = statement(&bound, 30, usage);
     more["more"] = json!(true);
+    let stated = statement(&bound, 30, usage).to_string();
+    let twice = |member: &str, value: &str| {
+        let doubled = format!("\"{member}\":{value},\"{member}\":");
+        sign_text(&stated.replacen(&format!("\"{member}\":"), &doubled, 1), TOKEN_KEY)
+    };
     let wrong = [
+        ("the token twice", twice("tokenId", "\"other\"")),
+        ("the key twice", twice("publicKey", &json!(public_key(31)).to_string())),
+        ("the use twice", twice("type", "\"USAGE_TYPE_SIGNUP\"")),
         ("another key of the session", sign_statement(&statement(&bound, 31, usage), TOKEN_KEY)),
         ("another token", sign_statement(&statement(&other, 30, usage), TOKEN_KEY)),
         ("another use", sign_statement(&statement(&bound, 30, "USAGE_TYPE_SIGNUP"), TOKEN_KEY)),
