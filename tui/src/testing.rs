@@ -170,6 +170,7 @@ impl Fixture {
             card_holder_email: "mira@acme.example".to_owned(),
         });
         organization.billing_tier = Some("product-1".to_owned());
+        organization.auth_proxy_user_id = Some(Self::user(1));
         organization
     }
 

@@ -149,6 +149,7 @@ fn records_stay_readable() {
     }
     check::<Head>(&fixture, |key| key[0] == b'o');
     check_as::<Head>("organization with digest", &fixture, |key| key[0] == b'o');
+    check_as::<Head>("organization with auth proxy", &fixture, |_| false);
     check::<User>(&fixture, entity(Class::USER));
     let with_passkey = layout::entity(fixture.id, Class::USER, fixture.user.user.as_bytes());
     check_as::<User>("user with passkey", &fixture, |key| *key == *with_passkey);

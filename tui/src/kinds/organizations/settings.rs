@@ -1,4 +1,5 @@
-//! The settings section: features, IP allowlists with their blocks, payment data and the quorum key.
+//! The settings section: features, IP allowlists with their blocks, the authentication proxy, payment data and the quorum
+//! key.
 
 use quorate_common::console::OrganizationDetail;
 use quorate_common::wire::{Feature, IpAllowlist, IpAllowlistRule, PaymentMethod};
@@ -13,11 +14,13 @@ fn count(detail: &OrganizationDetail) -> usize {
     let lists = detail.ip_allowlists.iter().map(|list| list.rules.len().saturating_add(1));
     let paid = usize::from(detail.payment_method.is_some());
     let tier = usize::from(detail.billing_tier.is_some());
+    let proxy = usize::from(detail.auth_proxy_user_id.is_some());
     // The quorum key is always listed.
     lists
         .fold(detail.features.len(), usize::saturating_add)
         .saturating_add(paid)
         .saturating_add(tier)
+        .saturating_add(proxy)
         .saturating_add(1)
 }
 
@@ -30,6 +33,7 @@ fn items(data: &SectionData<'_>) -> Vec<Item> {
         items.push(allowlist(detail, list, on));
         items.extend(list.rules.iter().map(|rule| block(detail, list, rule)));
     }
+    items.extend(proxy(detail));
     items.extend(detail.payment_method.as_ref().map(payment));
     items.extend(detail.billing_tier.as_deref().map(tier));
     items.push(quorum_key(data.quorum_key));
@@ -94,6 +98,18 @@ fn block(detail: &OrganizationDetail, list: &IpAllowlist, rule: &IpAllowlistRule
     Item::new("Address block", row, lines)
 }
 
+/// Returns the user of the authentication proxy, if it is enabled.
+fn proxy(detail: &OrganizationDetail) -> Option<Item> {
+    let user = detail.auth_proxy_user_id?.to_string();
+    let name = ReviewContext::of(detail).user_named(&user);
+    let lines = vec![
+        format!("user      {name}"),
+        "Clients without a credential sign up and sign in in the name of this user, whose API key the daemon holds.".to_owned(),
+        "Anyone who can reach the proxy can do what the policies allow this user.".to_owned(),
+    ];
+    Some(Item::new("Authentication proxy", format!("proxy     requests in the name of {name}"), lines))
+}
+
 fn payment(method: &PaymentMethod) -> Item {
     let card = if method.last_four.is_empty() {
         quoted(&method.payment_method_id)
@@ -133,6 +149,8 @@ pub(in crate::kinds) fn lines(organization: &OrganizationDetail) -> Vec<Row> {
         let state = if list.public_key.is_some() { String::new() } else { format!("{state}, ") };
         lines.push(("addresses", format!("{whose}: {state}{blocks}{unknown}")));
     }
+    let proxy = organization.auth_proxy_user_id.map(|user| context.user_named(&user.to_string()));
+    lines.extend(proxy.map(|name| ("proxy", format!("authentication, in the name of {name}"))));
     if let Some(method) = &organization.payment_method {
         let card = if method.last_four.is_empty() {
             String::new()
