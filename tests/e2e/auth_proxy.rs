@@ -1,7 +1,11 @@
 //! The authentication proxy, over plain HTTP: clients without a credential sign up and sign in, within what the
 //! configuration and the policies allow.
 
+use std::path::PathBuf;
+use std::process::Command;
+
 use hyper::Method;
+use quorate_common::stamp::ApiKeyCurve;
 use quorate_tests::caller::Caller;
 use quorate_tests::http::{Listener, Reply};
 use quorate_tests::installation::{Installation, RunningDaemon};
@@ -9,47 +13,80 @@ use quorate_tests::keys::Key;
 use quorate_tests::mailbox::{Mail, Mailbox};
 use serde_json::{Value, json};
 
-const ORIGIN: &str = "https://app.example.org";
-const CONTACT: &str = "ann@example.org";
+pub(crate) const ORIGIN: &str = "https://app.example.org";
+pub(crate) const CONTACT: &str = "ann@example.org";
 
 /// A daemon with the proxy of one organization.
-struct Proxy {
+pub(crate) struct Proxy {
     served: RunningDaemon,
-    http: Listener,
-    organization: String,
-    root: Key,
-    _installation: Installation,
+    pub(crate) http: Listener,
+    url: String,
+    pub(crate) organization: String,
+    pub(crate) root: Key,
+    installation: Installation,
 }
 
 impl Proxy {
-    /// Starts a daemon whose section `[auth_proxy]` has these keys besides the organization.
-    async fn start(keys: &str, mailbox: &Mailbox) -> Self {
+    /// Starts a daemon whose section `[auth_proxy]` has these keys besides the organization. Further sections may follow
+    /// them.
+    pub(crate) async fn start(keys: &str, mailbox: &Mailbox) -> Self {
+        Self::start_on(Installation::new("file = \"root.key\""), "", keys, mailbox).await
+    }
+
+    /// Starts a daemon whose HTTP listener uses TLS.
+    pub(crate) async fn start_secured(keys: &str, mailbox: &Mailbox) -> Self {
         let installation = Installation::new("file = \"root.key\"");
+        let command = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=127.0.0.1 \
+            -addext subjectAltName=IP:127.0.0.1 -keyout tls.key -out tls.pem";
+        let folder = installation.path("");
+        let run = Command::new("openssl").args(command.split_whitespace()).current_dir(folder).output();
+        let run = run.expect("openssl can be run");
+        assert!(run.status.success(), "{run:?}");
+        let tls = "tls_certificate = \"tls.pem\"\ntls_key = \"tls.key\"\n";
+        Self::start_on(installation, tls, keys, mailbox).await
+    }
+
+    async fn start_on(installation: Installation, tls: &str, keys: &str, mailbox: &Mailbox) -> Self {
         let root = Key::named("root");
         let organization = installation.create_organization("team", &root).await;
         let mail = format!("server = \"{}\"\nallow_plain = true\nfrom = \"team@example.org\"", mailbox.url());
         installation.configure(&format!(
-            "[http]\nlisten = \"127.0.0.1:0\"\n[socket]\npath = \"run/socket\"\n[store]\npath = \"data\"\n[key]\n\
+            "[http]\nlisten = \"127.0.0.1:0\"\n{tls}[socket]\npath = \"run/socket\"\n[store]\npath = \"data\"\n[key]\n\
              file = \"root.key\"\n[mail]\n{mail}\n[auth_proxy]\norganization = \"{organization}\"\n{keys}\n"
         ));
         let served = installation.serve().await;
         let status = served.get("/console/v1/status").await.success();
         let url = status["baseUrl"].as_str().expect("a base URL").to_owned();
-        let address = url.strip_prefix("http://").expect("no TLS").parse().expect("an address");
-        Self { served, http: Listener::Tcp(address), organization, root, _installation: installation }
+        let address = url.rsplit('/').next().and_then(|address| address.parse().ok()).expect("an address");
+        Self { served, http: Listener::Tcp(address), url, organization, root, installation }
     }
 
-    fn root(&self) -> Caller {
+    /// Returns the path of the certificate of a daemon that uses TLS.
+    pub(crate) fn certificate(&self) -> PathBuf {
+        self.installation.path("tls.pem")
+    }
+
+    /// Writes the file that third-party clients read, and returns its path.
+    pub(crate) async fn credentials_file(&self) -> PathBuf {
+        let keys = self.served.get("/public/v1/discovery/quorum-key").await.success();
+        let root = json!({"publicKey": self.root.public_key(), "privateKey": self.root.secret_hex()});
+        let credentials = json!({"baseUrl": self.url, "organizationId": self.organization,
+            "quorumPublicKey": keys["quorumPublicKey"], "rootUsers": [root]});
+        self.installation.write_secret("credentials.json", &credentials.to_string());
+        self.installation.path("credentials.json")
+    }
+
+    pub(crate) fn root(&self) -> Caller {
         self.served.caller(&self.organization, self.root.clone())
     }
 
     /// Enables the proxy, with a policy for its user.
-    async fn enable(&self) -> String {
+    pub(crate) async fn enable(&self) -> String {
         let root = self.root();
         let enabled = root.result("ACTIVITY_TYPE_ENABLE_AUTH_PROXY", &json!({})).await;
         let user = enabled["userId"].as_str().expect("an id").to_owned();
         let kinds = "['INIT_OTP', 'VERIFY_OTP', 'OTP_LOGIN', 'OAUTH_LOGIN', 'CREATE_SUB_ORGANIZATION']";
-        let policy = json!({"policyName": "auth proxy", "effect": "EFFECT_ALLOW", "notes": "",
+        let policy = json!({"policyName": format!("auth proxy {user}"), "effect": "EFFECT_ALLOW", "notes": "",
             "condition": format!("activity.kind in {kinds}"),
             "consensus": format!("approvers.any(user, user.id == '{user}')")});
         root.completed("ACTIVITY_TYPE_CREATE_POLICY_V3", &policy).await;
@@ -58,29 +95,44 @@ impl Proxy {
         user
     }
 
-    async fn send(&self, method: Method, route: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
+    pub(crate) async fn send(
+        &self,
+        method: Method,
+        route: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Reply {
         let mut connection = self.http.connect().await.expect("the daemon accepts connections");
         connection.call(method, &format!("/auth/v1/{route}"), headers, body).await.expect("an answer")
     }
 
-    async fn post(&self, route: &str, body: &Value) -> Reply {
+    pub(crate) async fn post(&self, route: &str, body: &Value) -> Reply {
         let headers = [("x-auth-proxy-config-id", self.organization.as_str()), ("origin", ORIGIN)];
         self.send(Method::POST, route, &headers, body.to_string().as_bytes()).await
     }
 }
 
-fn keys() -> String {
-    format!("allowed_origins = [\"{ORIGIN}\"]\nrequests_per_address = 1000\nrequests_per_contact = 1000")
+/// Returns the keys of a proxy that accepts codes by mail, passkeys and wallets.
+pub(crate) fn keys() -> String {
+    format!(
+        "allowed_origins = [\"{ORIGIN}\"]\nmethods = [\"email\", \"passkey\", \"wallet\"]\n\
+         requests_per_address = 1000\nrequests_per_contact = 1000"
+    )
 }
 
-fn code(mail: &Mail) -> String {
+pub(crate) fn wallet_key(name: &str) -> Key {
+    Key::on(ApiKeyCurve::Secp256k1, name)
+}
+
+pub(crate) fn code(mail: &Mail) -> String {
     let code = mail.text.lines().find_map(|line| line.strip_prefix("    ")).expect("a code");
     code.trim_end().to_owned()
 }
 
-fn sign_up(key: &Key) -> Value {
+/// Returns the body of a sign-up with a key.
+pub(crate) fn sign_up(key: &Key) -> Value {
     json!({"userName": "ann", "organizationName": "ann's", "apiKeys": [{"apiKeyName": "key",
-        "publicKey": key.public_key(), "curveType": "API_KEY_CURVE_P256"}], "authenticators": [], "oauthProviders": []})
+        "publicKey": key.public_key(), "curveType": key.curve_name()}], "authenticators": [], "oauthProviders": []})
 }
 
 #[tokio::test]
@@ -89,13 +141,13 @@ async fn clients_sign_up_and_sign_in_through_the_proxy() {
     let proxy = Proxy::start(&keys(), &mailbox).await;
     let user = proxy.enable().await;
     let config = proxy.post("wallet_kit_config", &json!({})).await.success();
-    let expected = json!({"enabledProviders": ["email", "passkey"], "organizationId": proxy.organization,
+    let expected = json!({"enabledProviders": ["email", "passkey", "wallet"], "organizationId": proxy.organization,
         "sessionExpirationSeconds": "900", "otpAlphanumeric": true, "otpLength": "9"});
     assert_eq!(config, expected);
     assert_eq!(proxy.post("wallet_kit_client_params", &json!({})).await.success(), json!({}));
 
-    // Without a proof: an API key, by which the organization is found again.
-    let own = Key::named("own key");
+    // With the key of a wallet, by which the organization is found again.
+    let own = wallet_key("own key");
     let created = proxy.post("signup_v2", &sign_up(&own)).await.success();
     let lookup = json!({"filterType": "PUBLIC_KEY", "filterValue": own.public_key()});
     let found = proxy.post("account", &lookup).await.success();
@@ -148,7 +200,7 @@ async fn clients_sign_up_and_sign_in_through_the_proxy() {
 async fn the_proxy_rejects_what_is_not_configured() {
     let mailbox = Mailbox::start(0);
     let proxy = Proxy::start(&keys(), &mailbox).await;
-    let signed = sign_up(&Key::named("own key"));
+    let signed = sign_up(&wallet_key("own key"));
     proxy.post("signup_v2", &signed).await.expect_error(400, 9, "");
     proxy.root().completed("ACTIVITY_TYPE_ENABLE_AUTH_PROXY", &json!({})).await;
     // Without a policy, the user may do nothing.
@@ -202,15 +254,20 @@ async fn the_proxy_rejects_what_is_not_configured() {
 async fn the_proxy_limits_addresses_and_contacts() {
     let mailbox = Mailbox::start(0);
     let keys =
-        format!("allowed_origins = [\"{ORIGIN}\"]\nrequests_per_address = 8\nrequests_per_contact = 2");
+        format!("allowed_origins = [\"{ORIGIN}\"]\nrequests_per_address = 12\nrequests_per_contact = 2");
     let proxy = Proxy::start(&keys, &mailbox).await;
-    proxy.root().completed("ACTIVITY_TYPE_ENABLE_AUTH_PROXY", &json!({})).await;
-    let lookup = |contact: &str| json!({"filterType": "EMAIL", "filterValue": contact});
-    for contact in [CONTACT, "ANN@example.org"] {
-        proxy.post("account", &lookup(contact)).await.expect_error(403, 7, "");
+    proxy.enable().await;
+    // A lookup that reveals nothing does not keep the owner of the address from signing in.
+    for _ in 0..4 {
+        let lookup = json!({"filterType": "EMAIL", "filterValue": CONTACT});
+        proxy.post("account", &lookup).await.expect_error(403, 7, "");
     }
-    proxy.post("account", &lookup(CONTACT)).await.expect_error(429, 8, "RATE_LIMIT_EXCEEDED");
-    proxy.post("account", &lookup("bob@example.org")).await.expect_error(403, 7, "");
+    let init = |contact: &str| json!({"otpType": "OTP_TYPE_EMAIL", "contact": contact});
+    for contact in [CONTACT, "ANN@example.org"] {
+        proxy.post("otp_init", &init(contact)).await.success();
+    }
+    proxy.post("otp_init", &init(CONTACT)).await.expect_error(429, 8, "RATE_LIMIT_EXCEEDED");
+    proxy.post("otp_init", &init("bob@example.org")).await.success();
     let mut limited = false;
     for _ in 0..20 {
         limited |= proxy.post("wallet_kit_config", &json!({})).await.status == 429;

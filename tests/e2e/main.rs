@@ -13,6 +13,7 @@
 mod addresses;
 mod anonymous_clients;
 mod auth_proxy;
+mod auth_proxy_attacks;
 mod bad_input;
 mod book;
 mod canaries;
@@ -50,6 +51,7 @@ mod starts;
 mod third_party;
 mod third_party_bundles;
 mod third_party_chains;
+mod third_party_core;
 mod third_party_npm;
 mod third_party_pypi;
 mod third_party_rust;

@@ -24,14 +24,19 @@ pub fn login(token: &str, holder: &Key) -> Value {
     let public_key = holder.public_key();
     let statement = json!({"login": {"publicKey": public_key}, "tokenId": claims(token)["id"],
         "type": "USAGE_TYPE_LOGIN"});
+    let signature = client_signature(&statement, holder);
+    json!({"verificationToken": token, "publicKey": public_key, "clientSignature": signature})
+}
+
+/// Returns a signature of a statement.
+pub fn client_signature(statement: &Value, holder: &Key) -> Value {
     let statement = statement.to_string();
     let secret: [u8; 32] = const_hex::decode_to_array(holder.secret_hex()).expect("32 bytes of hex");
     let secret = SecretKey::from_bytes(Curve::P256, &secret).expect("a scalar");
     let digest = Message::Digest(Sha256::digest(statement.as_bytes()).into());
     let signature = secret.sign(&digest).expect("signing succeeds");
-    let signature = json!({"publicKey": public_key, "scheme": "CLIENT_SIGNATURE_SCHEME_API_P256",
-        "message": statement, "signature": const_hex::encode([signature.r, signature.s].concat())});
-    json!({"verificationToken": token, "publicKey": public_key, "clientSignature": signature})
+    json!({"publicKey": holder.public_key(), "scheme": "CLIENT_SIGNATURE_SCHEME_API_P256",
+        "message": statement, "signature": const_hex::encode([signature.r, signature.s].concat())})
 }
 
 /// Returns the claims of a signed token.

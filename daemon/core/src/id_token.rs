@@ -39,6 +39,12 @@ struct Claims {
     nonce: Option<String>,
     #[serde(default)]
     tknonce: Option<String>,
+    /// A text, in tokens of issuers that follow the standard (OpenID Connect Core 1.0, section 5.1).
+    #[serde(default)]
+    email: Value,
+    /// A boolean; some issuers send it as a text.
+    #[serde(default)]
+    email_verified: Value,
 }
 
 /// The claim `aud`: one audience or several (RFC 7519, section 4.1.3).
@@ -113,6 +119,12 @@ impl<'t> IdToken<'t> {
     pub fn identities(&self) -> Vec<String> {
         let audiences = self.audiences().iter();
         audiences.map(|audience| layout::identity(self.issuer(), audience, self.subject())).collect()
+    }
+
+    /// Returns the claim `email`, if the issuer states that it has verified that the user controls the address.
+    pub fn verified_email(&self) -> Option<&str> {
+        let is_verified = self.claims.email_verified == true || self.claims.email_verified == "true";
+        self.claims.email.as_str().filter(|_| is_verified)
     }
 
     /// Returns the id of the key that signed the token, if the token states one.

@@ -3,6 +3,7 @@
 use quorate_common::api_error::{ApiError, Code};
 use quorate_common::ids::OrganizationId;
 use quorate_core::auth_proxy;
+use quorate_core::id_token::IdToken;
 use quorate_core::model::one_time_code::Contact;
 use serde_json::{Map, Value, json};
 
@@ -18,9 +19,10 @@ pub(super) async fn account(call: &Call<'_>) -> Result<Value, ApiError> {
     let value = call.parameters.text("filterValue")?;
     let found = match filter {
         "EMAIL" | "PHONE_NUMBER" => {
-            call.proxy.count_contact(value)?;
             if call.proxy.settings.needs_token_for_contacts {
-                check_proven(call, filter, value)?;
+                check_proven(call, filter, value).await?;
+            } else {
+                call.proxy.count_contact(value)?;
             }
             find(call, "list_verified_suborgs", filter, value).await?
         }
@@ -61,15 +63,32 @@ pub(super) fn proven(call: &Call<'_>) -> Result<Contact, ApiError> {
     contact.ok_or_else(|| invalid("invalid verification token"))
 }
 
-fn check_proven(call: &Call<'_>, filter: &str, value: &str) -> Result<(), ApiError> {
-    if call.parameters.maybe_text("verificationToken")?.is_none() {
-        let message = "a lookup by a contact needs a verification token that proves it";
+async fn check_proven(call: &Call<'_>, filter: &str, value: &str) -> Result<(), ApiError> {
+    let is_proven = if call.parameters.maybe_text("verificationToken")?.is_some() {
+        match &proven(call)? {
+            Contact::Email(email) => filter == "EMAIL" && email.as_str().eq_ignore_ascii_case(value),
+            Contact::Phone(phone) => filter == "PHONE_NUMBER" && phone.as_str() == value,
+        }
+    } else if let Some(token) = call.parameters.maybe_text("oidcToken")? {
+        filter == "EMAIL" && proven_email(call, token).await?.eq_ignore_ascii_case(value)
+    } else {
+        let message = "a lookup by a contact needs a token that proves it";
         return Err(ApiError::new(Code::PermissionDenied, message));
-    }
-    let contact = proven(call)?;
-    let is_proven = match &contact {
-        Contact::Email(email) => filter == "EMAIL" && email.as_str().eq_ignore_ascii_case(value),
-        Contact::Phone(phone) => filter == "PHONE_NUMBER" && phone.as_str() == value,
     };
-    if is_proven { Ok(()) } else { Err(invalid("verification token proves another contact")) }
+    if is_proven { Ok(()) } else { Err(invalid("the token proves another contact")) }
+}
+
+/// Returns the email address that an ID token proves.
+async fn proven_email(call: &Call<'_>, text: &str) -> Result<String, ApiError> {
+    call.check_oauth()?;
+    let token = IdToken::read(text).ok_or_else(|| invalid("invalid OIDC token"))?;
+    let settings = &call.proxy.settings;
+    let is_client = |audience: &String| settings.client_ids.iter().any(|(_, id)| id == audience);
+    let is_accepted = settings.email_issuers.iter().any(|issuer| issuer == token.issuer())
+        && (settings.client_ids.is_empty() || token.audiences().iter().any(is_client));
+    let email = token.verified_email().filter(|_| is_accepted);
+    let email = email.ok_or_else(|| invalid("the OIDC token proves no email address"))?;
+    // The query verifies the token.
+    find(call, "list_suborgs", "OIDC_TOKEN", text).await?;
+    Ok(email.to_owned())
 }

@@ -18,13 +18,15 @@ pub(super) async fn init(call: &Call<'_>, is_v2: bool) -> Result<Value, ApiError
     let settings = &call.proxy.settings;
     let mut parameters = json!({"otpType": kind, "contact": contact, "otpLength": settings.code_length,
         "alphanumeric": settings.code_letters});
-    let customization = call.parameters.only(["emailCustomization"]);
+    // Anyone can call the proxy, so the operator decides what its mails contain. The rest of the customization could be a
+    // link to another site.
+    let template = call.parameters.inner("emailCustomization", "templateId");
     let app = match &settings.app_name {
         Some(name) => name.clone(),
         None => call.proxy.read(|_, organization| Ok(organization.head.name.to_string()))?,
     };
     if let Some(members) = parameters.as_object_mut() {
-        members.extend(customization);
+        members.extend(template.map(|id| ("emailCustomization".to_owned(), json!({"templateId": id}))));
         if is_v2 {
             members.insert("appName".to_owned(), json!(app));
         }
@@ -36,11 +38,9 @@ pub(super) async fn init(call: &Call<'_>, is_v2: bool) -> Result<Value, ApiError
 /// Accepts a code, and returns a verification token.
 pub(super) async fn verify(call: &Call<'_>, is_v2: bool) -> Result<Value, ApiError> {
     let (name, members) = if is_v2 {
-        ("VERIFY_OTP_V2", call.parameters.only(["otpId", "encryptedOtpBundle", "expirationSeconds"]))
+        ("VERIFY_OTP_V2", call.parameters.only(["otpId", "encryptedOtpBundle"]))
     } else {
-        let mut members = call.parameters.only(["otpId", "otpCode", "publicKey"]);
-        members.extend(call.parameters.only(["expirationSeconds"]));
-        ("VERIFY_OTP", members)
+        ("VERIFY_OTP", call.parameters.only(["otpId", "otpCode", "publicKey"]))
     };
     call.submit(call.proxy.settings.organization, name, members.into()).await
 }

@@ -10,6 +10,7 @@ mod request;
 mod sessions;
 pub mod settings;
 mod sign_up;
+mod wallet_keys;
 
 use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
@@ -37,6 +38,7 @@ use crate::rate::RateLimiter;
 use crate::source::network;
 use request::Parameters;
 pub use settings::Settings;
+use wallet_keys::{Reservation, WalletKeys};
 
 /// Period of the rate limits, in milliseconds.
 const MINUTE: u64 = 60_000;
@@ -51,6 +53,7 @@ pub struct AuthProxy {
     /// By a keyed digest of the contact.
     contacts: RateLimiter<u64>,
     digests: RandomState,
+    wallet_keys: WalletKeys,
     /// Timestamp of the newest body. Each body has its own, so that no two requests are the same.
     newest: AtomicU64,
 }
@@ -82,8 +85,8 @@ impl AuthProxy {
     pub fn new(executor: Arc<Executor>, settings: Settings) -> Self {
         let addresses = RateLimiter::new(settings.requests_per_address, MINUTE);
         let contacts = RateLimiter::new(settings.requests_per_contact, MINUTE);
-        let (digests, newest) = (RandomState::new(), AtomicU64::new(0));
-        Self { executor, settings, addresses, contacts, digests, newest }
+        let (digests, wallet_keys) = (RandomState::new(), WalletKeys::default());
+        Self { executor, settings, addresses, contacts, digests, wallet_keys, newest: AtomicU64::new(0) }
     }
 
     /// Returns the route of a path, if it is below the base path.
@@ -167,16 +170,33 @@ impl AuthProxy {
 impl Call<'_> {
     /// Stamps a body in the name of the user of the proxy.
     fn stamped(&self, body: &[u8]) -> Result<Credentials, ApiError> {
-        let stamper = self.proxy.read(auth_proxy::stamper)?;
-        let disabled = "the authentication proxy is not enabled in this organization";
-        let stamper = stamper.ok_or_else(|| ApiError::new(Code::FailedPrecondition, disabled))?;
-        let internal = |_| RequestError::from(Corrupt::Invariant("a body cannot be stamped")).api_error();
-        let stamp = stamper.stamp(body).map_err(internal)?;
+        let stamper = self.proxy.read(auth_proxy::stamper)?.ok_or_else(disabled)?;
+        let stamp = stamper.stamp(body).map_err(|_| internal("a body cannot be stamped"))?;
         Ok(Credentials { stamp: Header::Once(stamp.header()), source: self.source, ..Credentials::default() })
+    }
+
+    /// Returns a result, or why it is an error: the proxy may have been disabled since the request was stamped.
+    fn explained<T>(&self, result: Result<T, ApiError>) -> Result<T, ApiError> {
+        result.map_err(|error| match self.proxy.read(auth_proxy::stamper) {
+            Ok(None) => disabled(),
+            Ok(Some(_)) | Err(_) => error,
+        })
     }
 
     /// Submits an activity, and returns its result.
     async fn submit(&self, to: OrganizationId, name: &str, parameters: Value) -> Result<Value, ApiError> {
+        self.submit_holding(to, name, parameters, None).await
+    }
+
+    /// Submits an activity, and returns its result. A reservation ends once the activity is durable or rejected, even if
+    /// the client disconnects before.
+    async fn submit_holding(
+        &self,
+        to: OrganizationId,
+        name: &str,
+        parameters: Value,
+        reservation: Option<Reservation>,
+    ) -> Result<Value, ApiError> {
         let activity_type = format!("ACTIVITY_TYPE_{name}");
         let operation = operation_of(name);
         let operation =
@@ -186,8 +206,19 @@ impl Call<'_> {
             "organizationId": to, "parameters": parameters});
         let body = Bytes::from(body.to_string());
         let credentials = self.stamped(&body)?;
-        let answer = self.proxy.executor.submit(operation, &credentials, &body).await?;
-        let mut answer = parsed(&answer)?;
+        let executor = Arc::clone(&self.proxy.executor);
+        let answer = match reservation {
+            None => executor.submit(operation, &credentials, &body).await,
+            Some(reservation) => {
+                let submission = tokio::spawn(async move {
+                    let answer = executor.submit(operation, &credentials, &body).await;
+                    drop(reservation);
+                    answer
+                });
+                submission.await.unwrap_or_else(|_| Err(internal("a sign-up panicked")))
+            }
+        };
+        let mut answer = parsed(&self.explained(answer)?)?;
         let status = answer.pointer("/activity/status").and_then(Value::as_str);
         if status != Some("ACTIVITY_STATUS_COMPLETED") {
             let message =
@@ -207,7 +238,8 @@ impl Call<'_> {
         body.insert("organizationId".to_owned(), json!(self.proxy.settings.organization));
         let body = Bytes::from(Value::from(body).to_string());
         let credentials = self.stamped(&body)?;
-        parsed(&self.proxy.executor.query(entry, &credentials, &body).await?)
+        let answer = self.proxy.executor.query(entry, &credentials, &body).await;
+        parsed(&self.explained(answer)?)
     }
 
     /// Returns the configuration that clients read.
@@ -216,13 +248,23 @@ impl Call<'_> {
         // A client learns at once that the proxy is disabled.
         self.stamped(b"")?;
         let methods: Vec<&str> = settings.methods.iter().map(|method| method.name()).collect();
-        Ok(json!({
+        let mut config = json!({
             "enabledProviders": methods,
             "organizationId": settings.organization,
             "sessionExpirationSeconds": settings.session_seconds.to_string(),
             "otpAlphanumeric": settings.code_letters,
             "otpLength": settings.code_length.to_string(),
-        }))
+        });
+        let ids: Map<String, Value> =
+            settings.client_ids.iter().map(|(method, id)| (method.name().to_owned(), json!(id))).collect();
+        if let Some(members) = config.as_object_mut() {
+            if !ids.is_empty() {
+                members.insert("oauthClientIds".to_owned(), ids.into());
+            }
+            let url = settings.redirect_url.as_ref();
+            members.extend(url.map(|url| ("oauthRedirectUrl".to_owned(), json!(url.0))));
+        }
+        Ok(config)
     }
 }
 
@@ -237,6 +279,14 @@ fn unoffered(name: String) -> ApiError {
 }
 
 fn parsed(answer: &[u8]) -> Result<Value, ApiError> {
-    let internal = |_| RequestError::from(Corrupt::Invariant("an answer is not JSON")).api_error();
-    serde_json::from_slice(answer).map_err(internal)
+    serde_json::from_slice(answer).map_err(|_| internal("an answer is not JSON"))
+}
+
+fn internal(cause: &'static str) -> ApiError {
+    RequestError::from(Corrupt::Invariant(cause)).api_error()
+}
+
+fn disabled() -> ApiError {
+    let message = "the authentication proxy is not enabled in this organization";
+    ApiError::new(Code::FailedPrecondition, message)
 }

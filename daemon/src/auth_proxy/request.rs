@@ -41,8 +41,18 @@ impl Parameters {
         self.renamed(names.map(|name| (name, name)))
     }
 
+    /// Returns a member of an optional object.
+    pub(super) fn inner(&self, name: &str, member: &str) -> Option<&Value> {
+        self.0.get(name)?.get(member)
+    }
+
+    /// Returns the items of a list; none if there is no list.
+    pub(super) fn items(&self, name: &str) -> &[Value] {
+        self.0.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    }
+
     /// Returns whether a list is present and not empty.
     pub(super) fn has_items(&self, name: &str) -> bool {
-        self.0.get(name).and_then(Value::as_array).is_some_and(|items| !items.is_empty())
+        !self.items(name).is_empty()
     }
 }

@@ -8,6 +8,11 @@ use quorate_common::wire_enum;
 use serde::Deserialize;
 use url::Url;
 
+/// Issuer of the ID tokens of Google.
+const GOOGLE: &str = "https://accounts.google.com";
+/// The OAuth providers.
+pub const OAUTH: [Method; 5] = [Method::Google, Method::Apple, Method::Facebook, Method::X, Method::Discord];
+
 /// Settings of the authentication proxy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
@@ -31,8 +36,14 @@ pub struct Settings {
     pub requests_per_address: u32,
     /// Requests about one contact per minute.
     pub requests_per_contact: u32,
-    /// Whether a lookup by a contact needs a verification token that proves it.
+    /// Whether a lookup by a contact needs a token that proves it.
     pub needs_token_for_contacts: bool,
+    /// Issuers whose ID tokens prove a verified email address, as the claim `iss` states them.
+    pub email_issuers: Vec<String>,
+    /// Ids of the application at OAuth providers, which clients read.
+    pub client_ids: Vec<(Method, String)>,
+    /// Where OAuth providers send the browser back, which clients read.
+    pub redirect_url: Option<RedirectUrl>,
 }
 
 impl Settings {
@@ -50,13 +61,15 @@ impl Settings {
             requests_per_address: 60,
             requests_per_contact: 6,
             needs_token_for_contacts: true,
+            email_issuers: vec![GOOGLE.to_owned()],
+            client_ids: Vec::new(),
+            redirect_url: None,
         }
     }
 
     /// Returns whether clients may sign in with an OAuth provider.
     pub fn allows_oauth(&self) -> bool {
-        use Method::{Apple, Discord, Facebook, Google, X};
-        [Google, Apple, Facebook, X, Discord].iter().any(|method| self.methods.contains(method))
+        OAUTH.iter().any(|method| self.methods.contains(method))
     }
 }
 
@@ -110,6 +123,21 @@ impl FromStr for Origin {
     }
 }
 
+/// The URL to which OAuth providers send the browser back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RedirectUrl(pub String);
+
+impl FromStr for RedirectUrl {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        // Apps on phones have schemes of their own.
+        let has_host = Url::parse(text).is_ok_and(|url| url.has_host());
+        let error = r#"must be a URL, such as "https://app.example.org/callback""#;
+        if has_host { Ok(Self(text.to_owned())) } else { Err(error) }
+    }
+}
+
 /// A path that starts with a slash and does not end with one.
 pub struct BasePath(pub String);
 
@@ -121,7 +149,7 @@ impl FromStr for BasePath {
         let is_path =
             text.len() > 1 && text.starts_with('/') && !text.ends_with('/') && text.chars().all(is_letter);
         // The other routes of the daemon come first.
-        let is_free = !["/public", "/console"].iter().any(|taken| text.starts_with(taken));
+        let is_free = !["/public", "/console", "/pages"].iter().any(|taken| text.starts_with(taken));
         if is_path && is_free { Ok(Self(text.to_owned())) } else { Err(r#"must be a path, such as "/auth""#) }
     }
 }

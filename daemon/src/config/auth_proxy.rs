@@ -3,7 +3,7 @@
 use quorate_common::ids::OrganizationId;
 
 use super::section::Section;
-use crate::auth_proxy::settings::{BasePath, Method, Origin, Settings};
+use crate::auth_proxy::settings::{BasePath, Method, OAUTH, Origin, Settings};
 
 pub(super) fn read(section: &mut Section<'_, '_>) -> Option<Settings> {
     let organization = section.parsed::<OrganizationId>("organization");
@@ -25,5 +25,11 @@ pub(super) fn read(section: &mut Section<'_, '_>) -> Option<Settings> {
     settings.needs_token_for_contacts = section
         .flag("verification_token_required_for_account_pii")
         .unwrap_or(settings.needs_token_for_contacts);
+    settings.email_issuers = section.parsed_list::<String>("email_issuers").unwrap_or(settings.email_issuers);
+    for method in OAUTH {
+        let id = section.text(&format!("{}_client_id", method.name())).filter(|id| !id.is_empty());
+        settings.client_ids.extend(id.map(|id| (method, id)));
+    }
+    settings.redirect_url = section.parsed("oauth_redirect_url");
     organization.map(|_| settings)
 }

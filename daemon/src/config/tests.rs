@@ -287,6 +287,40 @@ fn the_earlier_key_of_registration_still_works() {
 }
 
 #[test]
+fn an_authentication_proxy_is_checked() {
+    let organization = "organization = \"00000000-0000-4000-8000-000000000001\"";
+    let proxy = |keys: &str| problems(&format!("{MINIMAL}[auth_proxy]\n{organization}\n{keys}\n"));
+    for valid in [
+        "",
+        "allowed_origins = [\"https://app.example.org\", \"http://localhost:5173\"]",
+        "oauth_redirect_url = \"myapp://callback\"",
+        "methods = []\nemail_issuers = []\ngoogle_client_id = \"\"",
+    ] {
+        assert_eq!(proxy(valid), Vec::<String>::new(), "{valid}");
+    }
+    for invalid in [
+        "allowed_origins = [\"*\"]",
+        "allowed_origins = [\"null\"]",
+        "allowed_origins = [\"https://app.example.org/\"]",
+        "allowed_origins = [\"https://APP.example.org\"]",
+        "allowed_origins = [\"app.example.org\"]",
+        "methods = [\"pigeon\"]",
+        "base_path = \"/\"",
+        "base_path = \"/auth/\"",
+        "base_path = \"/public/v1\"",
+        "base_path = \"/console\"",
+        "base_path = \"/pages\"",
+        "oauth_redirect_url = \"javascript:alert(1)\"",
+        "oauth_redirect_url = \"callback\"",
+        "code_length = 5",
+        "session_seconds = 86401",
+        "requests_per_address = 0",
+    ] {
+        assert_eq!(proxy(invalid).len(), 1, "{invalid}");
+    }
+}
+
+#[test]
 fn an_sms_gateway_is_complete() {
     let sms = |keys: &str| problems(&format!("{MINIMAL}[sms]\n{keys}\n"));
     let none = Vec::<String>::new();

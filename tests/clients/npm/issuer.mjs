@@ -5,19 +5,24 @@ import { generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
 
 const redirect = "https://app.example/callback";
+// Scenarios may replace the function by one that acts as a page.
+const { fetch } = globalThis;
 
 function signingKey(type, alg, options) {
   const { privateKey } = generateKeyPairSync(type, options);
   return { ...privateKey.export({ format: "jwk" }), kid: `${alg} key`, alg, use: "sig" };
 }
 
-// Starts an issuer whose clients `rsa` and `ec` get tokens with RS256 and ES256.
-export async function startIssuer() {
+// The address of each user, which the issuer has verified unless the name states otherwise.
+const claims = (sub) => ({ sub, email: `${sub}@example.org`, email_verified: !sub.startsWith("unverified") });
+
+// Starts an issuer whose clients `rsa` and `ec` get tokens with RS256 and ES256. Port 0 is any free port.
+export async function startIssuer(port = 0) {
   // The library warns on standard output that it is not set up for production. Programs print their observations there.
   console.info = console.warn = console.error;
   const { default: Provider } = await import("oidc-provider");
   const server = createServer();
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise((resolve) => server.listen(port, "127.0.0.1", resolve));
   const issuer = `http://127.0.0.1:${server.address().port}`;
   const client = (client_id, id_token_signed_response_alg) => ({
     client_id,
@@ -30,6 +35,8 @@ export async function startIssuer() {
   const provider = new Provider(issuer, {
     clients: [client("rsa", "RS256"), client("ec", "ES256")],
     responseTypes: ["id_token"],
+    claims: { openid: ["sub"], email: ["email", "email_verified"] },
+    findAccount: (_, sub) => ({ accountId: sub, claims: () => claims(sub) }),
     cookies: { keys: ["a key of this run"] },
     features: { devInteractions: { enabled: true } },
     jwks: { keys: [signingKey("rsa", "RS256", { modulusLength: 2048 }), signingKey("ec", "ES256", { namedCurve: "P-256" })] },
@@ -40,12 +47,12 @@ export async function startIssuer() {
 }
 
 // Signs a user in, as a browser does, and returns the token.
-async function token(issuer, { subject, audience, nonce }) {
+async function token(issuer, { subject, audience, nonce, scope = "openid" }) {
   const cookies = new Map();
   const query = new URLSearchParams({
     client_id: audience,
     response_type: "id_token",
-    scope: "openid",
+    scope,
     redirect_uri: redirect,
     nonce,
     state: "state",

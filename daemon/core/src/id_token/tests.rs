@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
+use base64ct::{Base64UrlUnpadded, Encoding};
 use serde_json::json;
 
 use super::*;
@@ -18,6 +19,32 @@ fn example() -> Value {
 
 fn parse(set: &Value) -> Option<IssuerKeys> {
     IssuerKeys::parse(set.to_string().as_bytes())
+}
+
+#[test]
+fn only_verified_addresses_count() {
+    let email = |more: Value| {
+        let mut claims = json!({"iss": "i", "sub": "s", "aud": "a", "exp": 1, "email": "a@b.example"});
+        claims.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let header = jsonwebtoken::Header::new(Algorithm::ES256);
+        let encode = |value: &[u8]| Base64UrlUnpadded::encode_string(value);
+        let header = encode(&serde_json::to_vec(&header).unwrap());
+        let text = format!("{header}.{}.", encode(claims.to_string().as_bytes()));
+        IdToken::read(&text).unwrap().verified_email().map(str::to_owned)
+    };
+    for (more, is_verified) in [
+        (json!({"email_verified": true}), true),
+        (json!({"email_verified": "true"}), true),
+        (json!({}), false),
+        (json!({"email_verified": false}), false),
+        (json!({"email_verified": "false"}), false),
+        (json!({"email_verified": 1}), false),
+        (json!({"email_verified": null}), false),
+        (json!({"email_verified": true, "email": ["a@b.example"]}), false),
+        (json!({"email_verified": true, "email": null}), false),
+    ] {
+        assert_eq!(email(more.clone()).is_some(), is_verified, "{more}");
+    }
 }
 
 #[test]

@@ -1,0 +1,328 @@
+//! Attacks on the authentication proxy, over plain HTTP: other origins, accounts of others, tokens and keys that are used
+//! again, and a proxy that is disabled while requests run.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use hyper::Method;
+use quorate_tests::caller::Caller;
+use quorate_tests::http::Reply;
+use quorate_tests::keys::Key;
+use quorate_tests::mailbox::Mailbox;
+use quorate_tests::passkey::Passkey;
+use quorate_tests::sign_in::{claims, client_signature, encrypted_code, login};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use crate::auth_proxy::{CONTACT, ORIGIN, Proxy, code, keys, sign_up, wallet_key};
+
+const DISABLED: &str = "the authentication proxy is not enabled in this organization";
+
+async fn start(mailbox: &Mailbox) -> Arc<Proxy> {
+    let proxy = Proxy::start(&keys(), mailbox).await;
+    proxy.enable().await;
+    Arc::new(proxy)
+}
+
+/// Sends these sign-ups at the same time.
+fn sign_ups(proxy: &Arc<Proxy>, bodies: impl Iterator<Item = Value>) -> JoinSet<Reply> {
+    let send = |body: Value| {
+        let proxy = Arc::clone(proxy);
+        async move { proxy.post("signup_v2", &body).await }
+    };
+    bodies.map(send).collect()
+}
+
+/// Proves a contact with a code, and returns the token, which is bound to the key of `holder`.
+async fn token(proxy: &Proxy, mailbox: &Mailbox, contact: &str, holder: &Key) -> String {
+    let init = json!({"otpType": "OTP_TYPE_EMAIL", "contact": contact});
+    let sent = proxy.post("otp_init_v2", &init).await.success();
+    let bundle = encrypted_code(&sent["otpEncryptionTargetBundle"], &code(&mailbox.next()), holder);
+    let verify = json!({"otpId": sent["otpId"], "encryptedOtpBundle": bundle});
+    let verified = proxy.post("otp_verify_v2", &verify).await.success();
+    verified["verificationToken"].as_str().expect("a token").to_owned()
+}
+
+/// Returns the body of a sign-up with a token, whose statement `signer` has signed.
+fn proven_sign_up(token: &str, signer: &Key) -> Value {
+    let Value::String(contact) = &claims(token)["contact"] else { panic!("a contact") };
+    let user = json!({"apiKeys": [], "authenticators": [], "oauthProviders": [], "email": contact});
+    let statement = json!({"signupV2": user, "tokenId": claims(token)["id"], "type": "USAGE_TYPE_SIGNUP"});
+    json!({"userName": "ann", "userEmail": contact, "apiKeys": [], "authenticators": [], "oauthProviders": [],
+        "verificationToken": token, "clientSignature": client_signature(&statement, signer)})
+}
+
+fn text(reply: &Reply) -> (u16, Value) {
+    (reply.status, reply.json())
+}
+
+#[tokio::test]
+async fn only_pages_of_listed_origins_read_answers() {
+    let mailbox = Mailbox::start(0);
+    let proxy = start(&mailbox).await;
+    let id = ("x-auth-proxy-config-id", proxy.organization.as_str());
+    let near = [
+        "http://app.example.org",
+        "https://app.example.org:8443",
+        "https://app.example.org/",
+        "https://APP.example.org",
+        "https://app.example.org.evil.example",
+        "https://evil.example",
+        "null",
+        "",
+    ];
+    for origin in near {
+        for (method, status) in [(Method::POST, 403), (Method::OPTIONS, 204)] {
+            let reply = proxy.send(method, "wallet_kit_config", &[id, ("origin", origin)], b"").await;
+            assert_eq!(reply.status, status, "{origin}");
+            assert_eq!(reply.header("access-control-allow-origin"), None, "{origin}");
+            assert_eq!(reply.header("access-control-allow-headers"), None, "{origin}");
+            assert_eq!(reply.header("vary"), Some("Origin"), "{origin}");
+        }
+    }
+    // The page that may call the proxy can read every error.
+    let large = vec![b' '; 100_000];
+    for (method, route, body, status) in [
+        (Method::POST, "wallet_kit_config", &b""[..], 200),
+        (Method::POST, "account", b"{", 400),
+        (Method::POST, "nothing", b"", 404),
+        (Method::POST, "account", &large, 413),
+        (Method::GET, "account", b"", 501),
+    ] {
+        let reply = proxy.send(method, route, &[id, ("origin", ORIGIN)], body).await;
+        let origin = reply.header("access-control-allow-origin");
+        assert_eq!((reply.status, origin, reply.header("vary")), (status, Some(ORIGIN), Some("Origin")));
+        assert_eq!(reply.header("access-control-allow-credentials"), None);
+    }
+}
+
+#[tokio::test]
+async fn accounts_of_others_cannot_be_found() {
+    let mailbox = Mailbox::start(0);
+    let proxy = start(&mailbox).await;
+    let holder = Key::named("holder");
+    let own = token(&proxy, &mailbox, CONTACT, &holder).await;
+    proxy.post("signup_v2", &proven_sign_up(&own, &holder)).await.success();
+    let other = token(&proxy, &mailbox, "eve@example.org", &Key::named("eve")).await;
+    let (known, unknown) = (CONTACT, "nobody@example.org");
+    let lookup = |contact: &str| json!({"filterType": "EMAIL", "filterValue": contact});
+    let strange = |contact: &str| {
+        let mut lookup = lookup(contact);
+        lookup["verificationToken"] = json!(other);
+        lookup
+    };
+    for body in [&lookup as &dyn Fn(&str) -> Value, &strange] {
+        let known = proxy.post("account", &body(known)).await;
+        assert!([400, 403].contains(&known.status));
+        assert_eq!(text(&known), text(&proxy.post("account", &body(unknown)).await));
+    }
+    // Codes are sent to known and to unknown contacts, and both answers have the same members.
+    for route in ["otp_init", "otp_init_v2"] {
+        let mut members = Vec::new();
+        for contact in [known, unknown] {
+            let init = json!({"otpType": "OTP_TYPE_EMAIL", "contact": contact});
+            let sent = proxy.post(route, &init).await.success();
+            assert_eq!(sent["otpId"].as_str().map(str::len), Some(36));
+            members.push(sent.as_object().expect("members").keys().cloned().collect::<Vec<_>>());
+            mailbox.next();
+        }
+        assert_eq!(members[0], members[1]);
+    }
+    // A code that is wrong, and one that was never sent.
+    let sent =
+        proxy.post("otp_init", &json!({"otpType": "OTP_TYPE_EMAIL", "contact": "x@example.org"})).await;
+    mailbox.next();
+    let never = json!("00000000-0000-4000-8000-000000000000");
+    let verify = |id: &Value| json!({"otpId": id, "otpCode": "AAAAAAAAA"});
+    let wrong = proxy.post("otp_verify", &verify(&sent.success()["otpId"])).await;
+    assert_eq!(text(&wrong), text(&proxy.post("otp_verify", &verify(&never)).await));
+    // A token of one contact opens no session of another.
+    let mut body = login(&other, &Key::named("eve"));
+    let nobody = proxy.post("otp_login_v2", &body).await;
+    nobody.expect_error(404, 5, "");
+    let named = proxy
+        .post(
+            "account",
+            &json!({"filterType": "EMAIL", "filterValue": CONTACT,
+        "verificationToken": own}),
+        )
+        .await
+        .success();
+    body["organizationId"] = named["organizationId"].clone();
+    let refused = proxy.post("otp_login_v2", &body).await;
+    assert!((400..500).contains(&refused.status), "{}", refused.status);
+}
+
+#[tokio::test]
+async fn tokens_and_statements_are_used_once_and_by_their_holder() {
+    let mailbox = Mailbox::start(0);
+    let proxy = start(&mailbox).await;
+    let holder = Key::named("holder");
+    let own = token(&proxy, &mailbox, CONTACT, &holder).await;
+    let body = proven_sign_up(&own, &holder);
+    // By another key, of another token, for another user, without a statement, and with a contact that it does not prove.
+    let signed_by_other = proven_sign_up(&own, &Key::named("other"));
+    let mut altered = body.clone();
+    altered["authenticators"] = json!([Passkey::of("evil").registration()]);
+    let mut unsigned = body.clone();
+    unsigned["clientSignature"] = Value::Null;
+    let mut unproven = body.clone();
+    unproven["userEmail"] = json!("eve@example.org");
+    let mut forged = body.clone();
+    let parts: Vec<&str> = own.split('.').collect();
+    forged["verificationToken"] = json!([parts[0], parts[1], "AAAA"].join("."));
+    let another = token(&proxy, &mailbox, CONTACT, &Key::named("third")).await;
+    let mut swapped = body.clone();
+    swapped["verificationToken"] = json!(another);
+    for body in [signed_by_other, altered, unsigned, unproven, forged, swapped] {
+        proxy.post("signup_v2", &body).await.expect_error(400, 3, "*");
+    }
+    // The parent of the sub-organization is that of the proxy, whatever the body states.
+    let mut elsewhere = body.clone();
+    for name in ["organizationId", "parentOrganizationId", "subOrganizationName"] {
+        elsewhere[name] = json!("00000000-0000-4000-8000-000000000000");
+    }
+    elsewhere["rootQuorumThreshold"] = json!(7);
+    let created = proxy.post("signup_v2", &elsewhere).await.success();
+    let children = proxy.root().fetch("list_suborgs", json!({})).await;
+    assert_eq!(children["organizationIds"], json!([created["organizationId"]]));
+    proxy.post("signup_v2", &body).await.expect_error(409, 6, "*");
+    let session = login(&own, &holder);
+    proxy.post("otp_login_v2", &login(&own, &Key::named("other"))).await.expect_error(400, 3, "*");
+    let opened = proxy.post("otp_login_v2", &session).await.success();
+    assert_eq!(
+        claims(opened["session"].as_str().expect("a token"))["organization_id"],
+        created["organizationId"]
+    );
+    proxy.post("otp_login_v2", &session).await.expect_error(409, 6, "*");
+    for _ in 0..10 {
+        let lookup = json!({"filterType": "EMAIL", "filterValue": CONTACT, "verificationToken": own});
+        assert_eq!(
+            proxy.post("account", &lookup).await.success()["organizationId"],
+            created["organizationId"]
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_key_of_a_wallet_is_never_shared() {
+    let mailbox = Mailbox::start(0);
+    let proxy = start(&mailbox).await;
+    let wallet = wallet_key("wallet of somebody else");
+    // The public key is known to everyone. A client that signs up with it must not have another way in.
+    let alone = sign_up(&wallet);
+    let mut beside_key = alone.clone();
+    let own = sign_up(&Key::named("attacker"))["apiKeys"][0].clone();
+    beside_key["apiKeys"].as_array_mut().expect("keys").push(own);
+    let mut beside_passkey = alone.clone();
+    beside_passkey["authenticators"] = json!([Passkey::of("attacker").registration()]);
+    let mut beside_token = alone.clone();
+    let proof = token(&proxy, &mailbox, CONTACT, &Key::named("holder")).await;
+    beside_token["verificationToken"] = json!(proof);
+    for body in [beside_key, beside_passkey, beside_token] {
+        let message = proxy.post("signup_v2", &body).await.expect_error(403, 7, "");
+        assert_eq!(message, "a wallet key must be the only credential of a sign-up");
+    }
+    // A key that is no wallet key proves nothing.
+    proxy.post("signup_v2", &sign_up(&Key::named("attacker"))).await.expect_error(403, 7, "");
+
+    // Of several sign-ups at the same time, one succeeds, so that the wallet finds one sub-organization.
+    let upper = wallet.public_key().to_ascii_uppercase();
+    let mut spelled = alone.clone();
+    spelled["apiKeys"][0]["publicKey"] = json!(upper);
+    let bodies = [&alone, &spelled, &alone, &spelled, &alone, &alone];
+    let replies = sign_ups(&proxy, bodies.into_iter().cloned()).join_all().await;
+    let statuses: Vec<u16> = replies.iter().map(|reply| reply.status).collect();
+    assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 1, "{statuses:?}");
+    assert!(statuses.iter().all(|status| [200, 409].contains(status)), "{statuses:?}");
+    proxy.post("signup", &spelled).await.expect_error(409, 6, "");
+    let parent = Caller::new(proxy.http.clone(), &proxy.organization, wallet);
+    let opened = parent
+        .result("ACTIVITY_TYPE_STAMP_LOGIN", &json!({"publicKey": Key::named("session").public_key()}))
+        .await;
+    assert!(opened["session"].is_string(), "{opened}");
+}
+
+#[tokio::test]
+async fn clients_decide_nothing_about_messages_and_lifetimes() {
+    let mailbox = Mailbox::start(0);
+    let proxy = start(&mailbox).await;
+    for contact in
+        ["ann@example.org\r\nBcc: eve@example.org", "ann@example.org,eve@example.org", "ann@example.org\n"]
+    {
+        let init = json!({"otpType": "OTP_TYPE_EMAIL", "contact": contact});
+        proxy.post("otp_init", &init).await.expect_error(400, 3, "*");
+    }
+    let customized = json!({"otpType": "OTP_TYPE_EMAIL", "contact": CONTACT, "appName": "evil", "otpLength": 6,
+        "expirationSeconds": "600", "sendFromEmailAddress": "evil@evil.example", "replyToEmailAddress": "evil@evil.example",
+        "emailCustomization": {"appName": "evil", "logoUrl": "https://evil.example/logo.png",
+            "magicLinkTemplate": "https://evil.example/?code=%s", "templateVariables": "{}"}});
+    for route in ["otp_init", "otp_init_v2"] {
+        proxy.post(route, &customized).await.success();
+        let mail = mailbox.next();
+        let all = format!("{mail:?}");
+        assert!(!all.contains("evil"), "{all}");
+        assert_eq!(code(&mail).len(), 9);
+    }
+    let template =
+        json!({"otpType": "OTP_TYPE_EMAIL", "contact": CONTACT, "emailCustomization": {"templateId": "t"}});
+    proxy.post("otp_init", &template).await.expect_error(501, 12, "*");
+    for name in ["ann\r\nx: y", "", "\u{0}"] {
+        let mut body = sign_up(&wallet_key("named"));
+        body["userName"] = json!(name);
+        proxy.post("signup_v2", &body).await.expect_error(400, 3, "*");
+    }
+    // A session ends when the configuration requires it.
+    let holder = Key::named("holder");
+    let own = token(&proxy, &mailbox, "late@example.org", &holder).await;
+    proxy.post("signup_v2", &proven_sign_up(&own, &holder)).await.success();
+    let mut late = login(&own, &holder);
+    late["expirationSeconds"] = json!("86400");
+    let before = quorate_tests::caller::now_millis() / 1000;
+    let opened = proxy.post("otp_login_v2", &late).await.success();
+    let end = claims(opened["session"].as_str().expect("a token"))["exp"].as_u64().expect("a time");
+    assert!((before + 890..before + 960).contains(&end), "{end} {before}");
+}
+
+#[tokio::test]
+async fn a_proxy_can_be_disabled_while_requests_run() {
+    let mailbox = Mailbox::start(0);
+    let proxy = start(&mailbox).await;
+    let bodies = (0..48).map(|number| sign_up(&wallet_key(&format!("wallet {number}"))));
+    let mut names = BTreeSet::new();
+    let sign_ups = sign_ups(&proxy, bodies);
+    let root = proxy.root();
+    root.completed("ACTIVITY_TYPE_DISABLE_AUTH_PROXY", &json!({})).await;
+    for reply in sign_ups.join_all().await {
+        if reply.status == 200 {
+            names.insert(reply.json()["organizationId"].to_string());
+        } else {
+            assert_eq!(reply.expect_error(400, 9, ""), DISABLED);
+        }
+    }
+    let children = root.fetch("list_suborgs", json!({"paginationOptions": {"limit": "100"}})).await;
+    let children: BTreeSet<String> =
+        children["organizationIds"].as_array().expect("ids").iter().map(Value::to_string).collect();
+    assert_eq!(children, names, "an error created nothing");
+    for route in ["account", "otp_init", "otp_verify", "signup_v2", "wallet_kit_config"] {
+        let body = json!({"filterType": "PUBLIC_KEY", "filterValue": "02", "otpType": "OTP_TYPE_EMAIL", "contact": CONTACT,
+            "otpId": "00000000-0000-4000-8000-000000000000", "otpCode": "1", "userName": "ann",
+            "apiKeys": sign_up(&wallet_key("late"))["apiKeys"]});
+        assert_eq!(proxy.post(route, &body).await.expect_error(400, 9, ""), DISABLED, "{route}");
+    }
+    // It is another user who is enabled again, and the policy of the first one does not apply.
+    root.completed("ACTIVITY_TYPE_ENABLE_AUTH_PROXY", &json!({})).await;
+    let late = sign_up(&wallet_key("late"));
+    proxy.post("signup_v2", &late).await.expect_error(403, 7, "*");
+    root.completed("ACTIVITY_TYPE_DISABLE_AUTH_PROXY", &json!({})).await;
+    let user = proxy.enable().await;
+    proxy.post("signup_v2", &late).await.success();
+    // Without the policy, and without the user.
+    let policies = root.fetch("list_policies", json!({})).await;
+    for policy in policies["policies"].as_array().expect("policies") {
+        root.completed("ACTIVITY_TYPE_DELETE_POLICY", &json!({"policyId": policy["policyId"]})).await;
+    }
+    proxy.post("signup_v2", &sign_up(&wallet_key("later"))).await.expect_error(403, 7, "*");
+    root.completed("ACTIVITY_TYPE_DELETE_USERS", &json!({"userIds": [user]})).await;
+    assert_eq!(proxy.post("wallet_kit_config", &json!({})).await.expect_error(400, 9, ""), DISABLED);
+}
