@@ -33,6 +33,12 @@ impl Proxy {
         Self::start_on(Installation::new("file = \"root.key\""), "", keys, mailbox).await
     }
 
+    /// Starts a daemon that trusts proxies on this machine to report the addresses of clients.
+    pub(crate) async fn start_behind_proxies(keys: &str, mailbox: &Mailbox) -> Self {
+        let installation = Installation::new("file = \"root.key\"");
+        Self::start_on(installation, "trusted_proxies = [\"127.0.0.1/32\"]\n", keys, mailbox).await
+    }
+
     /// Starts a daemon whose HTTP listener uses TLS.
     pub(crate) async fn start_secured(keys: &str, mailbox: &Mailbox) -> Self {
         let installation = Installation::new("file = \"root.key\"");
@@ -46,12 +52,13 @@ impl Proxy {
         Self::start_on(installation, tls, keys, mailbox).await
     }
 
-    async fn start_on(installation: Installation, tls: &str, keys: &str, mailbox: &Mailbox) -> Self {
+    /// `http` are further keys of the section `[http]`.
+    async fn start_on(installation: Installation, http: &str, keys: &str, mailbox: &Mailbox) -> Self {
         let root = Key::named("root");
         let organization = installation.create_organization("team", &root).await;
         let mail = format!("server = \"{}\"\nallow_plain = true\nfrom = \"team@example.org\"", mailbox.url());
         installation.configure(&format!(
-            "[http]\nlisten = \"127.0.0.1:0\"\n{tls}[socket]\npath = \"run/socket\"\n[store]\npath = \"data\"\n[key]\n\
+            "[http]\nlisten = \"127.0.0.1:0\"\n{http}[socket]\npath = \"run/socket\"\n[store]\npath = \"data\"\n[key]\n\
              file = \"root.key\"\n[mail]\n{mail}\n[auth_proxy]\norganization = \"{organization}\"\n{keys}\n"
         ));
         let served = installation.serve().await;

@@ -326,3 +326,34 @@ async fn a_proxy_can_be_disabled_while_requests_run() {
     root.completed("ACTIVITY_TYPE_DELETE_USERS", &json!({"userIds": [user]})).await;
     assert_eq!(proxy.post("wallet_kit_config", &json!({})).await.expect_error(400, 9, ""), DISABLED);
 }
+
+#[tokio::test]
+async fn each_client_address_has_its_own_limit() {
+    let mailbox = Mailbox::start(0);
+    let proxy = Proxy::start_behind_proxies("requests_per_address = 3", &mailbox).await;
+    proxy.enable().await;
+    let id = ("x-auth-proxy-config-id", proxy.organization.as_str());
+    let other = ("x-auth-proxy-config-id", "00000000-0000-4000-8000-000000000000");
+    let send = async |id, route, address, body: &[u8]| {
+        proxy.send(Method::POST, route, &[id, ("x-forwarded-for", address)], body).await
+    };
+    // Requests that are rejected count, too.
+    send(other, "wallet_kit_config", "192.0.2.1", b"").await.expect_error(400, 3, "");
+    send(id, "account", "192.0.2.1", b"{").await.expect_error(400, 3, "");
+    assert_eq!(send(id, "wallet_kit_config", "192.0.2.1", b"").await.status, 200);
+    for route in ["wallet_kit_config", "signup_v2", "otp_init_v2", "nothing"] {
+        send(id, route, "192.0.2.1", b"").await.expect_error(429, 8, "RATE_LIMIT_EXCEEDED");
+    }
+    assert_eq!(send(id, "wallet_kit_config", "192.0.2.2", b"").await.status, 200);
+    // A network of IPv6 is one client. What a client adds to the header itself has no effect.
+    for (address, status) in [
+        ("2001:db8::1", 200),
+        ("2001:db8::2", 200),
+        ("2001:db8::3", 200),
+        ("2001:db8::4", 429),
+        ("2001:db8:0:1::1", 200),
+        ("192.0.2.9, 192.0.2.1", 429),
+    ] {
+        assert_eq!(send(id, "wallet_kit_config", address, b"").await.status, status, "{address}");
+    }
+}
