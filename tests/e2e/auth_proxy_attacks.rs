@@ -244,6 +244,33 @@ async fn the_key_of_a_wallet_is_never_shared() {
 }
 
 #[tokio::test]
+async fn a_key_on_another_curve_does_not_hide_a_wallet() {
+    let mailbox = Mailbox::start(0);
+    let proxy = start(&mailbox).await;
+    // Half of the keys of wallets are also points on P-256.
+    for number in 0..64 {
+        let wallet = wallet_key(&format!("wallet {number}"));
+        let mut squatted = sign_up(&wallet);
+        squatted["apiKeys"][0]["curveType"] = json!("API_KEY_CURVE_P256");
+        squatted["authenticators"] = json!([Passkey::of(&format!("passkey {number}")).registration()]);
+        if proxy.post("signup_v2", &squatted).await.status != 200 {
+            continue;
+        }
+        squatted["authenticators"] = json!([Passkey::of("another").registration()]);
+        proxy.post("signup_v2", &squatted).await.expect_error(409, 6, "");
+        let created = proxy.post("signup_v2", &sign_up(&wallet)).await.success();
+        let lookup = json!({"filterType": "PUBLIC_KEY", "filterValue": wallet.public_key()});
+        let found = proxy.post("account", &lookup).await.success();
+        assert_eq!(found["organizationId"], created["organizationId"]);
+        let session = json!({"publicKey": Key::named("session").public_key()});
+        let parent = Caller::new(proxy.http.clone(), &proxy.organization, wallet);
+        parent.result("ACTIVITY_TYPE_STAMP_LOGIN", &session).await;
+        return;
+    }
+    panic!("no key is on both curves");
+}
+
+#[tokio::test]
 async fn clients_decide_nothing_about_messages_and_lifetimes() {
     let mailbox = Mailbox::start(0);
     let proxy = start(&mailbox).await;

@@ -66,6 +66,27 @@ pub fn proven_contact(
     }
 }
 
+/// Returns those of the organizations in which a user has this public key as the key of a wallet: on another curve than
+/// P-256. The same text can be a key on several curves.
+///
+/// # Errors
+/// If the store cannot be read, or a record is damaged.
+pub fn with_wallet_key(
+    world: &dyn World,
+    ids: &[OrganizationId],
+    public_key: &str,
+) -> Result<Vec<OrganizationId>, Corrupt> {
+    let mut found = Vec::new();
+    for id in ids {
+        let Some(organization) = world.organization(*id)? else { continue };
+        let curves = [ApiKeyCurve::Secp256k1, ApiKeyCurve::Ed25519];
+        if curves.into_iter().any(|curve| organization.holder(curve, public_key).is_some()) {
+            found.push(*id);
+        }
+    }
+    Ok(found)
+}
+
 /// Returns the organization that was created first.
 ///
 /// # Errors

@@ -30,7 +30,15 @@ pub(super) async fn account(call: &Call<'_>) -> Result<Value, ApiError> {
             call.check_oauth()?;
             find(call, "list_suborgs", filter, value).await?
         }
-        "PUBLIC_KEY" | "CREDENTIAL_ID" => find(call, "list_suborgs", filter, value).await?,
+        "PUBLIC_KEY" => {
+            // Clients look wallets up. Another key with the same text must not hide the sub-organization of a wallet.
+            let ids = find_all(call, "list_suborgs", filter, value).await?;
+            call.proxy.read(|world, _| {
+                let wallets = auth_proxy::with_wallet_key(world, &ids, value)?;
+                auth_proxy::oldest(world, if wallets.is_empty() { &ids } else { &wallets })
+            })?
+        }
+        "CREDENTIAL_ID" => find(call, "list_suborgs", filter, value).await?,
         _ => return Err(invalid("invalid request body: `filterType`: unknown name")),
     };
     Ok(found.map_or_else(|| json!({}), |id| json!({"organizationId": id})))
@@ -43,6 +51,17 @@ pub(super) async fn find(
     filter: &str,
     value: &str,
 ) -> Result<Option<OrganizationId>, ApiError> {
+    let ids = find_all(call, query, filter, value).await?;
+    call.proxy.read(|world, _| auth_proxy::oldest(world, &ids))
+}
+
+/// Returns the sub-organizations that a query finds.
+pub(super) async fn find_all(
+    call: &Call<'_>,
+    query: &str,
+    filter: &str,
+    value: &str,
+) -> Result<Vec<OrganizationId>, ApiError> {
     let body = Map::from_iter([
         ("filterType".to_owned(), json!(filter)),
         ("filterValue".to_owned(), json!(value)),
@@ -50,8 +69,7 @@ pub(super) async fn find(
     ]);
     let answer = call.query(query, body).await?;
     let ids = answer.get("organizationIds").and_then(Value::as_array).into_iter().flatten();
-    let ids: Vec<OrganizationId> = ids.filter_map(|id| id.as_str()?.parse().ok()).collect();
-    call.proxy.read(|world, _| auth_proxy::oldest(world, &ids))
+    Ok(ids.filter_map(|id| id.as_str()?.parse().ok()).collect())
 }
 
 /// Returns the contact that the verification token of a request proves.

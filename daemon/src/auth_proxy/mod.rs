@@ -5,12 +5,12 @@
 //! operator configured: origins, methods and rates.
 
 mod account;
+mod api_keys;
 mod codes;
 mod request;
 mod sessions;
 pub mod settings;
 mod sign_up;
-mod wallet_keys;
 
 use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
@@ -36,9 +36,9 @@ use crate::executor::Executor;
 use crate::listener::{Answer, Incoming, Sharing};
 use crate::rate::RateLimiter;
 use crate::source::network;
+use api_keys::{ApiKeys, Reservation};
 use request::Parameters;
 pub use settings::Settings;
-use wallet_keys::{Reservation, WalletKeys};
 
 /// Period of the rate limits, in milliseconds.
 const MINUTE: u64 = 60_000;
@@ -53,7 +53,7 @@ pub struct AuthProxy {
     /// By a keyed digest of the contact.
     contacts: RateLimiter<u64>,
     digests: RandomState,
-    wallet_keys: WalletKeys,
+    api_keys: ApiKeys,
     /// Timestamp of the newest body. Each body has its own, so that no two requests are the same.
     newest: AtomicU64,
 }
@@ -85,8 +85,8 @@ impl AuthProxy {
     pub fn new(executor: Arc<Executor>, settings: Settings) -> Self {
         let addresses = RateLimiter::new(settings.requests_per_address, MINUTE);
         let contacts = RateLimiter::new(settings.requests_per_contact, MINUTE);
-        let (digests, wallet_keys) = (RandomState::new(), WalletKeys::default());
-        Self { executor, settings, addresses, contacts, digests, wallet_keys, newest: AtomicU64::new(0) }
+        let (digests, api_keys) = (RandomState::new(), ApiKeys::default());
+        Self { executor, settings, addresses, contacts, digests, api_keys, newest: AtomicU64::new(0) }
     }
 
     /// Returns the route of a path, if it is below the base path.
@@ -185,17 +185,17 @@ impl Call<'_> {
 
     /// Submits an activity, and returns its result.
     async fn submit(&self, to: OrganizationId, name: &str, parameters: Value) -> Result<Value, ApiError> {
-        self.submit_holding(to, name, parameters, None).await
+        self.submit_holding(to, name, parameters, Vec::new()).await
     }
 
-    /// Submits an activity, and returns its result. A reservation ends once the activity is durable or rejected, even if
+    /// Submits an activity, and returns its result. Reservations end once the activity is durable or rejected, even if
     /// the client disconnects before.
     async fn submit_holding(
         &self,
         to: OrganizationId,
         name: &str,
         parameters: Value,
-        reservation: Option<Reservation>,
+        reservations: Vec<Reservation>,
     ) -> Result<Value, ApiError> {
         let activity_type = format!("ACTIVITY_TYPE_{name}");
         let operation = operation_of(name);
@@ -207,16 +207,15 @@ impl Call<'_> {
         let body = Bytes::from(body.to_string());
         let credentials = self.stamped(&body)?;
         let executor = Arc::clone(&self.proxy.executor);
-        let answer = match reservation {
-            None => executor.submit(operation, &credentials, &body).await,
-            Some(reservation) => {
-                let submission = tokio::spawn(async move {
-                    let answer = executor.submit(operation, &credentials, &body).await;
-                    drop(reservation);
-                    answer
-                });
-                submission.await.unwrap_or_else(|_| Err(internal("a sign-up panicked")))
-            }
+        let answer = if reservations.is_empty() {
+            executor.submit(operation, &credentials, &body).await
+        } else {
+            let submission = tokio::spawn(async move {
+                let answer = executor.submit(operation, &credentials, &body).await;
+                drop(reservations);
+                answer
+            });
+            submission.await.unwrap_or_else(|_| Err(internal("a sign-up panicked")))
         };
         let mut answer = parsed(&self.explained(answer)?)?;
         let status = answer.pointer("/activity/status").and_then(Value::as_str);

@@ -1,4 +1,4 @@
-//! The wallet keys with which clients sign up at this moment. Two sign-ups with the same key cannot run at the same time,
+//! The API keys with which clients sign up at this moment. Two sign-ups with the same key cannot run at the same time,
 //! so that the second one finds the sub-organization of the first.
 
 use std::collections::HashSet;
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The keys in use, as many as there are concurrent sign-ups.
 #[derive(Default)]
-pub(super) struct WalletKeys(Arc<Mutex<HashSet<String>>>);
+pub(super) struct ApiKeys(Arc<Mutex<HashSet<String>>>);
 
 /// A key in use. It is free again when this is dropped.
 pub(super) struct Reservation {
@@ -14,7 +14,7 @@ pub(super) struct Reservation {
     key: String,
 }
 
-impl WalletKeys {
+impl ApiKeys {
     /// Reserves a key. Returns `None` if it is in use.
     pub(super) fn reserve(&self, key: &str) -> Option<Reservation> {
         let mut keys = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn a_key_is_reserved_once() {
-        let keys = WalletKeys::default();
+        let keys = ApiKeys::default();
         let first = keys.reserve("02ab").unwrap();
         assert!(keys.reserve("02ab").is_none());
         assert!(keys.reserve("03cd").is_some());
