@@ -26,7 +26,10 @@ pub use settings::{
     Feature, IpAllowlist, IpAllowlistRule, PaymentMethod, SmartContractInterface,
     SmartContractInterfaceReference, WebhookEndpoint, WebhookSubscription,
 };
-pub use user::{ApiKey, Authenticator, Credential, Invitation, OauthProvider, SessionProfile, User};
+pub use user::{
+    ApiKey, Authenticator, Credential, INVITATION_LIFE_MILLIS, Invitation, LastUse, OauthProvider,
+    ReadOnlySession, SessionProfile, User,
+};
 
 /// A point in time. Both members are decimal strings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -17,6 +17,7 @@ pub mod guard;
 pub mod http;
 pub mod identity;
 pub mod issuers;
+pub mod last_uses;
 pub mod listener;
 mod locked;
 pub mod outbox;

@@ -25,6 +25,7 @@ use crate::guard::GuardError;
 use crate::http::limits::{Limits as ListenerLimits, RequestLimits};
 use crate::http::{HttpListener, Server};
 use crate::identity::IdentityError;
+use crate::last_uses;
 use crate::outbox::{Mailer, Outbox, Texter};
 use crate::pages::Pages;
 use crate::private_file::SecretFileError;
@@ -216,6 +217,7 @@ where
     let texter = settings.sms.map(|sms| Texter::new(executor(), sms, metrics.clone()));
     let texter = texter.map(|texter| tokio::spawn(texter.run(stop.clone())));
     let cleanup = tokio::spawn(cleanup::run(executor(), stop.clone()));
+    let last_uses = tokio::spawn(last_uses::run(executor(), stop.clone()));
     let watch = tokio::spawn(watch(executor(), metrics, readiness.clone(), stop.clone()));
     let socket = tokio::spawn(socket.run(server.clone(), stop.clone()));
     let http = http.map(|listener| tokio::spawn(listener.run(server, stop.clone())));
@@ -238,6 +240,7 @@ where
         let _ = texter.await;
     }
     let _ = cleanup.await;
+    let _ = last_uses.await;
     let _ = watch.await;
     started
 }

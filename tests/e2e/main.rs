@@ -21,6 +21,7 @@ mod commands;
 mod consensus;
 mod console;
 mod crashes;
+mod credentials;
 mod delegation;
 mod deletion;
 mod denials;

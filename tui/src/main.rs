@@ -11,6 +11,7 @@ mod clock;
 mod config;
 mod console;
 mod contracts;
+mod credentials;
 mod editor;
 mod failure;
 #[cfg(test)]
@@ -22,6 +23,7 @@ mod keys;
 mod kinds;
 mod known_keys;
 mod link;
+mod messages;
 mod output;
 mod policies;
 mod proof;

@@ -4,20 +4,20 @@
 use quorate_common::activity::{Activity, Selection, Status, Vote};
 use quorate_common::bounded::{AtMost, Decimal};
 use quorate_common::console::{
-    ActivityRow, OrganizationDetail, OrganizationHead, ReviewRecord, RuleInputs, Waiting, WaitingReason,
-    WaitingRule,
+    ActivityRow, MessageEvent, MessagePage, OrganizationDetail, OrganizationHead, ReviewRecord, RuleInputs,
+    Waiting, WaitingReason, WaitingRule,
 };
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{
-    ActivityId, ApiKeyId, EndpointId, InvitationId, MfaPolicyId, OrganizationId, PolicyId, PrivateKeyId,
-    SecretId, SessionProfileId, SmartContractInterfaceId, TagId, UserId, VoteId, WalletId,
+    ActivityId, ApiKeyId, EndpointId, InvitationId, MessageEventId, MfaPolicyId, OrganizationId, PolicyId,
+    PrivateKeyId, SecretId, SessionProfileId, SmartContractInterfaceId, TagId, UserId, VoteId, WalletId,
 };
 use quorate_common::stamp::{ApiKeyCurve, Stamp, Stamper};
 use quorate_common::wire::{
     ApiKey, AuthenticationMethod, AuthenticationType, Credential, Invitation, IpAllowlist, IpAllowlistRule,
-    MfaPolicy, PaymentMethod, Policy, PolicyOutcome, PrivateKey, Quorum, RequiredAuthenticationMethod,
-    Secret, SessionProfile, SmartContractInterface, StaticProperty, Tag, Timestamp, User, Wallet,
-    WebhookEndpoint, WebhookSubscription,
+    LastUse, MfaPolicy, PaymentMethod, Policy, PolicyOutcome, PrivateKey, Quorum, ReadOnlySession,
+    RequiredAuthenticationMethod, Secret, SessionProfile, SmartContractInterface, StaticProperty, Tag,
+    Timestamp, User, Wallet, WebhookEndpoint, WebhookSubscription,
 };
 use serde_json::{Value, json};
 
@@ -144,6 +144,7 @@ impl Fixture {
         if let Some(user) = organization.users.get_mut(1) {
             user.mfa_policies = vec![Self::mfa_policy(&day)];
         }
+        Self::add_sessions(&mut organization);
         organization.secrets = vec![
             Self::secret(0x86, Some("database"), &[("env", "prod"), ("owner", "ops")]),
             Self::secret(0x87, None, &[]),
@@ -174,6 +175,29 @@ impl Fixture {
         organization
     }
 
+    /// Returns messages in each state, newest first, and an earlier event of one of them.
+    pub(crate) fn messages() -> MessagePage {
+        let event = |byte: u8, event_type: &str, to: &str, answer: Option<&str>| MessageEvent {
+            id: MessageEventId::from_bytes([byte; 16]),
+            organization_id: Self::id(),
+            activity_id: ActivityId::from_bytes([0x70 + (byte & 0xf); 16]),
+            message_id: format!("{}.0", ActivityId::from_bytes([0x70 + (byte & 0xf); 16])),
+            to_address: to.to_owned(),
+            from_address: to.contains('@').then(|| "quorate@acme.example".to_owned()),
+            event_type: event_type.to_owned(),
+            answer: answer.map(str::to_owned),
+            at_millis: NOW - u64::from(byte) * 60_000,
+        };
+        let events = vec![
+            event(0x01, "Send", "+12025550123", None),
+            event(0x02, "DeliveryDelay", "ann@acme.example", Some("451 4.7.1 come back later")),
+            event(0x13, "Delivery", "lee@acme.example", Some("250 2.0.0 OK: queued as 4XyZ")),
+            event(0x14, "Bounce", "nobody@acme.example", Some("550 5.1.1 no such user")),
+            event(0x23, "Send", "lee@acme.example", None),
+        ];
+        MessagePage { events, next: None }
+    }
+
     /// Returns an MFA policy that requires an API key and a passkey.
     pub(crate) fn mfa_policy(day: &Timestamp) -> MfaPolicy {
         let step = |method_type| RequiredAuthenticationMethod {
@@ -192,6 +216,44 @@ impl Fixture {
             created_at: day.clone(),
             updated_at: day.clone(),
         }
+    }
+
+    /// Adds sessions and last uses: a live session, one that ended, a read-only session, and a key that was not used for
+    /// long.
+    fn add_sessions(organization: &mut OrganizationDetail) {
+        let Some(user) = organization.users.get_mut(1) else { return };
+        let session = |byte: u8, credential_type: &str, name: &str, created: u64| ApiKey {
+            credential: Credential {
+                public_key: format!("02{}", format!("{byte:02x}").repeat(32)),
+                credential_type: credential_type.to_owned(),
+            },
+            api_key_id: ApiKeyId::from_bytes([byte; 16]),
+            api_key_name: name.to_owned(),
+            created_at: Timestamp::from_millis(created),
+            updated_at: Timestamp::from_millis(created),
+            expiration_seconds: Some("900".to_owned()),
+        };
+        user.api_keys.extend([
+            session(0x41, "CREDENTIAL_TYPE_LOGIN", "Login - 2026-11-21T09:20:00Z", NOW - 240_000),
+            session(
+                0x42,
+                "CREDENTIAL_TYPE_OTP_AUTH_KEY_P256",
+                "Otp Auth - 2026-11-20T09:24:00Z",
+                NOW - 86_400_000,
+            ),
+        ]);
+        let key = user.api_keys[0].api_key_id.to_string();
+        organization.read_only_sessions = vec![ReadOnlySession {
+            session_id: "43434343aabbccdd".to_owned(),
+            user_id: Self::user(1),
+            expires_at_millis: NOW + 1_800_000,
+        }];
+        let used = |credential_id: String, at_millis: u64| LastUse { credential_id, at_millis };
+        organization.last_uses = vec![
+            used(key, NOW - 120 * 86_400_000),
+            used(ApiKeyId::from_bytes([0x41; 16]).to_string(), NOW - 180_000),
+            used("43434343aabbccdd".to_owned(), NOW - 600_000),
+        ];
     }
 
     fn secret(byte: u8, name: Option<&str>, properties: &[(&str, &str)]) -> Secret {

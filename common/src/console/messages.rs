@@ -34,7 +34,7 @@ pub struct MessageEvent {
     pub from_address: Option<String>,
     /// `Send`, `Delivery`, `DeliveryDelay` or `Bounce`.
     pub event_type: String,
-    /// Answer of the mail server or the gateway, or why there is none; absent if the message was queued.
+    /// Answer of the mail server or the gateway, or the reason why it did not answer; absent if the message was queued.
     pub answer: Option<String>,
     /// Time of the event, in milliseconds since 1970.
     pub at_millis: u64,

@@ -40,7 +40,7 @@ pub struct EmailEventDetails {
     pub bounce_type: String,
     /// Of a bounce: `General`.
     pub bounce_sub_type: String,
-    /// Of a delay or a bounce: answer of the mail server, or why there is none.
+    /// Of a delay or a bounce: answer of the mail server, or the reason why it did not answer.
     pub diagnostic_code: String,
     /// Of a delivery: answer of the mail server.
     pub delivery_smtp_response: String,

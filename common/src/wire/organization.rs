@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Feature, Invitation, IpAllowlist, PaymentMethod, Policy, PrivateKey, Quorum, Secret, SessionProfile,
-    SmartContractInterface, Tag, Timestamp, User, Wallet, WalletAccount, WebhookEndpoint,
+    Feature, Invitation, IpAllowlist, LastUse, PaymentMethod, Policy, PrivateKey, Quorum, ReadOnlySession,
+    Secret, SessionProfile, SmartContractInterface, Tag, Timestamp, User, Wallet, WalletAccount,
+    WebhookEndpoint,
 };
 use crate::ids::{OrganizationId, UserId, WalletAccountId};
 
@@ -82,6 +83,12 @@ pub struct OrganizationDetail {
     pub payment_method: Option<PaymentMethod>,
     /// Product of the activated billing tier; absent if none was activated.
     pub billing_tier: Option<String>,
+    /// Read-only sessions of all users. Their tokens are stored nowhere.
+    #[serde(default)]
+    pub read_only_sessions: Vec<ReadOnlySession>,
+    /// When credentials were last used; those that were never used, or not since this was recorded, are missing.
+    #[serde(default)]
+    pub last_uses: Vec<LastUse>,
     /// User in whose name the authentication proxy stamps requests; absent if it is not enabled.
     pub auth_proxy_user_id: Option<UserId>,
 }
@@ -105,6 +112,8 @@ impl OrganizationDetail {
             ip_allowlists: Vec::new(),
             payment_method: None,
             billing_tier: None,
+            read_only_sessions: Vec::new(),
+            last_uses: Vec::new(),
             auth_proxy_user_id: None,
         }
     }

@@ -123,6 +123,31 @@ impl User {
     }
 }
 
+/// Read-only session of a user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadOnlySession {
+    /// Unique id of the session: the first 16 hex digits of the SHA-256 digest of its token.
+    pub session_id: String,
+    /// User in whose name the session queries.
+    pub user_id: UserId,
+    /// Time at which the session ends, in milliseconds since 1970.
+    pub expires_at_millis: u64,
+}
+
+/// Last recorded use of a credential.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LastUse {
+    /// Id of the API key, passkey, OAuth identity or read-only session.
+    pub credential_id: String,
+    /// Time of the use, in milliseconds since 1970. Uses within the next hour are not recorded.
+    pub at_millis: u64,
+}
+
+/// Lifetime of an invitation in milliseconds: one week.
+pub const INVITATION_LIFE_MILLIS: u64 = 7 * 24 * 60 * 60 * 1000;
+
 /// An invitation to become a user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -15,6 +15,7 @@ use quorate_common::stamp::{ApiKeyCurve, AttestedStamp, Stamp, StampKey};
 use quorate_common::webauthn::Assertion;
 
 use crate::error::{Authn, Denied, Intent, Missing, RequestError};
+use crate::model::last_use::Credential;
 use crate::model::layout::{self, Lookup};
 use crate::model::{Invitation, Millis, Organization, ip_allowlist};
 use crate::view::{Caller, CredentialScope};
@@ -213,6 +214,7 @@ fn by_key(
         organization: home.id(),
         user,
         credential,
+        used: Some(Credential::ApiKey(key.id)),
         invitation: None,
         session_profile: key.session_profile,
         is_recovery: key.is_recovery(),
@@ -248,6 +250,7 @@ fn invited(
         organization: organization.id(),
         user: UserId::from_bytes([0; 16]),
         credential: *id.as_bytes(),
+        used: None,
         invitation: Some(id),
         session_profile: None,
         is_recovery: false,

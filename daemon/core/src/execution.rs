@@ -3,10 +3,11 @@
 
 use std::ops::Deref;
 
-use quorate_common::ids::{OrganizationId, OtpId, WalletId};
+use quorate_common::ids::{OrganizationId, OtpId, ProviderId, UserId, WalletId};
 
 use crate::mail::Mail;
 use crate::model::change::NewOrganization;
+use crate::model::last_use::Credential;
 use crate::model::layout::SecretOf;
 use crate::model::one_time_code::{Claim, OneTimeCode};
 use crate::model::{Change, Millis, User, Wallet, WalletAccount};
@@ -37,6 +38,8 @@ pub struct Effects {
     pub claims: Vec<(Claim, Millis)>,
     /// SMS to send.
     pub texts: Vec<Sms>,
+    /// Credentials that were used, besides that of the caller, with their users.
+    pub used: Vec<(UserId, Credential)>,
 }
 
 /// A change of the one-time codes of the organization.
@@ -129,6 +132,11 @@ impl<'a> Execution<'a> {
     /// Adds an SMS, which is sent once the activity is durable.
     pub fn text(&mut self, sms: Sms) {
         self.effects.texts.push(sms);
+    }
+
+    /// Records that a user signed in with an OAuth identity.
+    pub fn used_identity(&mut self, user: UserId, identity: ProviderId) {
+        self.effects.used.push((user, Credential::Identity(identity)));
     }
 
     /// Returns a fresh random id for an organization.

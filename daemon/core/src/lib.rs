@@ -23,6 +23,7 @@ pub mod id_token;
 pub mod interfaces;
 pub mod kind;
 pub mod kinds;
+pub mod last_use;
 pub mod limits;
 pub mod listing;
 pub mod mail;

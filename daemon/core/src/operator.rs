@@ -22,6 +22,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::error::{Intent, Missing, RequestError};
+use crate::last_use;
 use crate::model::layout::{self, outbox::Destination};
 use crate::model::organization::Head;
 use crate::model::{
@@ -109,7 +110,12 @@ fn destination(text: &str) -> Option<Destination> {
 /// # Errors
 /// If there is no such organization, or the store cannot be read.
 pub fn organization(world: &dyn World, id: OrganizationId) -> Result<OrganizationDetail, RequestError> {
-    Ok(detail(&*load_organization(world, id)?))
+    let organization = load_organization(world, id)?;
+    Ok(OrganizationDetail {
+        read_only_sessions: last_use::read_only_sessions(&organization),
+        last_uses: last_use::of_organization(world, &organization)?,
+        ..detail(&organization)
+    })
 }
 
 /// Returns a page of the accounts of a wallet.

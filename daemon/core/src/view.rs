@@ -22,6 +22,7 @@ use crate::error::{Conflict, Corrupt, Intent, Limit, Missing, RequestError};
 use crate::id_token::IssuerKeys;
 use crate::interfaces::Interface;
 use crate::limits::Limits;
+use crate::model::last_use::{Credential, CredentialUse};
 use crate::model::record::Record as _;
 use crate::model::{
     Millis, Organization, Policy, PrivateKey, SessionProfile, SmartContractInterface, SnapshotRecord, Tag,
@@ -43,6 +44,8 @@ pub struct Caller {
     pub user: UserId,
     /// Id of the credential that stamped the request: an API key, an authenticator or an invitation.
     pub credential: [u8; 16],
+    /// Credential whose use is recorded. Every session has one of its own.
+    pub used: Option<Credential>,
     /// Invitation whose key stamped the request, instead of a user's key.
     pub invitation: Option<InvitationId>,
     /// Profile that limits the session of the caller.
@@ -53,6 +56,14 @@ pub struct Caller {
     pub attestation: Option<Attestation>,
     /// Stamp of the request.
     pub stamp: Stamp,
+}
+
+impl Caller {
+    /// Returns the use of the caller's credential at this time.
+    pub fn use_at(&self, at: Millis) -> Option<CredentialUse> {
+        let (organization, user) = (self.organization, self.user);
+        self.used.map(|credential| CredentialUse { organization, user, credential, at })
+    }
 }
 
 /// Where the credential of a stamp is looked up.

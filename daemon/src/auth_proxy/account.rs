@@ -13,7 +13,7 @@ use crate::clock;
 /// Maximum number of sub-organizations with the same value that are compared.
 const COMPARED: &str = "100";
 
-/// Returns the sub-organization with a value, and nothing if there is none.
+/// Returns the sub-organization with a value. The member is absent if no sub-organization has it.
 pub(super) async fn account(call: &Call<'_>) -> Result<Value, ApiError> {
     let filter = call.parameters.text("filterType")?;
     let value = call.parameters.text("filterValue")?;

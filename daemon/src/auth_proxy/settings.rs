@@ -24,7 +24,7 @@ pub struct Settings {
     pub origins: Vec<Origin>,
     /// Ways to sign up and to sign in.
     pub methods: Vec<Method>,
-    /// Name of the application in mails; the name of the organization if there is none.
+    /// Name of the application in mails; the name of the organization if it is not configured.
     pub app_name: Option<String>,
     /// Number of characters of a code.
     pub code_length: u32,

@@ -44,6 +44,7 @@ impl Executor {
                 continue;
             }
             if self.is_current(&dependencies, attempt.corrupt.as_ref())? {
+                self.shared.last_uses.note(attempt.used.as_ref());
                 return self.persist_expiry(attempt.answer);
             }
         }
@@ -222,7 +223,7 @@ fn not_run(why: NotRun) -> Computed {
         NotRun::Crowded => {
             let message = "too many waiting queries of this organization (limits.readers_per_organization)";
             let error = ApiError::new(Code::ResourceExhausted, message).reason("RATE_LIMIT_EXCEEDED");
-            Attempt { answer: Err(error), commit: None, corrupt: None }
+            Attempt::of(Err(error))
         }
     };
     (attempt, Dependencies::new(), None)

@@ -3,6 +3,7 @@
 
 use quorate_common::console;
 use quorate_core::model::Organization;
+use quorate_core::model::last_use::CredentialUse;
 use quorate_core::model::layout::Key;
 use quorate_core::model::write::{Effect, Write};
 
@@ -16,6 +17,8 @@ pub(super) struct Effects {
     after: Vec<Organization>,
     /// Events for the change feed.
     change_events: Vec<console::Change>,
+    /// Credentials that the commit used, besides that of the caller.
+    used: Vec<CredentialUse>,
     /// Records whose decrypted keys are removed from the cache.
     stale_keys: Vec<Key>,
     /// Prefixes of accounts whose decrypted keys are removed from the cache.
@@ -36,8 +39,9 @@ impl Effects {
         writes: &mut [Write],
         after: Vec<Organization>,
         change_events: Vec<console::Change>,
+        used: Vec<CredentialUse>,
     ) -> Self {
-        let mut effects = Self { after, change_events, ..Self::default() };
+        let mut effects = Self { after, change_events, used, ..Self::default() };
         for Write { key, effect, .. } in writes {
             match effect.take() {
                 None => {}
@@ -61,6 +65,7 @@ impl Effects {
         self.stale_keys.iter().for_each(|record| shared.keys.forget(record));
         self.stale_accounts.iter().for_each(|prefix| shared.keys.forget_all(prefix));
         shared.feed.publish(self.change_events);
+        shared.last_uses.note(&self.used);
         shared.deliveries.add(self.deliveries);
         if self.has_mail {
             shared.mail.notify_one();

@@ -6,6 +6,7 @@ mod committer;
 mod effects;
 pub mod group;
 mod key_cache;
+mod last_uses;
 mod organization_locks;
 mod shared;
 mod snapshots;
@@ -109,6 +110,7 @@ impl Executor {
             fail_points::reach("attempt.decided");
             let Some(commit) = attempt.commit else {
                 if self.is_current(&world.dependencies(), attempt.corrupt.as_ref())? {
+                    self.shared.last_uses.note(attempt.used.as_ref());
                     return self.persist_expiry(attempt.answer);
                 }
                 continue;
@@ -127,6 +129,7 @@ impl Executor {
             match pending.await {
                 Ok(()) => {
                     fail_points::reach("attempt.committed");
+                    self.shared.last_uses.note(attempt.used.as_ref());
                     return attempt.answer;
                 }
                 Err(CommitError::Clash) => {
@@ -179,11 +182,12 @@ impl Executor {
         deciding: Option<Deciding>,
     ) -> Result<impl Future<Output = Result<(), CommitError>> + use<>, ApiError> {
         fail_points::reach("attempt.seal");
-        let Commit { expect, must_not_exist, must_be_empty, mut writes, after, set, change_events } = commit;
+        let Commit { expect, must_not_exist, must_be_empty, mut writes, after, set, change_events, used } =
+            commit;
         let versions = after.iter().map(|after| (after.id(), after.head.version));
         let register = |(id, version)| (layout::version(id), version);
         let set = versions.chain(set).map(register).collect();
-        let effects = Effects::of(&mut writes, after, change_events);
+        let effects = Effects::of(&mut writes, after, change_events, used);
         let writes = self.shared.barrier.seal(writes).map_err(|corrupt| {
             log(Some(&corrupt));
             RequestError::from(corrupt).api_error()

@@ -18,6 +18,7 @@ use quorate_core::world::{InterfaceCache, Keyring, QuorumKey, Records, World};
 use tokio::sync::Notify;
 
 use super::key_cache::KeyCache;
+use super::last_uses::LastUses;
 use super::snapshots::{Snapshots, version};
 use crate::arrivals::Arrivals;
 use crate::barrier::Barrier;
@@ -96,6 +97,8 @@ pub struct Shared {
     pub sms: Notify,
     /// Notified when a deletion left tombstones to remove.
     pub tombstones: Notify,
+    /// Uses of credentials that are not recorded yet.
+    pub last_uses: LastUses,
     /// Notified when the store starts or stops accepting writes.
     pub store_state: Notify,
 }
@@ -130,6 +133,7 @@ impl Shared {
             mail: Notify::new(),
             sms: Notify::new(),
             tombstones: Notify::new(),
+            last_uses: LastUses::default(),
             store_state: Notify::new(),
         }
     }

@@ -73,6 +73,7 @@ fn apply_shared(model: &mut Model, answer: Answer) -> Vec<Effect> {
         | Answer::Head(_)
         | Answer::Accounts(..)
         | Answer::Signer(..)
+        | Answer::Messages(..)
         | Answer::PolicyHistory(..) => {}
     }
     Vec::new()
@@ -238,11 +239,18 @@ fn organization(model: &mut Model, detail: &Arc<OrganizationDetail>) -> Vec<Effe
     effects
 }
 
-/// Returns whether two states of an organization differ only in what every vote changes.
+/// Returns whether two states of an organization differ only in what decides no vote.
 fn is_same_authority(known: &OrganizationDetail, fresh: &OrganizationDetail) -> bool {
     let (version, updated_at) = (known.head.version, known.head.updated_at.clone());
     let head = OrganizationHead { version, updated_at, ..fresh.head.clone() };
-    *known == OrganizationDetail { head, ..fresh.clone() }
+    let sessions = known.read_only_sessions.clone();
+    let fresh = OrganizationDetail {
+        head,
+        read_only_sessions: sessions,
+        last_uses: known.last_uses.clone(),
+        ..fresh.clone()
+    };
+    *known == fresh
 }
 
 /// Examines rows of the inbox, without the flags that depend on other rows.

@@ -154,6 +154,7 @@ fn draws_every_screen_at_every_size() {
         console.link(Answer::Organization(Arc::new(fixture.with_all_records())));
         let activities = records.iter().map(|record| record.row.clone()).collect();
         console.link(Answer::Activities(None, ActivityPage { activities, next: None, waiting: None }));
+        console.link(Answer::Messages(Fixture::id(), None, Fixture::messages()));
         for tab in SCREENS {
             console.press(tab.show.keys[0]);
             let name = format!("{}_{}x{}", tab.title.to_lowercase().replace(' ', "_"), size.0, size.1);

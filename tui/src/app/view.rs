@@ -155,17 +155,32 @@ fn opening(model: &Model, canvas: &mut Canvas<'_>, body: Rect) {
 }
 
 fn tabs(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
-    let label = |(index, (tab, screen)): (usize, (&Tab, &dyn Screen))| {
+    let name = |(tab, screen): (&Tab, &dyn Screen)| {
         let count = screen.count(&model.shared).map(|count| format!(" {count}")).unwrap_or_default();
-        let name = format!("{} {}{count}", tab.show.key(), tab.title);
-        if index == model.current { format!("[{name}]") } else { format!(" {name} ") }
+        format!("{} {}{count}", tab.show.key(), tab.title)
     };
-    let shown: Vec<String> = model.tabs().enumerate().map(label).collect();
+    let names: Vec<String> = model.tabs().map(name).collect();
+    let keys: Vec<String> = model.tabs().map(|(tab, _)| tab.show.key()).collect();
     let right = match &model.shared.daemon {
         Some(daemon) if area.width >= 100 => format!("daemon {}, on this host ", clean(&daemon.version)),
         _ => String::new(),
     };
-    canvas.split(area, 0, &format!(" {}", shown.join(" ")), &right, Theme::strong());
+    let columns = usize::from(area.width);
+    // With less space the names move together, and at last only the open screen has one.
+    let forms = [(&names, " "), (&names, ""), (&keys, "")];
+    let mut texts = forms.iter().map(|(others, margin)| strip(model.current, &names, others, margin));
+    let fits = |text: &String| width(text) <= columns;
+    let text = texts.find(fits).unwrap_or_else(|| strip(model.current, &names, &keys, ""));
+    canvas.split(area, 0, &text, &right, Theme::strong());
+}
+
+/// Returns the row of tabs: the open one with its name in brackets, and the others with a margin around them.
+fn strip(open: usize, names: &[String], others: &[String], margin: &str) -> String {
+    let label = |(index, (name, other)): (usize, (&String, &String))| {
+        if index == open { format!("[{name}]") } else { format!("{margin}{other}{margin}") }
+    };
+    let shown: Vec<String> = names.iter().zip(others).enumerate().map(label).collect();
+    format!(" {}", shown.join(" "))
 }
 
 /// Returns the warnings about connection, identity and store. They take at most half of the area.

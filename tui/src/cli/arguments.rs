@@ -8,8 +8,9 @@ use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::OrganizationId;
 
 use super::dev::DevArguments;
-use super::policy_arguments::PolicyCommand;
+use super::policy_arguments::{PolicyCommand, ProposeArguments};
 use super::values::{CurveArgument, UserKey, chain, fingerprint};
+use crate::messages::DeliveryState;
 use crate::session::{Context, GLOBAL_OPTIONS};
 
 /// Text after the help: terms of the help texts, and the exit codes as in `docs/src/reference/commands.md`.
@@ -92,6 +93,9 @@ pub(crate) enum Command {
     /// Inspect webhook deliveries
     #[command(subcommand)]
     Webhooks(WebhooksCommand),
+    /// List what admits users, such as keys, passkeys and sessions, and revoke it
+    #[command(subcommand)]
+    User(UserCommand),
     /// Inspect the delivery of mail and SMS
     #[command(subcommand)]
     Messages(MessagesCommand),
@@ -123,6 +127,33 @@ pub(crate) enum WebhooksCommand {
 }
 
 #[derive(Debug, Clone, Subcommand)]
+pub(crate) enum UserCommand {
+    /// List credentials, sessions and open invitations with their last use, their end and how to revoke them
+    ///
+    /// The daemon records the last use of a credential once an hour, so the real one can be up to an hour later.
+    /// "No use recorded" means that the credential was not used since the daemon records this.
+    Ls {
+        /// User id or name; all users and open invitations if omitted
+        #[arg(value_name = "USER")]
+        of: Option<String>,
+        /// List only sessions that have not ended, recovery keys included
+        #[arg(long)]
+        sessions: bool,
+        /// List only what was not used for this number of days
+        #[arg(long, value_name = "DAYS")]
+        unused: Option<u32>,
+    },
+    /// Propose to delete a credential, a session or an invitation
+    Revoke {
+        /// Id of the credential, the session or the invitation
+        #[arg(value_name = "ID")]
+        id: String,
+        #[command(flatten)]
+        how: ProposeArguments,
+    },
+}
+
+#[derive(Debug, Clone, Subcommand)]
 pub(crate) enum MessagesCommand {
     /// List the messages of the last 30 days with their delivery states, newest first
     ///
@@ -139,15 +170,6 @@ pub(crate) enum MessagesCommand {
         #[arg(long, value_name = "N", default_value_t = 100)]
         limit: u16,
     },
-}
-
-/// The state of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum DeliveryState {
-    Queued,
-    Delayed,
-    Delivered,
-    Bounced,
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,13 +1,12 @@
 //! `quorate messages ls`.
 
-use std::collections::BTreeSet;
-
 use quorate_common::console::MessageEvent;
 use quorate_common::ids::OrganizationId;
 use serde_json::json;
 
-use super::arguments::{DeliveryState, MessagesCommand};
+use super::arguments::MessagesCommand;
 use crate::failure::Result;
+use crate::messages::{DeliveryState, Newest, state};
 use crate::output::Answer;
 use crate::session::Session;
 use crate::text::{clean, date_time};
@@ -30,47 +29,20 @@ async fn newest(
     state: Option<DeliveryState>,
     limit: usize,
 ) -> Result<Vec<MessageEvent>> {
-    let (mut newest, mut known) = (Vec::new(), BTreeSet::new());
+    let mut newest = Newest::default();
+    let matching = |newest: &Newest| {
+        let events = newest.events.iter().filter(|event| state.is_none_or(|state| state.is_of(event)));
+        events.take(limit).cloned().collect::<Vec<_>>()
+    };
     let mut after = None;
-    while newest.len() < limit {
-        let page = session.client.messages(organization, after).await?;
-        for event in page.events {
-            if known.insert(event.message_id.clone()) && state.is_none_or(|state| state.is_of(&event)) {
-                newest.push(event);
-            }
-        }
-        // A cursor that stays the same would never end.
-        if page.next.is_none() || page.next == after {
-            break;
-        }
-        after = page.next;
-    }
-    newest.truncate(limit);
-    Ok(newest)
-}
-
-impl DeliveryState {
-    const ALL: [Self; 4] = [Self::Queued, Self::Delayed, Self::Delivered, Self::Bounced];
-
-    /// Returns the type of the newest event of a message in this state, and the word for the state.
-    const fn names(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Queued => ("Send", "queued"),
-            Self::Delayed => ("DeliveryDelay", "delayed"),
-            Self::Delivered => ("Delivery", "delivered"),
-            Self::Bounced => ("Bounce", "bounced"),
+    loop {
+        newest.add(after, &session.client.messages(organization, after).await?);
+        after = newest.next;
+        let found = matching(&newest);
+        if after.is_none() || found.len() >= limit {
+            return Ok(found);
         }
     }
-
-    fn is_of(self, event: &MessageEvent) -> bool {
-        event.event_type == self.names().0
-    }
-}
-
-/// Returns the state of a message after an event.
-fn state(event: &MessageEvent) -> String {
-    let known = DeliveryState::ALL.into_iter().find(|state| state.is_of(event));
-    known.map_or_else(|| clean(&event.event_type), |state| state.names().1.to_owned())
 }
 
 fn row(event: &MessageEvent) -> serde_json::Value {

@@ -17,6 +17,7 @@ mod policy_arguments;
 mod propose;
 mod review;
 mod status;
+mod users;
 mod values;
 mod webhooks;
 
@@ -45,6 +46,7 @@ pub(crate) async fn run(arguments: &Arguments, command: &Command, folders: &Fold
         Command::Org(command) => organizations::run(&session()?, command).await,
         Command::Policy(command) => policies::run(session, command).await,
         Command::Webhooks(command) => webhooks::run(&session()?, *command).await,
+        Command::User(command) => users::run(&session()?, command).await,
         Command::Messages(command) => messages::run(&session()?, command).await,
         Command::Key(command) => keys::run(folders, &arguments.context, command),
         Command::Book(command) => book::run(folders, command),

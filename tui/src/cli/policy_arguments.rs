@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Subcommand;
 
 /// Arguments of a proposal.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(crate) struct ProposeArguments {
     /// Show the review and the expected outcome only; nothing is sent
     #[arg(long)]

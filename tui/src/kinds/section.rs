@@ -26,7 +26,7 @@ impl Section {
 
 /// Returns the lines of a class of records.
 pub(super) fn lines<T: Listed>(organization: &OrganizationDetail) -> Vec<Row> {
-    let of_one = |one: &T| std::iter::once(one.line(organization)).chain(one.more_lines());
+    let of_one = |one: &T| std::iter::once(one.line(organization)).chain(one.more_lines(organization));
     T::all(organization).iter().flat_map(of_one).collect()
 }
 
@@ -42,7 +42,7 @@ pub(super) trait Listed: Sized {
     fn line(&self, organization: &OrganizationDetail) -> Row;
 
     /// Returns the lines of `quorate org get` below it.
-    fn more_lines(&self) -> Vec<Row> {
+    fn more_lines(&self, _: &OrganizationDetail) -> Vec<Row> {
         Vec::new()
     }
 }
@@ -75,6 +75,8 @@ pub(crate) struct SectionData<'a> {
     pub(crate) of: Option<WalletId>,
     /// Whether more accounts can be loaded.
     pub(crate) more: bool,
+    /// Current time in milliseconds since the Unix epoch.
+    pub(crate) now: u64,
     /// The daemon's key that signs bundles.
     pub(crate) quorum_key: &'a str,
 }

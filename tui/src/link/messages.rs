@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use quorate_common::activity::Activity;
 use quorate_common::console::{
-    AccountPage, ActivityPage, ActivityRow, Change, DaemonStatus, OrganizationDetail, OrganizationHead,
-    OrganizationPage, ReviewRecord, Signer,
+    AccountPage, ActivityPage, ActivityRow, Change, DaemonStatus, MessagePage, OrganizationDetail,
+    OrganizationHead, OrganizationPage, ReviewRecord, Signer,
 };
-use quorate_common::ids::{ActivityId, OrganizationId, WalletAccountId, WalletId};
+use quorate_common::ids::{ActivityId, MessageEventId, OrganizationId, WalletAccountId, WalletId};
 use quorate_common::stamp::Stamp;
 
 use super::client::{LinkError, Result};
@@ -19,6 +19,7 @@ use crate::policies::ResolvedNames;
 pub(crate) enum Subject {
     Signer,
     Accounts,
+    Messages,
     Activities,
     Approvals,
     Organizations,
@@ -36,6 +37,7 @@ impl Subject {
         match self {
             Self::Signer => "a signer",
             Self::Accounts => "accounts",
+            Self::Messages => "messages",
             Self::Activities => "activities",
             Self::Approvals => "approvals",
             Self::Organizations => "organizations",
@@ -70,6 +72,8 @@ pub(crate) enum Order {
     Head(OrganizationId),
     /// Read a page of accounts.
     Accounts(OrganizationId, WalletId, Option<WalletAccountId>),
+    /// Read a page of the events of messages.
+    Messages(OrganizationId, Option<MessageEventId>),
     /// Look up the signer that a request names.
     Signer(OrganizationId, String),
     /// Read recent activities and the signers that they name.
@@ -92,6 +96,7 @@ impl Order {
             Self::Organizations(..) => Subject::Organizations,
             Self::Organization(_) | Self::Head(_) | Self::Retry => Subject::Organization,
             Self::Accounts(..) => Subject::Accounts,
+            Self::Messages(..) => Subject::Messages,
             Self::Signer(..) => Subject::Signer,
             Self::Recent(_) => Subject::RecentActivities,
             Self::PolicyHistory(_) => Subject::PolicyHistory,
@@ -129,6 +134,8 @@ pub(crate) enum Answer {
     Head(Box<OrganizationHead>),
     /// For [`Order::Accounts`]; holds the requested cursor.
     Accounts(WalletId, Option<WalletAccountId>, AccountPage),
+    /// For [`Order::Messages`]; holds the requested organization and cursor.
+    Messages(OrganizationId, Option<MessageEventId>, MessagePage),
     /// For [`Order::Signer`]; holds the name, and no signer if none has it.
     Signer(String, Option<Box<Signer>>),
     /// For [`Order::Recent`].
@@ -151,6 +158,7 @@ impl Answer {
             Self::Organizations(..) => Subject::Organizations,
             Self::Organization(_) => Subject::Organization,
             Self::Accounts(..) => Subject::Accounts,
+            Self::Messages(..) => Subject::Messages,
             Self::Recent(..) => Subject::RecentActivities,
             Self::PolicyHistory(..) => Subject::PolicyHistory,
             Self::Signer(..) => Subject::Signer,

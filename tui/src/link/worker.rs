@@ -97,6 +97,7 @@ async fn execute(client: &Client, answers: &UnboundedSender<Answer>, order: Orde
         Order::Accounts(id, wallet, after) => {
             Answer::Accounts(wallet, after, client.accounts(id, wallet, after).await?)
         }
+        Order::Messages(id, after) => Answer::Messages(id, after, client.messages(id, after).await?),
         Order::Signer(id, name) => match client.signer(id, &name).await {
             Ok(signer) => Answer::Signer(name, Some(Box::new(signer))),
             Err(LinkError::Api(_)) => Answer::Signer(name, None),

@@ -1,6 +1,7 @@
 //! The screens. Each file contains a screen's state, its keys and how it is drawn. A screen sees what all
 //! screens share and its own state, and returns requests as data.
 
+mod access;
 mod activities;
 mod activity_list;
 mod approvals;
@@ -8,6 +9,7 @@ pub(crate) mod decide;
 pub(crate) mod filter;
 pub(crate) mod inbox;
 mod inbox_row;
+mod messages;
 mod organizations;
 pub(crate) mod overlay;
 mod policies;
@@ -20,4 +22,4 @@ use screen::Tab;
 
 /// All screens, in the order of the tabs.
 pub(crate) static SCREENS: &[&Tab] =
-    &[&approvals::TAB, &organizations::TAB, &activities::TAB, &policies::TAB];
+    &[&approvals::TAB, &organizations::TAB, &activities::TAB, &policies::TAB, &access::TAB, &messages::TAB];

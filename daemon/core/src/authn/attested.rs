@@ -10,6 +10,7 @@ use crate::authentication::{Attestation, Authentication};
 use crate::error::{Authn, Denied, Intent, Missing, RequestError};
 use crate::id_token::IdToken;
 use crate::make::{code_request, oidc, verification};
+use crate::model::last_use::Credential;
 use crate::model::layout::{self, Lookup};
 use crate::model::one_time_code::{Contact, OtpType};
 use crate::model::user::IdentityProof;
@@ -58,10 +59,15 @@ impl Request<'_> {
         if !ip_allowlist::admits(home.head.ip_allowlist.as_ref(), None, self.source) {
             return Err(Denied::Address.into());
         }
+        let used = match attestation.authentication {
+            Authentication::Oauth(provider) => Some(Credential::Identity(provider)),
+            _ => None,
+        };
         let caller = Caller {
             organization: home.id(),
             user: user.id,
             credential: *user.id.as_bytes(),
+            used,
             invitation: None,
             session_profile: None,
             is_recovery: false,

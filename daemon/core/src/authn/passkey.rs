@@ -7,6 +7,7 @@ use quorate_common::webauthn::{Assertion, AssertionError, NewCredential, Passkey
 
 use super::{AnyStamp, Credentials, Proof};
 use crate::error::{Authn, Denied, RequestError};
+use crate::model::last_use::Credential;
 use crate::model::{Organization, ip_allowlist};
 use crate::origins;
 use crate::view::Caller;
@@ -44,6 +45,7 @@ pub(super) fn caller(
         organization: home.id(),
         user: user.id,
         credential,
+        used: Some(Credential::Passkey(authenticator.id)),
         invitation: None,
         session_profile: None,
         is_recovery: false,

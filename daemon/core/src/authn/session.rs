@@ -6,6 +6,7 @@ use quorate_common::stamp::{Scheme, Stamp};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Authn, Denied, RequestError};
+use crate::model::last_use::Credential;
 use crate::model::user::ReadOnlySession;
 use crate::model::{Millis, Organization, ip_allowlist};
 use crate::view::Caller;
@@ -38,6 +39,7 @@ pub(super) fn caller(
         organization: organization.id(),
         user: user.id,
         credential: *user.id.as_bytes(),
+        used: Some(Credential::ReadOnlySession(session.id())),
         invitation: None,
         session_profile: None,
         is_recovery: false,

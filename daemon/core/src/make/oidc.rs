@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use quorate_common::ids::ProviderId;
+
 use crate::error::{Intent, RequestError};
 use crate::id_token::IdToken;
 use crate::model::{OauthProvider, Organization, User};
@@ -11,18 +13,20 @@ use crate::view::View;
 /// Maximum number of issuers whose tokens one request may contain, since their keys may have to be fetched.
 const ISSUERS: usize = 4;
 
-/// Returns the user whom a token identifies, if it was requested for this public key.
+/// Returns the user whom a token identifies, and the identity, if it was requested for this public key.
 ///
 /// # Errors
 /// [`Intent::OidcToken`] if the token is invalid or identifies no user, or an error if the keys of its issuer cannot be
 /// read.
-pub fn sign_in(token: &str, public_key: &str, view: &View<'_>) -> Result<User, RequestError> {
+pub fn sign_in(token: &str, public_key: &str, view: &View<'_>) -> Result<(User, ProviderId), RequestError> {
     let token = IdToken::read(token).filter(|token| token.is_for_key(public_key)).ok_or(Intent::OidcToken)?;
     // Nobody makes the service contact an issuer that no user of the organization has registered.
     let user = holder(&token, view.organization).ok_or(Intent::OidcToken)?;
     verify(&token, view)?;
+    let identity =
+        user.oauth_providers.iter().find(|one| identifies(&token, one)).ok_or(Intent::OidcToken)?;
     // A login does not prove an identity that was only claimed: its claimant may be somebody else.
-    Ok(user.clone())
+    Ok((user.clone(), identity.id))
 }
 
 /// Returns the only user whom a token identifies. The token is not verified.

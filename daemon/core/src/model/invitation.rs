@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Millis;
 
-/// Lifetime of an invitation in milliseconds: seven days.
-pub const INVITATION_LIFE_MILLIS: u64 = 7 * 24 * 60 * 60 * 1000;
+pub use quorate_common::wire::INVITATION_LIFE_MILLIS;
 
 wire_enum! {
     /// The status of an invitation.

@@ -68,7 +68,7 @@ pub enum DeliveryStep {
 pub struct ServerAnswer {
     /// Status code; `None` if there is no answer.
     pub code: Option<u16>,
-    /// Text of the answer, or why there is none, on one line.
+    /// Text of the answer, or the reason why the server did not answer, on one line.
     pub text: String,
 }
 

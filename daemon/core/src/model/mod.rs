@@ -14,6 +14,7 @@ pub mod feature;
 pub mod import_target;
 pub mod invitation;
 pub mod ip_allowlist;
+pub mod last_use;
 pub mod layout;
 pub mod message_event;
 pub mod mfa_policy;

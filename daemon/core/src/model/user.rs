@@ -112,6 +112,22 @@ pub struct ReadOnlySession {
     pub expires: Millis,
 }
 
+impl ReadOnlySession {
+    /// Returns an id that reveals nothing about the token: the beginning of its digest.
+    pub fn id(&self) -> u64 {
+        self.digest.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes))
+    }
+
+    /// Converts to the form in which the console shows the session.
+    pub fn wire(&self, user: UserId) -> wire::ReadOnlySession {
+        wire::ReadOnlySession {
+            session_id: format!("{:016x}", self.id()),
+            user_id: user,
+            expires_at_millis: self.expires,
+        }
+    }
+}
+
 impl ApiKey {
     /// Returns the time at which the key expires.
     pub fn expires_at(&self) -> Option<Millis> {

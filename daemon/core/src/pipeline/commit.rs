@@ -16,6 +16,7 @@ use crate::limits::BODY_AHEAD_MILLIS;
 use crate::mail::Mail;
 use crate::message_events::Message;
 use crate::model::change::{self, Applied, Change};
+use crate::model::last_use::CredentialUse;
 use crate::model::layout::{self, Key, outbox, sign_in};
 use crate::model::message_event::{DeliveryStep, MessageOrigin};
 use crate::model::one_time_code::{Claim, Contact};
@@ -46,6 +47,8 @@ pub struct Commit {
     pub set: Vec<(OrganizationId, u64)>,
     /// Events for the change feed.
     pub change_events: Vec<console::Change>,
+    /// Credentials that the execution used, besides that of the caller.
+    pub used: Vec<CredentialUse>,
 }
 
 impl Commit {
@@ -303,6 +306,13 @@ impl Submission<'_> {
         for (claim, end) in effects.claims {
             self.apply_claim(&claim, end, commit)?;
         }
+        let organization = self.target.id();
+        commit.used.extend(effects.used.into_iter().map(|(user, credential)| CredentialUse {
+            organization,
+            user,
+            credential,
+            at: self.now,
+        }));
         for new_organization in effects.organizations {
             let created = commit.add(change::create(new_organization, self.now, self.world.index())?);
             commit.after.push(created);

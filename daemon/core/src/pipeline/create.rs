@@ -109,6 +109,7 @@ fn caller(target: &Organization, credential_id: &str, stamp: Stamp) -> Result<Ca
         organization: target.id(),
         user: user.id,
         credential,
+        used: None,
         invitation: None,
         session_profile: None,
         is_recovery: false,

@@ -28,6 +28,7 @@ use crate::error::{Authn, Conflict, Corrupt, Denied, Intent, RequestError, Unimp
 use crate::kind::{Entry, PreparedRequest};
 use crate::kinds::{self, Operation};
 use crate::limits::{BODY_AGE_MILLIS, BODY_AHEAD_MILLIS};
+use crate::model::last_use::CredentialUse;
 use crate::model::{ActivityRecord, Millis, Organization, layout};
 use crate::records::{self, ProcessedBody, SentBody};
 use crate::view::Caller;
@@ -41,6 +42,9 @@ pub struct Attempt {
     pub commit: Option<Commit>,
     /// Internal error, for the log.
     pub corrupt: Option<Corrupt>,
+    /// Use of the caller's credential, also if the request was denied. The bodies of activities are known to others, so
+    /// a body that was sent again, or is too old, is no use.
+    pub used: Option<CredentialUse>,
 }
 
 impl Attempt {
@@ -60,7 +64,7 @@ impl Attempt {
 
     /// Returns an answer or an error without changes, which is not an internal error.
     pub const fn of(answer: Result<Vec<u8>, ApiError>) -> Self {
-        Self { answer, commit: None, corrupt: None }
+        Self { answer, commit: None, corrupt: None, used: None }
     }
 
     /// Returns this attempt with a commit.
@@ -103,8 +107,9 @@ pub fn submit<'a>(
     credentials: &Credentials,
     body: &'a [u8],
 ) -> Attempt {
-    let attempt = run(world, runtime, operation, credentials, body);
-    attempt.unwrap_or_else(|error| Attempt::error(&error))
+    let mut used = None;
+    let attempt = run(world, runtime, operation, credentials, body, &mut used);
+    Attempt { used, ..attempt.unwrap_or_else(|error| Attempt::error(&error)) }
 }
 
 fn run<'a>(
@@ -113,6 +118,7 @@ fn run<'a>(
     operation: &'static Operation,
     credentials: &Credentials,
     body: &'a [u8],
+    used: &mut Option<CredentialUse>,
 ) -> Result<Attempt, RequestError> {
     check_no_session_only(credentials)?;
     if operation.creates_organizations() {
@@ -145,6 +151,7 @@ fn run<'a>(
         }
     }
     in_time(sent.stamped, runtime.now)?;
+    *used = submission.caller.use_at(now);
     let prepared = entry.parse(envelope.parameters)?;
     if entry.masks || prepared.has_secret() {
         submission.kept = Some(masked(&envelope, organization, prepared.as_ref())?);

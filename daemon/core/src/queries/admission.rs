@@ -42,8 +42,9 @@ impl Admitted {
     pub fn answer(self, world: &dyn World) -> Attempt {
         let Self { entry, organization, caller, document, now, .. } = self;
         let context = QueryContext { world, organization: &organization, caller: &caller, now };
-        (entry.answer)(entry, &context, &document)
-            .map_or_else(|error| Attempt::error(&error), Attempt::answer)
+        let answer = (entry.answer)(entry, &context, &document);
+        let attempt = answer.map_or_else(|error| Attempt::error(&error), Attempt::answer);
+        Attempt { used: caller.use_at(now), ..attempt }
     }
 }
 

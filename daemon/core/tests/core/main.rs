@@ -32,6 +32,7 @@ mod golden;
 mod id_tokens;
 mod inbox;
 mod invitations;
+mod last_uses;
 mod limits;
 mod memory;
 mod message_events;

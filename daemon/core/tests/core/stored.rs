@@ -13,6 +13,7 @@ use quorate_common::ids::{
 };
 use quorate_core::error::Corrupt;
 use quorate_core::mail::Mail;
+use quorate_core::model::last_use::LastUses;
 use quorate_core::model::layout::outbox::{self, DeliveryId, Destination};
 use quorate_core::model::layout::{self, Class, IndexKey, Lookup, SecretOf, sign_in};
 use quorate_core::model::message_event::MessageEvent;
@@ -169,6 +170,7 @@ fn records_stay_readable() {
     check_as::<Mail>("mail with origin", &fixture, |_| false);
     check_as::<Sms>("sms", &fixture, |_| false);
     check::<MessageEvent>(&fixture, |_| false);
+    check::<LastUses>(&fixture, |_| false);
     check::<Delivery>(&fixture, |key| DeliveryId::of_key(key).is_some());
     check::<EventBody>(&fixture, outbox::is_body);
     check::<Parked>(&fixture, |_| false);
@@ -349,6 +351,7 @@ fn keys() -> Vec<(&'static str, Vec<u8>)> {
         ("message event", message_event.clone()),
         ("message event listed", sign_in::listing(&message_event).expect("an event").0),
         ("message event due", sign_in::due(at, &message_event)),
+        ("last uses", sign_in::last_uses(organization, UserId::from_bytes([0x66; 16]))),
         ("deleted user", layout::deleted_user(organization, UserId::from_bytes([0x66; 16]))),
         (
             "account name",

@@ -222,6 +222,7 @@ impl State {
             accounts: &self.accounts,
             of: self.accounts_of,
             more: self.accounts_next.is_some(),
+            now: shared.now,
             quorum_key: shared.daemon.as_ref().map_or("", |daemon| &daemon.quorum_public_key),
         });
         items.retain(|item| self.filter.admits(&format!("{} {}", item.row, item.detail.join(" ")), &[]));

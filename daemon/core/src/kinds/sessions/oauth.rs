@@ -1,6 +1,7 @@
 //! Opens a session for the user whom an ID token identifies, and returns its key.
 
 use quorate_common::bounded::ExpirationSeconds;
+use quorate_common::ids::ProviderId;
 
 use crate::kinds::prelude::*;
 use crate::make::oidc;
@@ -33,21 +34,22 @@ impl Kind for Intent {
     const ACTS: Acts = Some((Action::Create, Resource::Auth));
     const OPEN_TO_PARENT: bool = true;
     const WAITS: bool = false;
-    type Plan = (User, BundledSession);
+    type Plan = ((User, ProviderId), BundledSession);
     type Outcome = BundledSessionResult;
 
     fn rules(&self, view: &View<'_>) -> Result<Self::Plan, RequestError> {
         let (target, name) = (&self.target_public_key, self.api_key_name.as_ref());
         let session = BundledSession::check(target, name, "Oauth", view)?;
-        let user = oidc::sign_in(self.oidc_token.reveal(), self.target_public_key.as_str(), view)?;
-        Ok((user, session))
+        let signed_in = oidc::sign_in(self.oidc_token.reveal(), self.target_public_key.as_str(), view)?;
+        Ok((signed_in, session))
     }
 
     fn execute(
         self,
-        (user, session): Self::Plan,
+        ((user, identity), session): Self::Plan,
         context: &mut Execution<'_>,
     ) -> Result<BundledSessionResult, RequestError> {
+        context.used_identity(user.id, identity);
         let (user_id, replaces) = (user.id, self.invalidate_existing == Some(true));
         let (api_key_id, credential_bundle) =
             session.open(user, KeySource::Oauth, self.expiration_seconds, replaces, context)?;

@@ -1,7 +1,7 @@
 //! Opens a session for the user whom an ID token identifies, and returns a token that describes it.
 
 use quorate_common::bounded::ExpirationSeconds;
-use quorate_common::ids::SessionProfileId;
+use quorate_common::ids::{ProviderId, SessionProfileId};
 
 use crate::kinds::prelude::*;
 use crate::make::oidc;
@@ -56,20 +56,21 @@ impl Kind for Request {
     const ACTS: Acts = Some((Action::Create, Resource::Auth));
     const OPEN_TO_PARENT: bool = true;
     const WAITS: bool = false;
-    type Plan = (User, Login);
+    type Plan = ((User, ProviderId), Login);
     type Outcome = Outcome;
 
-    fn rules(&self, view: &View<'_>) -> Result<(User, Login), RequestError> {
+    fn rules(&self, view: &View<'_>) -> Result<Self::Plan, RequestError> {
         let login = session::check_login(&self.login, view)?;
-        let user = oidc::sign_in(self.token.reveal(), self.login.public_key.as_str(), view)?;
-        Ok((user, login))
+        let signed_in = oidc::sign_in(self.token.reveal(), self.login.public_key.as_str(), view)?;
+        Ok((signed_in, login))
     }
 
     fn execute(
         self,
-        (user, login): (User, Login),
+        ((user, identity), login): Self::Plan,
         context: &mut Execution<'_>,
     ) -> Result<Outcome, RequestError> {
+        context.used_identity(user.id, identity);
         Ok(Outcome { session: login.open(user, context)? })
     }
 }

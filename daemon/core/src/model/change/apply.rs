@@ -13,7 +13,7 @@ use super::{Change, NewOrganization};
 use crate::error::Corrupt;
 use crate::model::contents::RecordDigest;
 use crate::model::import_target;
-use crate::model::layout::{self, Class, IndexKey, Key, Lookup, SecretOf};
+use crate::model::layout::{self, Class, IndexKey, Key, Lookup, SecretOf, sign_in};
 use crate::model::organization::Organization;
 use crate::model::write::{Effect, Write};
 use crate::model::{
@@ -253,6 +253,7 @@ impl Applied {
         self.replace_lookups(user, Vec::new(), index);
         self.writes.push(Write::remove(layout::entity(id, Class::USER, user.as_bytes())));
         self.writes.push(Write::mark(layout::deleted_user(id, user), &[]));
+        self.writes.push(Write::remove(sign_in::last_uses(id, user)));
         if self.after.head.auth_proxy == Some(user) {
             self.after.head.auth_proxy = None;
             self.writes.push(Write::remove(layout::secret(id, SecretOf::AuthProxy(user))));

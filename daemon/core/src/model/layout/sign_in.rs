@@ -1,7 +1,8 @@
-//! The keys of the records of sign-in flows: one-time codes, what counts and ends them, and what happened to the
-//! messages that were sent. Each of these records has a due time, after which it is removed.
+//! The keys of the records of sign-in flows: one-time codes, what counts and ends them, what happened to the
+//! messages that were sent, and when credentials were last used. Each of these records but the last has a due time,
+//! after which it is removed.
 
-use quorate_common::ids::{MessageEventId, OrganizationId, OtpId, VerificationTokenId};
+use quorate_common::ids::{MessageEventId, OrganizationId, OtpId, UserId, VerificationTokenId};
 
 use super::{IndexKey, Key, Letter, below, key, last_id};
 use crate::model::Millis;
@@ -23,6 +24,8 @@ enum Class {
     Attempt = b't',
     /// Uses of verification tokens.
     Use = b'u',
+    /// When the credentials of a user were last used.
+    LastUses = b'w',
 }
 
 fn class(class: Class, parts: &[&[u8]]) -> Key {
@@ -70,6 +73,16 @@ pub fn sent_number(key: &[u8]) -> Option<u32> {
 /// Returns the key of a use of a verification token.
 pub fn token_use(issuer: OrganizationId, token: VerificationTokenId, usage: u8) -> Key {
     class(Class::Use, &[issuer.as_bytes(), token.as_bytes(), &[usage]])
+}
+
+/// Returns the key of the record of when the credentials of a user were last used. It lasts as long as the user.
+pub fn last_uses(organization: OrganizationId, user: UserId) -> Key {
+    below(last_uses_of(organization), user.as_bytes())
+}
+
+/// Returns the prefix of the keys of [`last_uses`] of an organization.
+pub fn last_uses_of(organization: OrganizationId) -> Key {
+    class(Class::LastUses, &[organization.as_bytes()])
 }
 
 /// Returns the key in the schedule that removes a record at its due time.

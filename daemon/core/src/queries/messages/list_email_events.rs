@@ -13,7 +13,7 @@ use crate::message_events;
 use crate::queries::prelude::*;
 use crate::world::Order;
 
-/// Types of events. Nobody reports complaints to this service, so there are none.
+/// Types of events. Nobody reports complaints to this service, so they do not occur.
 const TYPES: [&str; 5] = ["Send", "Delivery", "DeliveryDelay", "Bounce", "Complaint"];
 /// Number of events that are read at once if they are filtered.
 const CHUNK: usize = 100;

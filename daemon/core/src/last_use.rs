@@ -1,0 +1,75 @@
+//! Records when credentials were last used. Uses are collected by the daemon and recorded in the background, so that
+//! they cost a request neither a write nor a sync.
+
+use std::collections::BTreeMap;
+
+use quorate_common::ids::{OrganizationId, UserId};
+use quorate_common::wire::{self, LastUse};
+
+use crate::error::Corrupt;
+use crate::model::last_use::{Credential, CredentialUse, LastUses};
+use crate::model::layout::{self, sign_in};
+use crate::model::record::Record as _;
+use crate::model::write::Write;
+use crate::model::{Millis, Organization, User};
+use crate::pipeline::Commit;
+use crate::world::{Page, World};
+
+/// Returns the commit that records uses. It contains no writes if all of them are recorded already. It clashes if one of
+/// the users is deleted in between; then it must be computed again.
+///
+/// # Errors
+/// If the store cannot be read, or a record cannot be encoded.
+pub fn commit(world: &dyn World, uses: &[CredentialUse]) -> Result<Commit, Corrupt> {
+    let mut users: BTreeMap<(OrganizationId, UserId), Vec<(Credential, Millis)>> = BTreeMap::new();
+    for one in uses {
+        users.entry((one.organization, one.user)).or_default().push((one.credential, one.at));
+    }
+    let mut commit = Commit::default();
+    for ((organization, user), uses) in users {
+        // The uses in an organization that cannot be read do not keep those in others from being recorded.
+        let Ok(Some(snapshot)) = world.organization(organization) else { continue };
+        let Some(user) = snapshot.user(user) else { continue };
+        let key = sign_in::last_uses(organization, user.id);
+        let mut record = match world.records().read(&key)? {
+            Some(bytes) => LastUses::decode(&bytes)?,
+            None => LastUses::default(),
+        };
+        if record.update(user, uses) {
+            commit.must_not_exist.push(layout::deleted_user(organization, user.id));
+            commit.writes.push(Write::put(key, &record)?);
+        }
+    }
+    Ok(commit)
+}
+
+/// Returns when the credentials of an organization were last used, as far as it is recorded. Half of the rows that an
+/// answer may read are read at most.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn of_organization(world: &dyn World, organization: &Organization) -> Result<Vec<LastUse>, Corrupt> {
+    let rows = (world.limits().rows_per_answer / 2).max(1);
+    let users = organization.users().count().clamp(1, rows);
+    let prefix = sign_in::last_uses_of(organization.id());
+    let mut uses = Vec::new();
+    for (_, bytes) in world.records().page(Page::first(&prefix, users))? {
+        let record = LastUses::decode(&bytes)?;
+        uses.extend(
+            record
+                .uses
+                .into_iter()
+                .map(|(credential, at)| LastUse { credential_id: credential.id(), at_millis: at }),
+        );
+    }
+    Ok(uses)
+}
+
+/// Returns the read-only sessions of an organization, also those that have ended and were not removed yet.
+pub fn read_only_sessions(organization: &Organization) -> Vec<wire::ReadOnlySession> {
+    let mut users: Vec<&User> = organization.users().collect();
+    users.sort_by_key(|user| (user.created, user.id));
+    let sessions =
+        |user: &&'_ User| user.read_only_sessions.iter().map(|one| one.wire(user.id)).collect::<Vec<_>>();
+    users.iter().flat_map(sessions).collect()
+}

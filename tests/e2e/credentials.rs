@@ -1,0 +1,103 @@
+//! Operators find the credentials and sessions of a user with their last use, and end them.
+
+use std::time::Instant;
+
+use quorate_tests::caller::{Caller, now_millis};
+use quorate_tests::daemon::{Daemon, Options, POLL_INTERVAL};
+use quorate_tests::http::TIMEOUT;
+use quorate_tests::keys::Key;
+use quorate_tests::operator::Operator;
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+/// Logs in, and returns the caller with the key of the session.
+async fn log_in(user: &Caller) -> Caller {
+    let key = Key::named("session");
+    let login = json!({"publicKey": key.public_key()});
+    user.completed("ACTIVITY_TYPE_STAMP_LOGIN", &login).await;
+    user.with_key(&key)
+}
+
+async fn listed(operator: &Operator, more: &[&str]) -> Vec<Value> {
+    operator.run(&[&["user", "ls"], more].concat()).await.with(0).lines()
+}
+
+/// Waits until every listed credential was used, and returns them.
+async fn used(operator: &Operator, more: &[&str]) -> Vec<Value> {
+    let deadline = Instant::now() + TIMEOUT;
+    loop {
+        let listed = listed(operator, more).await;
+        if !listed.is_empty() && listed.iter().all(|one| one["lastUsedMillis"].is_u64()) {
+            return listed;
+        }
+        assert!(Instant::now() < deadline, "not used in time: {listed:#?}");
+        tokio::time::sleep(POLL_INTERVAL).await;
+    }
+}
+
+fn is_between(time: &Value, from: u64, to: u64) -> bool {
+    time.as_u64().is_some_and(|time| (from..=to).contains(&time))
+}
+
+#[tokio::test]
+async fn a_session_is_found_by_its_last_use_and_ended() {
+    let mut daemon = Daemon::start(Options::quorum(1, 2)).await;
+    let operator = Operator::root(&daemon, 0);
+    let (leaver, name) = (daemon.root(1), daemon.credentials().root_users[1].user_name.clone());
+    assert_eq!(listed(&operator, &["--sessions"]).await, Vec::<Value>::new());
+
+    let before = now_millis();
+    let session = log_in(&leaver).await;
+    session.fetch("whoami", json!({})).await;
+    let sessions = used(&operator, &[&name, "--sessions"]).await;
+    let [found] = sessions.as_slice() else { panic!("one session: {sessions:#?}") };
+    assert_eq!((&found["user"], &found["kind"]), (&json!(name), &json!("session by login")));
+    assert!(is_between(&found["lastUsedMillis"], before, now_millis()), "{found}");
+    let end = found["addedMillis"].as_u64().expect("a time") + 900_000;
+    assert_eq!(found["expiresAtMillis"], json!(end));
+    // The key with which the user logged in was used as well; that of the other root user was not.
+    let keys = used(&operator, &[&name]).await;
+    assert_eq!(keys.len(), 2, "{keys:#?}");
+
+    // What was used before a regular stop is recorded, and a kill leaves what was recorded.
+    let token = leaver.result("ACTIVITY_TYPE_CREATE_READ_ONLY_SESSION", &json!({})).await;
+    let token = token["session"].as_str().expect("a token").to_owned();
+    let body = json!({"organizationId": leaver.organization()}).to_string().into_bytes();
+    let who =
+        leaver.call(hyper::Method::POST, "/public/v1/query/whoami", &[("x-session", &token)], &body).await;
+    assert_eq!(who.status, 200, "{who}");
+    daemon.stop(Signal::TERM).await;
+    daemon.restart().await;
+    let stopped = listed(&operator, &[&name]).await;
+    assert!(stopped.iter().all(|one| one["lastUsedMillis"].is_u64()), "{stopped:#?}");
+    daemon.kill();
+    daemon.restart().await;
+    assert_eq!(without_remaining(listed(&operator, &[&name]).await), without_remaining(stopped.clone()));
+    assert!(!json!(stopped).to_string().contains(&token));
+    assert_eq!(stopped.len(), 3, "{stopped:#?}");
+
+    let id = found["id"].as_str().expect("an id");
+    let review = operator.run(&["user", "revoke", id, "--dry-run"]).await.with(0).json();
+    assert_eq!(review["type"], "ACTIVITY_TYPE_DELETE_API_KEYS", "{review:#}");
+    let session = Caller::new(daemon.http(), leaver.organization(), session.key().clone());
+    session.fetch("whoami", json!({})).await;
+    let _revoked = operator.run(&["user", "revoke", id]).await.with(0);
+    session.query("whoami", json!({})).await.expect_error(401, 16, "PUBLIC_KEY_NOT_FOUND");
+    let _gone = operator.run(&["user", "revoke", id]).await.with(3);
+
+    let sessions = listed(&operator, &["--sessions"]).await;
+    let [read_only] = sessions.as_slice() else { panic!("one session: {sessions:#?}") };
+    assert_eq!((&read_only["kind"], &read_only["revocation"]), (&json!("read-only session"), &Value::Null));
+    let _alone = operator.run(&["user", "revoke", read_only["id"].as_str().expect("an id")]).await.with(2);
+    assert_eq!(listed(&operator, &["--unused", "1"]).await, Vec::<Value>::new());
+    // Without a name, the credentials of all users are listed.
+    assert_eq!(listed(&operator, &[]).await.len(), 3);
+}
+
+/// Removes the remaining time, which differs in each answer.
+fn without_remaining(mut listed: Vec<Value>) -> Vec<Value> {
+    for one in &mut listed {
+        one.as_object_mut().expect("an object").remove("remainingMillis");
+    }
+    listed
+}

@@ -1,0 +1,73 @@
+//! `quorate user ls|revoke`.
+
+use serde_json::Value;
+
+use super::arguments::UserCommand;
+use super::loaded::LoadedOrganization;
+use super::propose::propose;
+use crate::clock::now_millis;
+use crate::credentials::{self, Credential, DAY_MILLIS};
+use crate::failure::{Exit, Failure, Result};
+use crate::output::Answer;
+use crate::session::Session;
+use crate::text::clean;
+
+pub(super) async fn run(session: &Session, command: &UserCommand) -> Result<Answer> {
+    let loaded = LoadedOrganization::read(session).await?;
+    let now = now_millis();
+    match command {
+        UserCommand::Ls { of, sessions, unused } => {
+            let wanted = of.as_ref().map(|user| loaded.user(user)).transpose()?;
+            let all = credentials::all(&loaded.organization, now).into_iter();
+            let is_wanted = |one: &Credential| {
+                let id = one.user_id.map(|id| id.to_string());
+                (wanted.is_none() || id == wanted)
+                    && (!*sessions || one.is_live_session(now))
+                    && unused.is_none_or(|days| is_unused(one, days, now))
+            };
+            let rows = all.filter(is_wanted).map(|one| row(&one, now));
+            Ok(Answer::rows(rows, "No credentials."))
+        }
+        UserCommand::Revoke { id, how } => {
+            let found = credentials::all(&loaded.organization, now).into_iter().find(|one| one.id == *id);
+            let missing = || Failure::new(Exit::NotFound, format!("credential {} not found", clean(id)));
+            let credential = found.ok_or_else(missing)?;
+            let alone = || {
+                let text = format!("the {} {}", credential.kind, credential.revocation_text());
+                Failure::new(Exit::Usage, text)
+            };
+            propose(session, &loaded, &credential.revocation().ok_or_else(alone)?, how).await
+        }
+    }
+}
+
+/// Returns whether a credential was last used, or else added, this many days ago or earlier.
+fn is_unused(credential: &Credential, days: u32, now: u64) -> bool {
+    let last = credential.last_use.or(credential.added);
+    last.is_some_and(|at| now.saturating_sub(at) >= u64::from(days).saturating_mul(DAY_MILLIS))
+}
+
+fn row(credential: &Credential, now: u64) -> (Value, String) {
+    let text = format!(
+        "{}  {}\n    revoke: {}\n",
+        credential.user,
+        credential.line(Some(now)),
+        credential.revocation_text()
+    );
+    (credential.json(now), text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Fixture, NOW};
+
+    #[test]
+    fn each_credential_is_shown_with_its_last_use_its_end_and_its_revocation() {
+        let rows = credentials::all(&Fixture::new(3, 2).with_all_records(), NOW);
+        let text: String = rows.iter().map(|one| row(one, NOW).1).collect();
+        insta::with_settings!({prepend_module_to_snapshot => false, omit_expression => true}, {
+            insta::assert_snapshot!("users", text);
+        });
+    }
+}

@@ -1,0 +1,287 @@
+//! What admits people to an organization, as the daemon states it: credentials, sessions and open invitations, with
+//! their last use and their end, and the requests that revoke them.
+
+use std::collections::HashMap;
+
+use quorate_common::console::OrganizationDetail;
+use quorate_common::ids::UserId;
+use quorate_common::wire::{ApiKey, INVITATION_LIFE_MILLIS, Invitation, User};
+use serde_json::{Value, json};
+
+use crate::ballot::ActivityRequest;
+use crate::text::{ago, clean, date_time, duration, quoted};
+
+pub(crate) const DAY_MILLIS: u64 = 86_400_000;
+/// Time after which a lasting credential that was not used is marked, in milliseconds: 90 days.
+const UNUSED_MILLIS: u64 = 90 * DAY_MILLIS;
+
+/// A credential, a session or an invitation.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Credential {
+    /// User, or the invited person; cleaned.
+    pub(crate) user: String,
+    /// Id of the user; `None` for an invitation.
+    pub(crate) user_id: Option<UserId>,
+    /// What it is and how it was created, such as `session by login`.
+    pub(crate) kind: String,
+    /// Display name, cleaned; empty if it has none.
+    pub(crate) name: String,
+    pub(crate) id: String,
+    /// Public key, credential id, identity or mail address, cleaned; empty for a read-only session.
+    pub(crate) material: String,
+    /// Time of creation, if known.
+    pub(crate) added: Option<u64>,
+    /// Last recorded use.
+    pub(crate) last_use: Option<u64>,
+    pub(crate) end: End,
+    revocation: Revocation,
+}
+
+/// When a credential ends by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    Never,
+    At(u64),
+    /// The daemon states a lifetime that is not a number.
+    Invalid,
+}
+
+/// How a credential is revoked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Revocation {
+    /// By an activity of this type, with the ids in this member.
+    Of(&'static str, &'static str, &'static str),
+    Invitation,
+    /// Only together with its user.
+    WithUser,
+}
+
+const API_KEY: Revocation =
+    Revocation::Of("ACTIVITY_TYPE_DELETE_API_KEYS", "/public/v1/submit/delete_api_keys", "apiKeyIds");
+const PASSKEY: Revocation = Revocation::Of(
+    "ACTIVITY_TYPE_DELETE_AUTHENTICATORS",
+    "/public/v1/submit/delete_authenticators",
+    "authenticatorIds",
+);
+const IDENTITY: Revocation = Revocation::Of(
+    "ACTIVITY_TYPE_DELETE_OAUTH_PROVIDERS",
+    "/public/v1/submit/delete_oauth_providers",
+    "providerIds",
+);
+
+/// Returns the credentials of all users, user by user, and then the open invitations. The sessions of a user come
+/// first; what has ended comes last.
+pub(crate) fn all(organization: &OrganizationDetail, now: u64) -> Vec<Credential> {
+    let uses = last_uses(organization);
+    let users = organization.users.iter().flat_map(|user| of(user, organization, &uses, now));
+    let open = |one: &&Invitation| one.status == "INVITATION_STATUS_CREATED";
+    users.chain(organization.invitations.iter().filter(open).map(invitation)).collect()
+}
+
+/// Returns the credentials of a user, as [`all`] does.
+pub(crate) fn of_user(user: &User, organization: &OrganizationDetail, now: u64) -> Vec<Credential> {
+    of(user, organization, &last_uses(organization), now)
+}
+
+/// Times of the last uses, by the ids of credentials.
+type Uses<'a> = HashMap<&'a str, u64>;
+
+fn last_uses(organization: &OrganizationDetail) -> Uses<'_> {
+    organization.last_uses.iter().map(|one| (one.credential_id.as_str(), one.at_millis)).collect()
+}
+
+fn of(user: &User, organization: &OrganizationDetail, uses: &Uses<'_>, now: u64) -> Vec<Credential> {
+    let one = |kind: String, name: &str, id: String, material: &str, revocation| Credential {
+        user: clean(&user.user_name),
+        user_id: Some(user.user_id),
+        kind,
+        name: clean(name),
+        last_use: uses.get(id.as_str()).copied(),
+        id,
+        material: clean(material),
+        added: None,
+        end: End::Never,
+        revocation,
+    };
+    let keys = user.api_keys.iter().map(|key| Credential {
+        added: Some(key.created_at.millis()),
+        end: end(key),
+        ..one(kind(key), &key.api_key_name, key.api_key_id.to_string(), &key.credential.public_key, API_KEY)
+    });
+    let passkeys = user.authenticators.iter().map(|passkey| Credential {
+        added: Some(passkey.created_at.millis()),
+        ..one(
+            "passkey".to_owned(),
+            &passkey.authenticator_name,
+            passkey.authenticator_id.to_string(),
+            &passkey.credential_id,
+            PASSKEY,
+        )
+    });
+    let identities = user.oauth_providers.iter().map(|identity| Credential {
+        added: Some(identity.created_at.millis()),
+        ..one(
+            "OAuth login".to_owned(),
+            &identity.provider_name,
+            identity.provider_id.to_string(),
+            &format!("{} {}", identity.issuer, identity.subject),
+            IDENTITY,
+        )
+    });
+    let sessions = organization.read_only_sessions.iter().filter(|session| session.user_id == user.user_id);
+    let sessions = sessions.map(|session| Credential {
+        end: End::At(session.expires_at_millis),
+        ..one("read-only session".to_owned(), "", clean(&session.session_id), "", Revocation::WithUser)
+    });
+    let mut all: Vec<Credential> = sessions.chain(keys).chain(passkeys).chain(identities).collect();
+    all.sort_by_key(|one| (one.has_ended(now), one.end == End::Never));
+    all
+}
+
+fn invitation(invitation: &Invitation) -> Credential {
+    Credential {
+        user: clean(&invitation.receiver_user_name),
+        user_id: None,
+        kind: "invitation".to_owned(),
+        name: clean(&invitation.receiver_email),
+        id: invitation.invitation_id.to_string(),
+        material: clean(&invitation.receiver_email),
+        added: Some(invitation.created_at.millis()),
+        last_use: None,
+        end: End::At(invitation.created_at.millis().saturating_add(INVITATION_LIFE_MILLIS)),
+        revocation: Revocation::Invitation,
+    }
+}
+
+/// Returns the kind of an API key: how it was created, which decides what it can do and whether it ends.
+fn kind(key: &ApiKey) -> String {
+    let name = key.credential.credential_type.trim_start_matches("CREDENTIAL_TYPE_");
+    let known = match name {
+        "LOGIN" => "session by login",
+        "READ_WRITE_SESSION_KEY_P256" => "read-write session",
+        "OTP_AUTH_KEY_P256" => "session by code",
+        "EMAIL_AUTH_KEY_P256" => "session by mail",
+        "OAUTH_KEY_P256" => "session by OAuth",
+        "RECOVER_USER_KEY_P256" => "recovery key",
+        _ => return clean(&name.replace("API_KEY_", "API key ")),
+    };
+    known.to_owned()
+}
+
+/// Returns when an API key ends.
+fn end(key: &ApiKey) -> End {
+    let at = |seconds: u64| key.created_at.millis().saturating_add(seconds.saturating_mul(1000));
+    match key.expiration_seconds.as_deref().map(str::parse::<u64>) {
+        None => End::Never,
+        Some(Ok(seconds)) => End::At(at(seconds)),
+        Some(Err(_)) => End::Invalid,
+    }
+}
+
+impl Credential {
+    /// Returns whether it no longer admits anybody.
+    pub(crate) fn has_ended(&self, now: u64) -> bool {
+        matches!(self.end, End::At(end) if end <= now)
+    }
+
+    /// Returns whether it is a session that admits somebody now.
+    pub(crate) fn is_live_session(&self, now: u64) -> bool {
+        let is_session = self.kind.contains("session") || self.kind == "recovery key";
+        is_session && !self.has_ended(now)
+    }
+
+    /// Returns whether it lasts and was not used for a long time.
+    pub(crate) fn is_unused(&self, now: u64) -> bool {
+        let old = |at: u64| now.saturating_sub(at) > UNUSED_MILLIS;
+        self.end == End::Never && self.last_use.is_some_and(old)
+    }
+
+    /// Returns the last use for a column, marked if it was long ago: `3h04m ago`, `[!] 120d ago`.
+    pub(crate) fn last_use_cell(&self, now: u64) -> String {
+        match self.last_use {
+            None => "-".to_owned(),
+            Some(at) if self.is_unused(now) => {
+                format!("[!] {}d ago", now.saturating_sub(at) / DAY_MILLIS)
+            }
+            Some(at) => ago(at, now),
+        }
+    }
+
+    /// Returns the end for a column: `in 12m`, `ended`.
+    pub(crate) fn end_cell(&self, now: u64) -> String {
+        match self.end {
+            End::Never => "no expiry".to_owned(),
+            End::Invalid => "invalid".to_owned(),
+            End::At(_) if self.has_ended(now) => "expired".to_owned(),
+            End::At(end) => format!("in {}", duration(end.saturating_sub(now))),
+        }
+    }
+
+    /// Returns the last use in words, with its age at a time.
+    pub(crate) fn last_use_text(&self, now: Option<u64>) -> String {
+        let age = |at| now.map(|now| format!(" ({})", ago(at, now))).unwrap_or_default();
+        let text = |at| format!("last used {}{}", date_time(at), age(at));
+        self.last_use.map_or_else(|| "no use recorded".to_owned(), text)
+    }
+
+    /// Returns the end in words, with what remains at a time.
+    pub(crate) fn end_text(&self, now: Option<u64>) -> String {
+        match (self.end, now) {
+            (End::Never, _) => "no expiry".to_owned(),
+            (End::Invalid, _) => "invalid expiry".to_owned(),
+            (End::At(end), None) => format!("expires {}", date_time(end)),
+            (End::At(end), Some(now)) if self.has_ended(now) => format!("expired {}", date_time(end)),
+            (End::At(end), Some(now)) => format!("expires {} ({})", date_time(end), self.end_cell(now)),
+        }
+    }
+
+    /// Returns the credential on one line: kind, name, last use and end, as they are at a time.
+    pub(crate) fn line(&self, now: Option<u64>) -> String {
+        let name = if self.name.is_empty() { String::new() } else { format!(" {}", quoted(&self.name)) };
+        let added = self.added.map(|at| format!(", added {}", date_time(at))).unwrap_or_default();
+        format!("{}{name}{added}, {}, {}", self.kind, self.last_use_text(now), self.end_text(now))
+    }
+
+    /// Returns how it is revoked, in words.
+    pub(crate) fn revocation_text(&self) -> String {
+        match self.revocation {
+            Revocation::WithUser => {
+                "cannot be revoked alone; it ends when its user is deleted (DELETE_USERS)".to_owned()
+            }
+            Revocation::Of(activity_type, ..) => {
+                let kind = activity_type.trim_start_matches("ACTIVITY_TYPE_");
+                format!("quorate user revoke {} ({kind})", self.id)
+            }
+            Revocation::Invitation => format!("quorate user revoke {} (DELETE_INVITATION)", self.id),
+        }
+    }
+
+    /// Returns the request that revokes it, unless it ends only with its user.
+    pub(crate) fn revocation(&self) -> Option<ActivityRequest> {
+        let (activity_type, path, parameters) = match self.revocation {
+            Revocation::Of(activity_type, path, ids) => {
+                (activity_type, path, json!({"userId": self.user_id?, ids: [self.id]}))
+            }
+            Revocation::Invitation => (
+                "ACTIVITY_TYPE_DELETE_INVITATION",
+                "/public/v1/submit/delete_invitation",
+                json!({"invitationId": self.id}),
+            ),
+            Revocation::WithUser => return None,
+        };
+        Some(ActivityRequest { activity_type, path, parameters })
+    }
+
+    /// Returns the credential as data.
+    pub(crate) fn json(&self, now: u64) -> Value {
+        let end = match self.end {
+            End::At(at) => Some(at),
+            End::Never | End::Invalid => None,
+        };
+        json!({"user": self.user, "userId": self.user_id, "kind": self.kind, "name": self.name, "id": self.id,
+            "material": self.material, "addedMillis": self.added, "lastUsedMillis": self.last_use,
+            "expiresAtMillis": end, "remainingMillis": end.map(|end| end.saturating_sub(now)),
+            "revocation": self.revocation().map(|request| json!({"type": request.activity_type,
+                "parameters": request.parameters}))})
+    }
+}

@@ -1,0 +1,266 @@
+//! What admits people to the organization: credentials, sessions and open invitations of all users, with their last
+//! use, their end and how to revoke them.
+
+use quorate_common::ids::OrganizationId;
+use ratatui::layout::Rect;
+
+use super::filter::Filter;
+use super::overlay::{Overlay, Piece};
+use super::request::Request;
+use super::screen::{Screen, Tab, showing};
+use super::shared::Shared;
+use crate::canvas::{Canvas, Line, above};
+use crate::credentials::{self, Credential};
+use crate::keymap::{Action, BACK, COPY, Command, FILTER, Key, command, moved};
+use crate::link::{Answer, Order};
+use crate::messages::{Newest, state};
+use crate::text::{ago, clean, cut, date_time, pad, wrap};
+use crate::theme::Theme;
+
+pub(super) static TAB: Tab = Tab {
+    title: "Access",
+    show: showing(&[Key::Char('5')], "Show credentials, sessions and invitations").cli("quorate user ls"),
+    commands: &COMMANDS,
+    reads_activities: false,
+    create: || Box::new(State::default()),
+};
+
+const REVOKE: Action = Action::OfScreen("revoke");
+const SESSIONS: Action = Action::OfScreen("sessions");
+
+static COMMANDS: [Command; 5] = [
+    command(REVOKE, &[Key::Char('D')], "Revoke...", "Review and propose the deletion of the credential")
+        .cli("quorate user revoke ID"),
+    command(SESSIONS, &[Key::Char('s')], "Sessions", "Show only sessions that have not ended, or everything")
+        .cli("quorate user ls --sessions"),
+    COPY,
+    BACK,
+    FILTER,
+];
+
+/// Rows of the details.
+const DETAIL_ROWS: u16 = 9;
+/// Minimum height at which the details are shown.
+const MIN_ROWS: u16 = 20;
+
+#[derive(Default)]
+struct State {
+    /// Id of the selected row.
+    selected: Option<String>,
+    /// Whether only sessions that have not ended are shown.
+    only_sessions: bool,
+    filter: Filter,
+    /// Newest messages, which show whether invitations arrived.
+    messages: Newest,
+    /// Organization of the messages.
+    messages_of: Option<OrganizationId>,
+}
+
+impl Screen for State {
+    fn draw(&self, shared: &Shared, canvas: &mut Canvas<'_>, area: Rect) {
+        let all = rows(shared);
+        let shown = self.visible(shared, &all);
+        let (list, detail) = areas(area);
+        let sessions = all.iter().filter(|one| one.is_live_session(shared.now)).count();
+        let only = if self.only_sessions { "; only sessions, s shows all" } else { "" };
+        let title = format!("Access: {}, live sessions {sessions}{only}", all.len());
+        let inner = canvas.framed(list, &title, &self.filter.summary(shown.len(), all.len()));
+        if shown.is_empty() {
+            canvas.lines(inner, &[Line::plain(empty(shared, &all, self.only_sessions))], 0);
+        } else {
+            self.draw_rows(shared, &shown, canvas, inner);
+        }
+        if detail.height > 0 {
+            self.draw_detail(shared, &shown, canvas, detail);
+        }
+    }
+
+    fn perform(&mut self, shared: &Shared, wanted: Action, area: Rect) -> Vec<Request> {
+        let all = rows(shared);
+        let shown = self.visible(shared, &all);
+        let position = self.position(&shown);
+        let selected = shown.get(position).copied();
+        match wanted {
+            REVOKE => return selected.map(|one| revoke(shared, one)).into_iter().collect(),
+            Action::Copy => return selected.map(|one| Request::Overlay(copies(one))).into_iter().collect(),
+            SESSIONS => self.only_sessions = !self.only_sessions,
+            wanted => {
+                let rows = areas(area).0.height.saturating_sub(4) / rows_each(area.width);
+                let at = moved(position, shown.len(), usize::from(rows), wanted);
+                self.selected = shown.get(at).map(|one| one.id.clone());
+            }
+        }
+        Vec::new()
+    }
+
+    fn filter(&mut self) -> &mut Filter {
+        &mut self.filter
+    }
+
+    fn open(&mut self, shared: &Shared) -> Vec<Request> {
+        // A use of a credential is no change of the organization, so it is read again.
+        let orders = shared.organization_id.map(|id| [Order::Organization(id), Order::Messages(id, None)]);
+        orders.into_iter().flatten().map(Request::from).collect()
+    }
+
+    fn reload(&mut self, shared: &Shared, is_shown: bool) -> Vec<Request> {
+        // The organization is loaded together with its inbox.
+        let id = shared.organization_id.filter(|_| is_shown);
+        id.map(|id| Order::Messages(id, None).into()).into_iter().collect()
+    }
+
+    fn apply(&mut self, shared: &Shared, answer: &Answer) -> Vec<Request> {
+        if let Answer::Messages(of, after, page) = answer
+            && shared.organization_id == Some(*of)
+            && (after.is_none() || self.messages_of == Some(*of))
+        {
+            self.messages.add(*after, page);
+            self.messages_of = Some(*of);
+        }
+        Vec::new()
+    }
+}
+
+impl State {
+    fn visible<'a>(&self, shared: &Shared, all: &'a [Credential]) -> Vec<&'a Credential> {
+        let admitted = |one: &&Credential| {
+            let (last_use, end) = (one.last_use_cell(shared.now), one.end_cell(shared.now));
+            let words = [&one.user, &one.kind, &one.name, &one.material, &last_use, &end];
+            (!self.only_sessions || one.is_live_session(shared.now))
+                && self.filter.admits(&words.map(String::as_str).join(" "), &[&one.id])
+        };
+        all.iter().filter(admitted).collect()
+    }
+
+    fn position(&self, rows: &[&Credential]) -> usize {
+        rows.iter().position(|one| Some(&one.id) == self.selected.as_ref()).unwrap_or(0)
+    }
+
+    fn draw_rows(&self, shared: &Shared, shown: &[&Credential], canvas: &mut Canvas<'_>, area: Rect) {
+        let (columns, each) = (usize::from(area.width), rows_each(area.width.saturating_add(4)));
+        if each == 1 {
+            canvas.row(area, 0, &format!("  {}", heading(columns)), canvas.theme.faint());
+        }
+        let head = u16::from(each == 1);
+        let height = area.height.saturating_sub(head);
+        let body = Rect { y: area.y.saturating_add(head), height, ..area };
+        let selected = self.position(shown);
+        canvas.rows(body, shown.len(), usize::from(each), selected, true, |index| {
+            let Some(one) = shown.get(index) else { return Vec::new() };
+            let texts = texts(one, shared.now, if index == selected { "> " } else { "  " }, columns);
+            let mark = Theme::new(false).of_mark(&texts.concat());
+            let style = if index == selected { Theme::selected() } else { mark };
+            texts.into_iter().map(|text| Line::styled(text, style)).collect()
+        });
+    }
+
+    fn draw_detail(&self, shared: &Shared, shown: &[&Credential], canvas: &mut Canvas<'_>, area: Rect) {
+        let Some(one) = shown.get(self.position(shown)) else {
+            canvas.framed(area, "", "");
+            return;
+        };
+        let inner = canvas.framed(area, &format!("{}: {}", one.user, one.kind), "");
+        let mut texts = vec![
+            format!("id        {}", one.id),
+            format!("last use  {}", one.last_use_text(Some(shared.now))),
+            format!("end       {}", one.end_text(Some(shared.now))),
+            format!("revoke    {}", one.revocation_text()),
+        ];
+        if one.user_id.is_none() {
+            let since = one.added.unwrap_or_default();
+            let mail = self.messages.to(&one.material, since).map(|event| {
+                let answer = event.answer.as_deref().map(clean).unwrap_or_default();
+                format!("mail      {} {} {answer}", state(event), ago(event.at_millis, shared.now))
+            });
+            texts.push(mail.unwrap_or_else(|| "mail      no message to this address is recorded".to_owned()));
+        }
+        let added = one.added.map_or_else(String::new, |at| format!("  added {}", date_time(at)));
+        texts.push(format!("name      {}{added}", if one.name.is_empty() { "none" } else { &one.name }));
+        if !one.material.is_empty() && one.user_id.is_some() {
+            texts.push(format!("key       {}", one.material));
+        }
+        let columns = usize::from(inner.width);
+        let lines: Vec<Line> = texts.iter().flat_map(|text| wrap(text, columns)).map(Line::plain).collect();
+        canvas.lines(inner, &lines, 0);
+    }
+}
+
+fn rows(shared: &Shared) -> Vec<Credential> {
+    shared.organization.as_ref().map(|one| credentials::all(one, shared.now)).unwrap_or_default()
+}
+
+fn empty(shared: &Shared, all: &[Credential], only_sessions: bool) -> &'static str {
+    match (&shared.organization, all.is_empty()) {
+        (None, _) => "Loading the organization.",
+        (Some(_), true) => "No credentials.",
+        (Some(_), false) if only_sessions => "No session matches; s shows everything.",
+        (Some(_), false) => "Nothing matches; Esc clears the filter.",
+    }
+}
+
+/// Opens the review of the request that revokes a credential.
+fn revoke(shared: &Shared, credential: &Credential) -> Request {
+    let Some(request) = credential.revocation() else {
+        let (kind, text) = (&credential.kind, credential.revocation_text());
+        return Request::Disabled(REVOKE, format!("the {kind} {text}"));
+    };
+    match shared.review_request(&request) {
+        Ok(review) => Request::Review(Box::new(review)),
+        Err(error) => Request::Notice(error),
+    }
+}
+
+fn copies(credential: &Credential) -> Overlay {
+    let user = credential.user_id.map(|id| id.to_string()).unwrap_or_default();
+    let pieces = [
+        ('i', "id", credential.id.clone()),
+        ('u', "user id", user),
+        ('k', "key", credential.material.clone()),
+        ('r', "revoke command", credential.revocation_text()),
+    ];
+    let there = pieces.into_iter().filter(|(_, _, text)| !text.is_empty());
+    Overlay::Copy(there.map(|(key, name, text)| Piece { key, name, text }).collect())
+}
+
+/// Returns the areas of the list and of the details, which have no height if there is too little space.
+fn areas(area: Rect) -> (Rect, Rect) {
+    if area.height < MIN_ROWS {
+        return (area, Rect { height: 0, ..area });
+    }
+    above(area, area.height.saturating_sub(DETAIL_ROWS))
+}
+
+/// Returns the number of rows per credential in a terminal of this width.
+const fn rows_each(columns: u16) -> u16 {
+    if columns >= 80 { 1 } else { 2 }
+}
+
+/// Widths of the columns user, kind, name and last use.
+const fn widths(columns: usize) -> [usize; 4] {
+    if columns >= 110 { [14, 18, 34, 16] } else { [11, 18, 16, 13] }
+}
+
+fn cells(texts: [&str; 5], columns: usize) -> String {
+    let [user, kind, name, last_use, end] = texts;
+    let padded = [user, kind, name, last_use].into_iter().zip(widths(columns));
+    let padded: String = padded.map(|(text, width)| format!("{} ", pad(&cut(text, width), width))).collect();
+    format!("{padded}{end}")
+}
+
+fn heading(columns: usize) -> String {
+    cells(["USER", "KIND", "NAME", "LAST USE", "EXPIRES"], columns)
+}
+
+/// Formats a credential as one row if the width allows it, otherwise as two.
+fn texts(one: &Credential, now: u64, marker: &str, columns: usize) -> Vec<String> {
+    let (last_use, end) = (one.last_use_cell(now), one.end_cell(now));
+    if columns >= 76 {
+        return vec![format!(
+            "{marker}{}",
+            cells([&one.user, &one.kind, &one.name, &last_use, &end], columns)
+        )];
+    }
+    let last_use =
+        if one.last_use.is_some() { format!("used {last_use}") } else { "no use recorded".to_owned() };
+    vec![format!("{marker}{} {}", pad(&cut(&one.user, 12), 12), one.kind), format!("  {last_use}, {end}")]
+}
