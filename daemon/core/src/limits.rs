@@ -2,6 +2,7 @@
 
 pub use crate::model::import_target::IMPORT_TARGET_LIFE_MILLIS;
 pub use crate::model::invitation::INVITATION_LIFE_MILLIS;
+pub use crate::model::one_time_code::ATTEMPTS as CODE_ATTEMPTS;
 pub use crate::model::{IMPORT_TARGETS, SECRET_TARGETS};
 
 use crate::model::RecordLimits;
@@ -90,6 +91,30 @@ pub const DELETED_SECRETS: usize = 32;
 /// Maximum length of the body of a request that creates an organization, in bytes. The passkey of its stamp
 /// is part of the body, so the body is read before anything about its sender is known.
 pub const CREATE_ORGANIZATION_BYTES: usize = 64 * 1024;
+/// Lifetime of a session if neither its request nor its profile states one, in seconds.
+pub const SESSION_SECONDS: u64 = 900;
+/// Lifetime of a read-only session in milliseconds.
+pub const READ_ONLY_SESSION_MILLIS: u64 = 3_600_000;
+/// Read-only sessions of a user; one more replaces the oldest.
+pub const READ_ONLY_SESSIONS: usize = 10;
+/// Lifetime of a one-time code unless its request states it, in seconds.
+pub const CODE_SECONDS: u64 = 300;
+/// Longest lifetime of a one-time code, in seconds.
+pub const LONGEST_CODE_SECONDS: u64 = 600;
+/// Number of characters of a one-time code, at least.
+pub const MIN_CODE_LENGTH: i32 = 6;
+/// Number of characters of a one-time code, at most.
+pub const MAX_CODE_LENGTH: i32 = 9;
+/// Codes or mailed keys that a receiver may be sent within [`SENT_WINDOW_MILLIS`], and codes that may be valid at once.
+pub const SENT_CODES: usize = 3;
+/// Time in which the codes or mailed keys of a receiver are counted, in milliseconds.
+pub const SENT_WINDOW_MILLIS: u64 = 180_000;
+/// Lifetime of a verification token unless its request states it, in seconds.
+pub const TOKEN_SECONDS: u64 = 3600;
+/// Longest lifetime of a verification token, in seconds.
+pub const LONGEST_TOKEN_SECONDS: u64 = 86_400;
+/// Longest lifetime of a recovery key, in seconds. Anyone who can read the mailbox can use the key.
+pub const LONGEST_RECOVERY_SECONDS: u64 = 86_400;
 /// Maximum length of a list in a request.
 pub const BATCH: usize = 100;
 /// Maximum age of a body in milliseconds: one hour.

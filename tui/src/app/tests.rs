@@ -24,6 +24,7 @@ use crate::session::Identity;
 use crate::testing::{Fixture, NOW, card_proposal, tag_proposal, threshold_proposal};
 use crate::theme::Theme;
 
+mod access;
 mod chains;
 mod decisions;
 mod drafting;

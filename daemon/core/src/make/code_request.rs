@@ -7,15 +7,13 @@ use super::one_time_code::{Flow, NewCode, SentTo};
 use super::sign_in;
 use crate::error::{Intent, RequestError};
 use crate::execution::Execution;
+use crate::limits::CODE_SECONDS;
 use crate::messages::{self, Branding};
 use crate::model::one_time_code::{Contact, OtpType};
 use crate::model::{FeatureName, Organization};
 use crate::params::message::SmsCustomizationParams;
 use crate::params::one_time_code::{CodeLifetime, CodeRequest};
 use crate::view::View;
-
-/// Lifetime of a code unless its request states it, in seconds.
-const LIFETIME_SECONDS: u64 = 300;
 
 /// How a code is sent: its receiver, and how its message is customized.
 pub struct Delivery {
@@ -70,7 +68,7 @@ pub fn send(
     context: &mut Execution<'_>,
 ) -> Result<SentTo, RequestError> {
     let Delivery { contact, branding } = delivery;
-    let seconds = request.lifetime.map_or(LIFETIME_SECONDS, CodeLifetime::seconds);
+    let seconds = request.lifetime.map_or(CODE_SECONDS, CodeLifetime::seconds);
     let new = NewCode {
         contact: contact.clone(),
         user_identifier: request.user_identifier.as_ref().map(|user| user.as_str().to_owned()),

@@ -8,14 +8,11 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::error::{Intent, RequestError};
 use crate::execution::Execution;
+use crate::limits::{SENT_CODES, SENT_WINDOW_MILLIS};
 use crate::model::Millis;
 use crate::model::one_time_code::{ATTEMPTS, Claim, CodeFlow, Contact, OneTimeCode, SentCode};
 use crate::view::View;
 
-/// How many codes a receiver may be sent within [`WINDOW_MILLIS`], and how many may be valid at once.
-const CODES: usize = 3;
-/// Time in which the codes of a receiver are counted, in milliseconds.
-const WINDOW_MILLIS: u64 = 180_000;
 /// How many codes to one receiver are read. More cannot be valid, as each is valid for ten minutes at most.
 const SENT_READ: usize = 16;
 /// The digits of base 32 by Crockford: no letter looks like a digit.
@@ -79,7 +76,7 @@ impl NewCode {
             claims.push(Claim::Sent([word.to_owned(), receiver.to_owned()], number, sent));
         }
         for claim in claims {
-            context.claim(claim, expires.max(now.saturating_add(WINDOW_MILLIS)));
+            context.claim(claim, expires.max(now.saturating_add(SENT_WINDOW_MILLIS)));
         }
         let letters = if self.is_alphanumeric { ALPHANUMERIC.as_slice() } else { DIGITS.as_slice() };
         let code = random_text(letters, self.length, context.entropy());
@@ -106,20 +103,23 @@ pub fn count_mail(contact: &Contact, context: &mut Execution<'_>) -> Result<(), 
     let (now, address) = (context.now(), contact.as_str().to_lowercase());
     let number = next_number(&["mail", &address], &context.view())?;
     let sent = SentCode { id: OtpId::random(context.random()), sent: now };
-    context.claim(Claim::Sent(["mail".to_owned(), address], number, sent), now.saturating_add(WINDOW_MILLIS));
+    context.claim(
+        Claim::Sent(["mail".to_owned(), address], number, sent),
+        now.saturating_add(SENT_WINDOW_MILLIS),
+    );
     Ok(())
 }
 
 /// Returns the number of the next code to a receiver.
 fn next_number(receiver: &[&str; 2], view: &View<'_>) -> Result<u32, RequestError> {
     let sent = view.records().sent_codes(receiver, SENT_READ)?;
-    let since = view.now.saturating_sub(WINDOW_MILLIS);
+    let since = view.now.saturating_sub(SENT_WINDOW_MILLIS);
     let recent = sent.iter().filter(|(_, one)| one.sent > since).count();
     let mut valid = 0_usize;
     for (_, one) in &sent {
         valid = valid.saturating_add(usize::from(is_valid(one.id, view)?));
     }
-    if recent >= CODES || valid >= CODES {
+    if recent >= SENT_CODES || valid >= SENT_CODES {
         return Err(Intent::TooManyCodes.into());
     }
     Ok(sent.first().map_or(0, |(number, _)| number.saturating_add(1)))

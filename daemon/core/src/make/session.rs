@@ -10,6 +10,7 @@ use super::credential;
 use crate::bundles;
 use crate::error::{Corrupt, RequestError};
 use crate::execution::Execution;
+use crate::limits::SESSION_SECONDS;
 use crate::model::user::KeySource;
 use crate::model::{ApiKey, SessionProfile, User};
 use crate::params::session::LoginParams;
@@ -17,12 +18,9 @@ use crate::params::{NewApiKey, session};
 use crate::policy;
 use crate::view::View;
 
-/// Lifetime of a session if neither the request nor its profile states one, in seconds.
-const LIFETIME_SECONDS: u64 = 900;
-
 /// Returns the lifetime of a session in seconds, from the lifetime that its request states.
 pub fn seconds(requested: Option<ExpirationSeconds>) -> u64 {
-    requested.map_or(LIFETIME_SECONDS, |ExpirationSeconds(seconds)| seconds)
+    requested.map_or(SESSION_SECONDS, |ExpirationSeconds(seconds)| seconds)
 }
 
 /// A login whose parameters were checked.
@@ -44,7 +42,7 @@ pub fn check_login(params: &LoginParams, view: &View<'_>) -> Result<Login, Reque
         name: label("Login", view)?,
         curve,
         public_key,
-        expiration_seconds: Some(limits.into_iter().flatten().min().unwrap_or(LIFETIME_SECONDS)),
+        expiration_seconds: Some(limits.into_iter().flatten().min().unwrap_or(SESSION_SECONDS)),
     };
     credential::check_api_keys(std::slice::from_ref(&key), Some(view.organization))?;
     Ok(Login { key, invalidates_existing: params.invalidates_existing(), profile })

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::message::{
     EmailCustomizationParams, EmailCustomizationParamsV2, MailSender, SmsCustomizationParams,
 };
+use crate::limits::{LONGEST_CODE_SECONDS, LONGEST_TOKEN_SECONDS, MAX_CODE_LENGTH, MIN_CODE_LENGTH};
 use crate::model::one_time_code::OtpType;
 
 /// Longest contact, in bytes.
@@ -19,13 +20,13 @@ pub const CODE: usize = 64;
 pub const ENCRYPTED_CODE: usize = 2048;
 
 /// Number of characters of a code.
-pub type CodeLength = Between<6, 9>;
+pub type CodeLength = Between<MIN_CODE_LENGTH, MAX_CODE_LENGTH>;
 /// Number of characters of a code unless its request states it.
 const DEFAULT_LENGTH: usize = 9;
 /// Lifetime of a code, at most ten minutes.
-pub type CodeLifetime = Lifetime<600>;
+pub type CodeLifetime = Lifetime<LONGEST_CODE_SECONDS>;
 /// Lifetime of a verification token, at most one day.
-pub type TokenLifetime = Lifetime<86_400>;
+pub type TokenLifetime = Lifetime<LONGEST_TOKEN_SECONDS>;
 
 /// Parameters of a code whose mail names the organization unless it is customized.
 #[serde_with::skip_serializing_none]

@@ -52,6 +52,7 @@ mod seed;
 mod sessions;
 mod settings;
 mod sign_in;
+mod sign_in_page;
 mod store_errors;
 mod stored;
 mod votes;

@@ -6,12 +6,10 @@ use quorate_common::stamp::{ApiKeyCurve, StampKey};
 use quorate_common::token::TokenEnd;
 
 use crate::kinds::prelude::*;
+use crate::limits::TOKEN_SECONDS;
 use crate::make::{code_request, one_time_code, verification};
 use crate::params::one_time_code::{CODE, ENCRYPTED_CODE, TokenLifetime};
 use crate::params::secret_text::SecretText;
-
-/// Lifetime of a token unless its request states it, in seconds.
-const LIFETIME_SECONDS: u64 = 3600;
 
 /// Accepts a one-time code, and returns a token that proves its receipt.
 #[serde_with::skip_serializing_none]
@@ -106,7 +104,7 @@ impl Kind for V2 {
 
 /// Returns the end of a token in milliseconds since 1970.
 fn end(lifetime: Option<TokenLifetime>, context: &Execution<'_>) -> u64 {
-    let seconds = lifetime.map_or(LIFETIME_SECONDS, TokenLifetime::seconds);
+    let seconds = lifetime.map_or(TOKEN_SECONDS, TokenLifetime::seconds);
     context.now().saturating_add(seconds.saturating_mul(1000))
 }
 

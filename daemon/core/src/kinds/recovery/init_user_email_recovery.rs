@@ -3,6 +3,7 @@
 use quorate_common::bounded::ExpirationSeconds;
 
 use crate::kinds::prelude::*;
+use crate::limits::LONGEST_RECOVERY_SECONDS;
 use crate::make::mailed_key::{self, MailedKey};
 use crate::make::sign_in;
 use crate::messages;
@@ -21,8 +22,6 @@ pub(in crate::kinds) struct V1(RecoveryMailParams);
 #[serde(transparent)]
 pub(in crate::kinds) struct V2(AppRecoveryMailParams);
 
-/// Longest lifetime of a recovery key, in seconds: one day. Anyone who can read the mailbox can use the key.
-const LONGEST_SECONDS: u64 = 86_400;
 const TOO_LONG: &str =
     "invalid request body: `parameters.expirationSeconds`: a recovery key lives at most 86400 seconds";
 
@@ -73,7 +72,12 @@ impl Kind for Request {
         if !(is_root && has_older_feature) {
             sign_in::check_feature(FeatureName::EmailRecovery, view.organization)?;
         }
-        if self.0.seconds.as_ref().is_some_and(|ExpirationSeconds(seconds)| *seconds > LONGEST_SECONDS) {
+        if self
+            .0
+            .seconds
+            .as_ref()
+            .is_some_and(|ExpirationSeconds(seconds)| *seconds > LONGEST_RECOVERY_SECONDS)
+        {
             return Err(Wrong::Text(TOO_LONG).into());
         }
         mailed_key::check(&self.0, "Recovery", view)

@@ -4,13 +4,9 @@ use quorate_common::ids::{OrganizationId, UserId};
 use sha2::{Digest, Sha256};
 
 use crate::kinds::prelude::*;
+use crate::limits::{READ_ONLY_SESSION_MILLIS, READ_ONLY_SESSIONS};
 use crate::model::User;
 use crate::model::user::ReadOnlySession;
-
-/// Lifetime of a read-only session in milliseconds.
-const LIFETIME_MILLIS: u64 = 3_600_000;
-/// Maximum number of read-only sessions of a user. A further one replaces the oldest.
-const SESSIONS: usize = 10;
 
 /// Opens a session for the caller that can query their organization for one hour and do nothing else.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -52,9 +48,9 @@ impl Kind for Intent {
         let mut user: User = context.user(context.proposer)?.clone();
         let sessions = &mut user.read_only_sessions;
         sessions.retain(|session| session.expires > now);
-        let excess = sessions.len().saturating_add(1).saturating_sub(SESSIONS);
+        let excess = sessions.len().saturating_add(1).saturating_sub(READ_ONLY_SESSIONS);
         sessions.drain(..excess);
-        let expires = now.saturating_add(LIFETIME_MILLIS);
+        let expires = now.saturating_add(READ_ONLY_SESSION_MILLIS);
         sessions.push(ReadOnlySession { digest: Sha256::digest(token).into(), expires });
         let outcome = Outcome {
             organization_id: context.organization.id(),
