@@ -72,8 +72,8 @@ const IDENTITY: Revocation = Revocation::Of(
 /// Returns the credentials of all users, user by user, and then the open invitations. The sessions of a user come
 /// first; what has ended comes last.
 pub(crate) fn all(organization: &OrganizationDetail, now: u64) -> Vec<Credential> {
-    let uses = last_uses(organization);
-    let users = organization.users.iter().flat_map(|user| of(user, organization, &uses, now));
+    let times = last_uses(organization);
+    let users = organization.users.iter().flat_map(|user| of(user, organization, &times, now));
     let open = |one: &&Invitation| one.status == "INVITATION_STATUS_CREATED";
     users.chain(organization.invitations.iter().filter(open).map(invitation)).collect()
 }
@@ -90,13 +90,13 @@ fn last_uses(organization: &OrganizationDetail) -> Uses<'_> {
     organization.last_uses.iter().map(|one| (one.credential_id.as_str(), one.at_millis)).collect()
 }
 
-fn of(user: &User, organization: &OrganizationDetail, uses: &Uses<'_>, now: u64) -> Vec<Credential> {
+fn of(user: &User, organization: &OrganizationDetail, times: &Uses<'_>, now: u64) -> Vec<Credential> {
     let one = |kind: String, name: &str, id: String, material: &str, revocation| Credential {
         user: clean(&user.user_name),
         user_id: Some(user.user_id),
         kind,
         name: clean(name),
-        last_use: uses.get(id.as_str()).copied(),
+        last_use: times.get(id.as_str()).copied(),
         id,
         material: clean(material),
         added: None,

@@ -248,11 +248,11 @@ impl Fixture {
             user_id: Self::user(1),
             expires_at_millis: NOW + 1_800_000,
         }];
-        let used = |credential_id: String, at_millis: u64| LastUse { credential_id, at_millis };
+        let last_use = |credential_id: String, at_millis: u64| LastUse { credential_id, at_millis };
         organization.last_uses = vec![
-            used(key, NOW - 120 * 86_400_000),
-            used(ApiKeyId::from_bytes([0x41; 16]).to_string(), NOW - 180_000),
-            used("43434343aabbccdd".to_owned(), NOW - 600_000),
+            last_use(key, NOW - 120 * 86_400_000),
+            last_use(ApiKeyId::from_bytes([0x41; 16]).to_string(), NOW - 180_000),
+            last_use("43434343aabbccdd".to_owned(), NOW - 600_000),
         ];
     }
 

@@ -20,22 +20,22 @@ use crate::world::{Page, World};
 ///
 /// # Errors
 /// If the store cannot be read, or a record cannot be encoded.
-pub fn commit(world: &dyn World, uses: &[CredentialUse]) -> Result<Commit, Corrupt> {
-    let mut users: BTreeMap<(OrganizationId, UserId), Vec<(Credential, Millis)>> = BTreeMap::new();
-    for one in uses {
-        users.entry((one.organization, one.user)).or_default().push((one.credential, one.at));
+pub fn commit(world: &dyn World, waiting: &[CredentialUse]) -> Result<Commit, Corrupt> {
+    let mut by_user: BTreeMap<(OrganizationId, UserId), Vec<(Credential, Millis)>> = BTreeMap::new();
+    for one in waiting {
+        by_user.entry((one.organization, one.user)).or_default().push((one.credential, one.at));
     }
     let mut commit = Commit::default();
-    for ((organization, user), uses) in users {
+    for ((organization, id), times) in by_user {
         // The uses in an organization that cannot be read do not keep those in others from being recorded.
         let Ok(Some(snapshot)) = world.organization(organization) else { continue };
-        let Some(user) = snapshot.user(user) else { continue };
+        let Some(user) = snapshot.user(id) else { continue };
         let key = sign_in::last_uses(organization, user.id);
         let mut record = match world.records().read(&key)? {
             Some(bytes) => LastUses::decode(&bytes)?,
             None => LastUses::default(),
         };
-        if record.update(user, uses) {
+        if record.update(user, times) {
             commit.must_not_exist.push(layout::deleted_user(organization, user.id));
             commit.writes.push(Write::put(key, &record)?);
         }
@@ -50,10 +50,10 @@ pub fn commit(world: &dyn World, uses: &[CredentialUse]) -> Result<Commit, Corru
 /// If the store cannot be read.
 pub fn of_organization(world: &dyn World, organization: &Organization) -> Result<Vec<LastUse>, Corrupt> {
     let rows = (world.limits().rows_per_answer / 2).max(1);
-    let users = organization.users().count().clamp(1, rows);
+    let most = organization.users().count().clamp(1, rows);
     let prefix = sign_in::last_uses_of(organization.id());
     let mut uses = Vec::new();
-    for (_, bytes) in world.records().page(Page::first(&prefix, users))? {
+    for (_, bytes) in world.records().page(Page::first(&prefix, most))? {
         let record = LastUses::decode(&bytes)?;
         uses.extend(
             record

@@ -63,7 +63,9 @@ impl LastUses {
     /// Forgets uses that could not be recorded, so that the next ones of their credentials are.
     pub fn forget(&self, uses: &[CredentialUse]) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        uses.iter().for_each(|one| state.noted.forget(&one.credential));
+        for one in uses {
+            state.noted.forget(&one.credential);
+        }
     }
 }
 
@@ -88,7 +90,9 @@ mod tests {
     fn a_credential_is_collected_once_an_hour() {
         let last_uses = LastUses::default();
         let times = [10, 11, 10 + LAST_USE_PRECISION_MILLIS - 1, 10 + LAST_USE_PRECISION_MILLIS, 5];
-        times.iter().for_each(|at| last_uses.note(&[used(1, *at)]));
+        for at in times {
+            last_uses.note(&[used(1, at)]);
+        }
         assert_eq!(last_uses.take(), [used(1, 10), used(1, 10 + LAST_USE_PRECISION_MILLIS)]);
         assert_eq!(last_uses.take(), []);
     }
@@ -105,7 +109,9 @@ mod tests {
     #[test]
     fn memory_is_bounded() {
         let last_uses = LastUses::default();
-        (0..2 * WAITING as u64).for_each(|number| last_uses.note(&[used(number, 1)]));
+        for number in 0..2 * WAITING as u64 {
+            last_uses.note(&[used(number, 1)]);
+        }
         let mut taken = 0;
         loop {
             let group = last_uses.take();

@@ -243,8 +243,8 @@ const fn widths(columns: usize) -> [usize; 4] {
 fn cells(texts: [&str; 5], columns: usize) -> String {
     let [user, kind, name, last_use, end] = texts;
     let padded = [user, kind, name, last_use].into_iter().zip(widths(columns));
-    let padded: String = padded.map(|(text, width)| format!("{} ", pad(&cut(text, width), width))).collect();
-    format!("{padded}{end}")
+    let padded: Vec<String> = padded.map(|(text, width)| pad(&cut(text, width), width)).collect();
+    format!("{} {end}", padded.join(" "))
 }
 
 fn heading(columns: usize) -> String {

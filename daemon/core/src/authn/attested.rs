@@ -59,7 +59,7 @@ impl Request<'_> {
         if !ip_allowlist::admits(home.head.ip_allowlist.as_ref(), None, self.source) {
             return Err(Denied::Address.into());
         }
-        let used = match attestation.authentication {
+        let identity = match attestation.authentication {
             Authentication::Oauth(provider) => Some(Credential::Identity(provider)),
             _ => None,
         };
@@ -67,7 +67,7 @@ impl Request<'_> {
             organization: home.id(),
             user: user.id,
             credential: *user.id.as_bytes(),
-            used,
+            used: identity,
             invitation: None,
             session_profile: None,
             is_recovery: false,

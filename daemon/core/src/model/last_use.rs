@@ -51,9 +51,9 @@ impl Record for LastUses {
 impl LastUses {
     /// Records uses, and removes credentials that the user no longer has. Returns whether a use was recorded: it is
     /// not if the recorded time is precise enough.
-    pub fn update(&mut self, user: &User, uses: impl IntoIterator<Item = (Credential, Millis)>) -> bool {
+    pub fn update(&mut self, user: &User, times: impl IntoIterator<Item = (Credential, Millis)>) -> bool {
         let mut is_changed = false;
-        for (credential, at) in uses.into_iter().filter(|(credential, _)| user.has(*credential)) {
+        for (credential, at) in times.into_iter().filter(|(credential, _)| user.has(*credential)) {
             match self.uses.iter_mut().find(|(known, _)| *known == credential) {
                 Some((_, known)) if at < known.saturating_add(LAST_USE_PRECISION_MILLIS) => {}
                 Some((_, known)) => (*known, is_changed) = (at, true),

@@ -18,8 +18,8 @@ const END: &str = "<!-- Generated to here. -->\n";
 fn lifetime(seconds: u64) -> String {
     let of = |number: u64, unit: &str| format!("{number} {unit}{}", if number == 1 { "" } else { "s" });
     match seconds {
-        _ if seconds % 3600 == 0 => of(seconds / 3600, "hour"),
-        _ if seconds % 60 == 0 => of(seconds / 60, "minute"),
+        _ if seconds.is_multiple_of(3600) => of(seconds / 3600, "hour"),
+        _ if seconds.is_multiple_of(60) => of(seconds / 60, "minute"),
         _ => of(seconds, "second"),
     }
 }

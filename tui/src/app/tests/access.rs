@@ -29,8 +29,8 @@ fn the_session_of_a_person_is_found_and_its_deletion_is_drafted() {
         assert!(shown.contains("3m ago") && shown.contains("in 10m"), "{shown}");
         assert!(shown.contains("quorate user revoke 41414141-4141-4141-4141-414141414141"), "{shown}");
         console.press(Key::Char('D'));
-        let review = console.model.review.as_ref().expect("a draft is reviewed");
-        let draft = review.review.draft.as_ref().expect("a draft");
+        let review = console.model.review.as_ref().unwrap();
+        let draft = review.review.draft.as_ref().unwrap();
         assert_eq!(draft.request.activity_type, "ACTIVITY_TYPE_DELETE_API_KEYS");
         let ids = serde_json::json!(["41414141-4141-4141-4141-414141414141"]);
         assert_eq!(draft.request.parameters["apiKeyIds"], ids);
@@ -68,7 +68,7 @@ fn an_invitation_shows_whether_its_mail_arrived() {
     types(&mut console, "invitation");
     assert!(console.shown().contains("mail      delivered"), "{}", console.shown());
     console.press(Key::Char('D'));
-    let draft = console.model.review.as_ref().and_then(|open| open.review.draft.as_ref()).expect("a draft");
+    let draft = console.model.review.as_ref().and_then(|open| open.review.draft.as_ref()).unwrap();
     let id = fixture.with_all_records().invitations[0].invitation_id;
     assert_eq!(draft.request.parameters, serde_json::json!({"invitationId": id}));
 }
