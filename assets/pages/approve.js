@@ -159,10 +159,12 @@ function showChecks({ checks }) {
 function showVotes(votes) {
   const lines = votes.map((vote) => {
     const line = element("li", "", vote.error === null ? "good" : "bad");
-    const choice = vote.proposes ? "Proposal" : vote.approves ? "Approval" : "Rejection";
+    const step = vote.isAttested ? "Step of an MFA policy, no approval" : "Approval";
+    const choice = vote.proposes ? "Proposal" : vote.approves ? step : "Rejection";
     const mark = vote.error === null ? `${choice}, signature verified. ` : `${choice}, not valid: ${vote.error}. `;
     line.append(element("strong", mark), element("span", `Signed ${when(vote.signedAt)} with the key …${vote.publicKey.slice(-8)}.`));
-    const owner = `Reported by the daemon: ${vote.name || "a deleted user"} (${vote.userId})${vote.isKeyOfUser ? "" : ", who does not have this key now"}.`;
+    const key = vote.isAttested ? `, to whom a token of ${vote.attested} attested this temporary key` : vote.isKeyOfUser ? "" : ", who does not have this key now";
+    const owner = `Reported by the daemon: ${vote.name || "a deleted user"} (${vote.userId})${key}.`;
     line.append(element("span", owner, "reported"));
     if (vote.isExpired) line.append(element("span", "Older than 24 hours: it does not count anymore.", "note"));
     return line;

@@ -87,12 +87,20 @@ function leaves(value, path = "") {
   return Object.entries(value).flatMap(([name, member]) => leaves(member, path ? `${path}.${name}` : name));
 }
 
+// Returns whether a temporary key signed a vote. Such a vote is a step of an MFA policy, and no approval.
+function isAttested({ scheme }) {
+  return scheme === ATTESTED_ID_TOKEN || scheme === ATTESTED_VERIFICATION_TOKEN;
+}
+
 // Returns why a vote is not what the daemon states, or null. Throws if the browser cannot verify it.
 async function voteError(vote, proposal, activity, organization) {
   if (!(await isSigned(vote))) return "the signature does not match the signed bytes";
   if (vote.activityId !== activity.id) return "the vote belongs to another activity";
   const body = parsed(vote.message);
   if (String(body.organizationId).toLowerCase() !== organization) return "the vote was signed for another organization";
+  if (isAttested(vote) && (vote.message === proposal.message || vote.selection !== "VOTE_SELECTION_APPROVED")) {
+    return "an attested stamp only proves a step of an MFA policy";
+  }
   if (vote.message === proposal.message) {
     return vote.selection === "VOTE_SELECTION_APPROVED" ? null : "the proposal is shown as a rejection";
   }
@@ -115,6 +123,8 @@ async function examineVote(vote, proposal, activity, organization) {
     error,
     approves: vote.selection === "VOTE_SELECTION_APPROVED",
     proposes: vote.message === proposal.message,
+    isAttested: isAttested(vote),
+    attested: vote.attestation?.contact ?? vote.attestation?.identity?.issuer ?? "",
     isKeyOfUser: keys.includes(vote.publicKey),
     isExpired: Date.now() - signedAt >= VOTE_LIFE_MILLIS,
     signedAt,

@@ -120,10 +120,16 @@ async function verifyAssertion(publicKey, text, body) {
   return verifyCose(bytesOfBase64(publicKey), bytesOfBase64(assertion.signature), message);
 }
 
+// The schemes of attested stamps. A temporary key signs; the token that attested it is stored nowhere.
+const ATTESTED_ID_TOKEN = "STAMP_ATTESTED_SCHEME_P256_OIDC";
+const ATTESTED_VERIFICATION_TOKEN = "STAMP_ATTESTED_SCHEME_P256_VERIFICATION_TOKEN";
+
 // Returns whether a vote is signed by its key. Fails if the browser cannot verify its scheme.
 async function isSigned({ scheme, publicKey, signature, message }) {
   switch (scheme) {
     case "SIGNATURE_SCHEME_TK_API_P256":
+    case ATTESTED_ID_TOKEN:
+    case ATTESTED_VERIFICATION_TOKEN:
       return verifyP256(pointOf(publicKey), bytesOfHex(signature), utf8(message));
     case "SIGNATURE_SCHEME_TK_API_ED25519": {
       const key = await crypto.subtle.importKey("raw", bytesOfHex(publicKey), "Ed25519", false, ["verify"]);

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::api_error::ApiError;
 use crate::fingerprint::Fingerprint;
-use crate::ids::{ActivityId, OrganizationId, UserId, VoteId};
-use crate::wire::{Timestamp, User};
+use crate::ids::{ActivityId, OrganizationId, ProviderId, UserId, VoteId};
+use crate::wire::{AuthenticationType, Timestamp, User};
 
 /// Time for which an approval counts, in milliseconds (24 hours).
 pub const VOTE_WINDOW_MILLIS: u64 = 24 * 60 * 60 * 1000;
@@ -104,10 +104,41 @@ pub struct Vote {
     pub public_key: String,
     /// Signature of the voter's stamp, as in [`crate::stamp::Stamp::signature`].
     pub signature: String,
-    /// `SIGNATURE_SCHEME_*` of the voter's stamp.
+    /// `SIGNATURE_SCHEME_*` of the voter's stamp, or `STAMP_ATTESTED_SCHEME_*` of an attested one.
     pub scheme: String,
+    /// What the token of an attested stamp proved; absent for other stamps.
+    pub attestation: Option<VoteAttestation>,
     /// Time at which the vote was cast.
     pub created_at: Timestamp,
+}
+
+/// What the token of an attested stamp proved about the voter, as the daemon verified it. The token is stored nowhere,
+/// so nobody can verify this afterwards. The signature by the attested key can be verified.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct VoteAttestation {
+    /// How the voter authenticated.
+    #[serde(rename = "type")]
+    pub authentication_type: AuthenticationType,
+    /// Email address or phone number to which the code was sent.
+    pub contact: Option<String>,
+    /// Identity of the ID token.
+    pub identity: Option<AttestedIdentity>,
+}
+
+/// An OAuth identity that an ID token proved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AttestedIdentity {
+    /// OAuth provider of the voter.
+    pub provider_id: ProviderId,
+    /// Claim `iss`.
+    pub issuer: String,
+    /// Claim `aud`, as registered.
+    pub audience: String,
+    /// Claim `sub`.
+    pub subject: String,
 }
 
 /// An activity: one proposed action with its votes and its outcome.

@@ -72,6 +72,13 @@ impl Scheme {
             .find(|scheme| scheme.name() == name)
     }
 
+    /// Returns the scheme of attested stamps with this wire identifier.
+    pub fn attested_from_name(name: &str) -> Option<Self> {
+        [Self::AttestedIdToken, Self::AttestedVerificationToken]
+            .into_iter()
+            .find(|scheme| scheme.name() == name)
+    }
+
     /// Returns the curve of the API keys that use this scheme, or `None` if it is not one of API keys.
     pub const fn curve(self) -> Option<ApiKeyCurve> {
         match self {
@@ -141,6 +148,14 @@ pub fn verify(stamp: &Stamp, body: &[u8]) -> bool {
         && Assertion::read(signature).is_ok_and(|assertion| {
             PasskeyKey::parse(public_key).is_ok_and(|key| key.verify(&assertion, body).is_ok())
         })
+}
+
+/// Returns whether the key of a stored attested stamp signed `body`. Whose key it is, only its token proved, which is not
+/// stored.
+pub fn verify_attested(stamp: &Stamp, body: &[u8]) -> bool {
+    matches!(stamp.scheme, Scheme::AttestedIdToken | Scheme::AttestedVerificationToken)
+        && StampKey::parse(ApiKeyCurve::P256, &stamp.public_key)
+            .is_ok_and(|key| key.verify(Scheme::P256, body, &stamp.signature))
 }
 
 /// Parsed public key of an API key.

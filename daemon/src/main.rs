@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use quorated::commands::{
-    Arguments, Command, accept_clock, accept_loss, clear_ip_allowlist, dev, init, quorum_key, serve, verify,
+    Arguments, Command, accept_clock, accept_loss, clear_ip_allowlist, dev, init, quorum_key,
+    remove_mfa_policies, serve, verify,
 };
 use quorated::service::StartError;
 
@@ -34,6 +35,7 @@ async fn run(arguments: Arguments) -> Result<(), StartError> {
         Command::Serve { config } => serve::run(&config).await,
         Command::Init(arguments) => init::run(arguments).await,
         Command::ClearIpAllowlist(arguments) => clear_ip_allowlist::run(arguments).await,
+        Command::RemoveMfaPolicies(arguments) => remove_mfa_policies::run(arguments).await,
         Command::QuorumKey(arguments) => quorum_key::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
         Command::AcceptLoss(arguments) => accept_loss::run(&arguments),

@@ -1,8 +1,11 @@
-//! MFA policies over the API: an API key and a passkey, before and after a restart.
+//! MFA policies over the API: an API key and a passkey, before and after a restart, and the operator who removes the
+//! policies of a user.
 
 use quorate_tests::caller::Caller;
 use quorate_tests::daemon::{Daemon, Options};
 use quorate_tests::http::Reply;
+use quorate_tests::installation::Installation;
+use quorate_tests::keys::Key;
 use quorate_tests::passkey::Passkey;
 use serde_json::{Value, json};
 
@@ -65,4 +68,49 @@ async fn a_passkey_completes_what_an_api_key_proposed() {
     assert_eq!(wallets.as_array().expect("wallets").len(), 2);
     let listed = alice.fetch("get_user", json!({"userId": user})).await;
     assert_eq!(listed["user"]["mfaPolicies"][0]["mfaPolicyName"], "two factors");
+}
+
+#[tokio::test]
+async fn the_operator_helps_a_user_who_lost_a_passkey() {
+    const COMMAND: &str = "remove-mfa-policies";
+    let installation = Installation::new("file = \"root.key\"");
+    let key = Key::named("without a passkey");
+    let organization = installation.create_organization("team", &key).await;
+    let waiting;
+    let user;
+    {
+        let served = installation.serve().await;
+        let root = served.caller(&organization, key.clone());
+        user = root.fetch("whoami", json!({})).await["userId"].as_str().expect("an id").to_owned();
+        let new = json!({"userId": user, "authenticators": [Passkey::of("lost").registration()]});
+        root.completed("ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2", &new).await;
+        let steps = json!([{"any": [{"type": "AUTHENTICATION_TYPE_PASSKEY"}]}]);
+        let policy = json!({"userId": user, "mfaPolicyName": "passkey", "condition": "true", "order": 0,
+            "requiredAuthenticationMethods": steps});
+        let created = root.completed(CREATE, &policy).await;
+        let id = created["result"]["createMfaPolicyResult"]["mfaPolicyId"].clone();
+        let wallet = json!({"walletName": "locked", "accounts": []});
+        waiting = root.submit("ACTIVITY_TYPE_CREATE_WALLET", &wallet).await.activity_in(NEEDED);
+        let deletion = json!({"userId": user, "mfaPolicyId": id});
+        root.submit("ACTIVITY_TYPE_DELETE_MFA_POLICY", &deletion).await.activity_in(NEEDED);
+        let busy = installation.run(COMMAND, &["--organization", &organization, "--user", &user]).await;
+        assert_eq!(busy.code, 6, "{busy:#?}");
+    }
+    let unknown = "00000000-0000-4000-8000-000000000000";
+    for (organization, user) in [(unknown, user.as_str()), (&organization, unknown)] {
+        let wrong = installation.run(COMMAND, &["--organization", organization, "--user", user]).await;
+        assert_eq!((wrong.code, wrong.stderr.contains("not found")), (1, true), "{wrong:#?}");
+    }
+    for words in ["removed MFA policy", "has no MFA policies"] {
+        let run = installation.run(COMMAND, &["--organization", &organization, "--user", &user]).await;
+        assert_eq!((run.code, run.output.contains(words)), (0, true), "{run:#?}");
+    }
+    let served = installation.serve().await;
+    let root = served.caller(&organization, key);
+    let listed = root.fetch("get_user", json!({"userId": user})).await;
+    assert_eq!(listed["user"]["mfaPolicies"], json!([]));
+    let wallet = json!({"walletName": "free", "accounts": []});
+    root.completed("ACTIVITY_TYPE_CREATE_WALLET", &wallet).await;
+    // What waits needs one more approval of its proposer.
+    root.approve(&waiting["fingerprint"]).await.activity_in("COMPLETED");
 }

@@ -423,6 +423,7 @@ impl Fixture {
             public_key: stamp.public_key.clone(),
             signature: stamp.signature.clone(),
             scheme: stamp.scheme.name().to_owned(),
+            attestation: None,
             created_at: Timestamp::from_millis(cast),
         }
     }

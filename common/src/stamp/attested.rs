@@ -120,6 +120,12 @@ mod tests {
         // No registered key made it, so it is no stamp of one.
         assert!(!super::super::verify(&stored, b"body"));
         assert_eq!(Scheme::from_name(stored.scheme.name()), None);
+        assert!(super::super::verify_attested(&stored, b"body"));
+        assert!(!super::super::verify_attested(&stored, b"bodz"));
+        assert_eq!(Scheme::attested_from_name(stored.scheme.name()), Some(stored.scheme));
+        let registered = Stamp { scheme: Scheme::P256, ..stored };
+        assert!(!super::super::verify_attested(&registered, b"body"));
+        assert_eq!(Scheme::attested_from_name(Scheme::P256.name()), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Activities in answers: the stored record, joined with the users who voted.
 
-use quorate_common::activity::{Activity, Selection, Status, Vote};
+use quorate_common::activity::{Activity, Selection, Status, Vote, VoteAttestation};
 use quorate_common::api_error::ApiError;
 use quorate_common::wire::{Timestamp, User};
 use serde::Serialize;
@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::error::Corrupt;
 use crate::kinds;
-use crate::model::{ActivityRecord, Organization, VoteRecord};
+use crate::model::{ActivityRecord, AttestedProof, Organization, VoteRecord};
 
 /// The votes that the caller may cast on an activity now.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -40,6 +40,7 @@ struct ActivityRef<'a> {
     failure: Option<Failure<'a>>,
 }
 
+#[serde_with::skip_serializing_none]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct VoteRef<'a> {
@@ -52,6 +53,7 @@ struct VoteRef<'a> {
     public_key: &'a str,
     signature: &'a str,
     scheme: &'static str,
+    attestation: Option<VoteAttestation>,
     created_at: Timestamp,
 }
 
@@ -112,6 +114,7 @@ fn activity_ref<'a>(
         public_key: &vote.public_key,
         signature: &vote.signature,
         scheme: vote.scheme.name(),
+        attestation: vote.attestation.as_ref().map(AttestedProof::wire),
         created_at: Timestamp::from_millis(vote.created),
     };
     ActivityRef {
@@ -183,6 +186,7 @@ pub fn activity(record: &ActivityRecord, organization: &Organization) -> Result<
         public_key: vote.public_key.clone(),
         signature: vote.signature.clone(),
         scheme: vote.scheme.name().to_owned(),
+        attestation: vote.attestation.as_ref().map(AttestedProof::wire),
         created_at: Timestamp::from_millis(vote.created),
     };
     Ok(Activity {

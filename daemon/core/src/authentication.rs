@@ -6,8 +6,8 @@ use quorate_common::ids::{
 use quorate_common::stamp::Scheme;
 use quorate_common::wire::{AuthenticationMethod, AuthenticationType};
 
-use crate::model::one_time_code::{Claim, TokenUsage};
-use crate::model::{Millis, User};
+use crate::model::one_time_code::{Claim, Contact, TokenUsage};
+use crate::model::{AttestedProof, Millis, Organization, User};
 
 /// Id by which MFA policies name the default session profile.
 pub const DEFAULT_SESSION_PROFILE: [u8; 16] = [0; 16];
@@ -46,6 +46,34 @@ impl Authentication {
         Some(if key.is_session() { Self::Session(key.session_profile) } else { Self::ApiKey(key.id) })
     }
 
+    /// Returns what an earlier attested stamp still proves about a user. `None` once the user does not have the proven
+    /// contact or identity anymore, or the organization does not permit codes to the contact.
+    pub fn of_proof(proof: &AttestedProof, user: &User, organization: &Organization) -> Option<Self> {
+        match proof {
+            AttestedProof::Contact(contact) => {
+                let is_current =
+                    contact.is_verified_by(user) && organization.feature(contact.feature()).is_some();
+                is_current.then(|| Self::of_contact(contact))
+            }
+            AttestedProof::Identity(identity) => {
+                identity.is_of(user).then_some(Self::Oauth(identity.provider))
+            }
+        }
+    }
+
+    /// Returns what a code that was received at a contact proves.
+    const fn of_contact(contact: &Contact) -> Self {
+        match contact {
+            Contact::Email(_) => Self::EmailCode,
+            Contact::Phone(_) => Self::SmsCode,
+        }
+    }
+
+    /// Returns whether a token proves this, and no credential of the user.
+    pub const fn is_attested(self) -> bool {
+        matches!(self, Self::EmailCode | Self::SmsCode | Self::Oauth(_))
+    }
+
     /// Returns whether this proves a method that an MFA policy names.
     pub fn proves(self, method: &AuthenticationMethod) -> bool {
         let (method_type, id) = match self {
@@ -68,9 +96,19 @@ impl Authentication {
 #[derive(Debug, Clone)]
 pub struct Attestation {
     /// What was proved.
-    pub authentication: Authentication,
+    pub proof: AttestedProof,
     /// Verification token that proves it, unless an ID token does.
     pub token: Option<UsedToken>,
+}
+
+impl Attestation {
+    /// Returns what the stamp proves.
+    pub const fn authentication(&self) -> Authentication {
+        match &self.proof {
+            AttestedProof::Contact(contact) => Authentication::of_contact(contact),
+            AttestedProof::Identity(identity) => Authentication::Oauth(identity.provider),
+        }
+    }
 }
 
 /// A verification token whose use is counted.

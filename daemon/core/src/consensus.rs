@@ -8,7 +8,8 @@ use crate::authentication::Authentication;
 use crate::model::user::AUTHENTICATOR;
 use crate::model::{ActivityRecord, ApiKey, Millis, Organization, User, VoteRecord};
 
-/// An approval that counts. A user may have several, since a policy can require more than one key of a user.
+/// An approval that is live, or a proof of an MFA step. A user may have several, since a policy can require more than one
+/// key of a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approval {
     /// User who approved.
@@ -21,18 +22,24 @@ pub struct Approval {
     pub created: Millis,
 }
 
-/// Returns the approvals of an activity by current users with current credentials, in the order of the votes. They are
-/// younger than the voting window. A user may have several with the same key.
+impl Approval {
+    /// Returns whether this is an approval. An attested stamp is none: it only proves a step of an MFA policy.
+    pub fn consents(&self) -> bool {
+        !self.authentication.is_some_and(Authentication::is_attested)
+    }
+
+    /// Returns whether the user approved with a registered credential or a session. Attested stamps prove steps beside
+    /// such an approval only. A recovery key is none: it arrives in the same mailbox as codes.
+    pub fn is_by_credential(&self) -> bool {
+        self.authentication.is_some() && self.consents()
+    }
+}
+
+/// Returns the approvals of an activity by current users with current credentials, and the attested proofs of those
+/// users, in the order of the votes. They are younger than the voting window. A user may have several with the same key.
 pub fn live_approvals(activity: &ActivityRecord, organization: &Organization, now: Millis) -> Vec<Approval> {
     let approvals = activity.votes.iter().filter(|vote| vote.selection == Selection::Approved);
-    let live = approvals.filter(|vote| counts(vote, organization, now));
-    live.map(|vote| Approval {
-        user: vote.user,
-        public_key: vote.public_key.clone(),
-        authentication: authentication(vote, organization),
-        created: vote.created,
-    })
-    .collect()
+    approvals.filter_map(|vote| live_approval(vote, organization, now)).collect()
 }
 
 /// Returns one approval for each user and key, in the order of the first ones, with the time of the latest one.
@@ -50,8 +57,8 @@ pub fn one_per_key<'a>(approvals: impl IntoIterator<Item = &'a Approval>) -> Vec
 }
 
 /// Returns the users of these approvals without duplicates, in the order of their first approvals.
-pub fn users(approvals: &[Approval]) -> Vec<UserId> {
-    let mut users = Vec::with_capacity(approvals.len());
+pub fn users<'a>(approvals: impl IntoIterator<Item = &'a Approval>) -> Vec<UserId> {
+    let mut users = Vec::new();
     for approval in approvals {
         if !users.contains(&approval.user) {
             users.push(approval.user);
@@ -60,15 +67,23 @@ pub fn users(approvals: &[Approval]) -> Vec<UserId> {
     users
 }
 
-fn counts(vote: &VoteRecord, organization: &Organization, now: Millis) -> bool {
+/// Returns the approval of a vote, unless it expired, or its user lost the credential or what a token proved.
+fn live_approval(vote: &VoteRecord, organization: &Organization, now: Millis) -> Option<Approval> {
+    let user = organization.user(vote.user)?;
     let is_live = now.saturating_sub(vote.created) < VOTE_WINDOW_MILLIS;
-    let holder = organization.user(vote.user);
-    is_live && holder.is_some_and(|user| user.holds(vote.scheme, &vote.public_key))
-}
-
-/// Returns what the stamp of a vote proves about its user, who may have lost the credential since.
-fn authentication(vote: &VoteRecord, organization: &Organization) -> Option<Authentication> {
-    Authentication::of_key(organization.user(vote.user)?, vote.scheme, &vote.public_key)
+    let authentication = match &vote.attestation {
+        Some(proof) => Some(Authentication::of_proof(proof, user, organization)?),
+        None if user.holds(vote.scheme, &vote.public_key) => {
+            Authentication::of_key(user, vote.scheme, &vote.public_key)
+        }
+        None => return None,
+    };
+    is_live.then(|| Approval {
+        user: vote.user,
+        public_key: vote.public_key.clone(),
+        authentication,
+        created: vote.created,
+    })
 }
 
 /// Returns the proposer, the approvers and the users of an organization, as the policy language sees them.

@@ -1,5 +1,5 @@
 //! Changes that the operator of the service makes outside of the API: creating a top-level organization, and
-//! removing an IP allowlist that has locked out its users.
+//! removing an IP allowlist or MFA policies that have locked out users.
 
 use quorate_common::bounded::Label;
 use quorate_common::ids::OrganizationId;
@@ -26,7 +26,30 @@ pub fn clear_ip_allowlist(
     index: &IndexKey,
     now: Millis,
 ) -> Result<Commit, Corrupt> {
-    let applied = apply(organization, vec![Change::SetIpAllowlist(None)], now, index)?;
+    change(organization, Change::SetIpAllowlist(None), now, index)
+}
+
+/// Removes all MFA policies of a user. Activities that wait for steps of the user run with the next approval.
+///
+/// # Errors
+/// If a record cannot be encoded.
+pub fn remove_mfa_policies(
+    organization: &Organization,
+    user: &User,
+    index: &IndexKey,
+    now: Millis,
+) -> Result<Commit, Corrupt> {
+    let user = User { mfa_policies: Vec::new(), updated: now, ..user.clone() };
+    change(organization, Change::PutUser(user), now, index)
+}
+
+fn change(
+    organization: &Organization,
+    change: Change,
+    now: Millis,
+    index: &IndexKey,
+) -> Result<Commit, Corrupt> {
+    let applied = apply(organization, vec![change], now, index)?;
     Ok(Commit {
         expect: vec![(organization.id(), organization.head.version)],
         writes: applied.writes,

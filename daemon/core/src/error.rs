@@ -168,7 +168,9 @@ pub enum Authn {
     #[error("no user found for attested identity organizationId={0}")]
     Unattested(OrganizationId),
     /// An attested stamp is given for a request that it does not authenticate.
-    #[error("an attested stamp only opens sessions and proves who the caller is")]
+    #[error(
+        "an attested stamp only opens sessions, proves who the caller is, and proves steps of MFA policies"
+    )]
     AttestedOnly,
     /// More than one sub-organization has the credential. Contains its noun.
     #[error("more than one suborg associated with a {0}")]
@@ -219,6 +221,8 @@ pub enum Denied {
     Waiting,
     /// The proposer must prove further authentication methods, but the activity cannot wait for them.
     Authenticators,
+    /// An attested stamp does not prove the next step of an MFA policy.
+    Token,
 }
 
 /// An object that the request names and that does not exist.

@@ -38,7 +38,8 @@ pub trait Kind: Sized + 'static {
     const SCOPE: CredentialScope = CredentialScope::OrganizationAndParent;
     /// Whether users of the parent may do this in a sub-organization, as the policies of the parent allow.
     const OPEN_TO_PARENT: bool = false;
-    /// Whether an attested stamp authenticates the request: whether it only opens a session of the caller.
+    /// Whether an attested stamp authenticates the request: whether it only opens a session of the caller, or can prove a
+    /// step of an MFA policy.
     const ATTESTED: bool = false;
     /// Whether activities of this kind may wait for votes. A request with a secret among its parameters may not, see
     /// [`Self::has_secret`].

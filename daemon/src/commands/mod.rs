@@ -8,6 +8,7 @@ mod demo;
 pub mod dev;
 pub mod init;
 pub mod quorum_key;
+pub mod remove_mfa_policies;
 pub mod serve;
 pub mod verify;
 
@@ -41,6 +42,8 @@ pub enum Command {
     Init(init::InitArguments),
     /// Remove the IP allowlist of an organization whose users are all locked out
     ClearIpAllowlist(clear_ip_allowlist::ClearArguments),
+    /// Remove the MFA policies of a user who lost a required authentication method
+    RemoveMfaPolicies(remove_mfa_policies::RemoveArguments),
     /// Show the public keys with which clients verify that a bundle comes from this service
     QuorumKey(quorum_key::QuorumKeyArguments),
     /// Check that every record of the store is complete and unchanged

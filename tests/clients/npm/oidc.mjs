@@ -1,26 +1,14 @@
 // Signing in with ID tokens of a real issuer, through the clients' own methods, and by attested stamps.
 
 import { decryptCredentialBundle, generateP256KeyPair, getPublicKey, verifySessionJwtSignature } from "@turnkey/crypto";
-import { p256 } from "@noble/curves/p256";
-import { sha256 } from "@noble/hashes/sha2";
-import { bytesToHex, hexToBytes, utf8ToBytes } from "@noble/hashes/utils";
+import { bytesToHex, hexToBytes } from "@noble/hashes/utils";
+import { attested, BY_IDENTITY, nonceOf } from "./attested.mjs";
 import { client, credentials, failure, keyPair, named, plain, result } from "./watch.mjs";
 import { startIssuer } from "./issuer.mjs";
 
-const { quorumPublicKey, baseUrl, organizationId } = credentials;
+const { quorumPublicKey, organizationId } = credentials;
 
-// The nonce is the digest of the text of a public key.
-const nonceOf = (publicKey) => bytesToHex(sha256(utf8ToBytes(publicKey)));
 const whoami = async (key, organization) => plain((await client(key, organization).getWhoami()).userId);
-
-async function attested(key, token, path, body) {
-  const text = JSON.stringify(body);
-  const signature = p256.sign(sha256(utf8ToBytes(text)), hexToBytes(key.privateKey)).toDERHex();
-  const stamp = { publicKeyAttestation: token, scheme: "STAMP_ATTESTED_SCHEME_P256_OIDC", publicKey: key.publicKey, signature };
-  const headers = { "X-Stamp-Attested": Buffer.from(JSON.stringify(stamp)).toString("base64url") };
-  const answer = await fetch(`${baseUrl}/public/v1/${path}`, { method: "POST", body: text, headers });
-  return answer.json();
-}
 
 export async function oidc({ alice }) {
   const seen = {};
@@ -75,7 +63,7 @@ export async function oidc({ alice }) {
     const key = keyPair("attested key");
     const proof = await identity("nia", "ec", nonceOf(key.publicKey));
     const login = { type: "ACTIVITY_TYPE_STAMP_LOGIN", timestampMs: Date.now().toString(), organizationId, parameters: { publicKey: key.publicKey } };
-    const { activity } = await attested(key, proof, "submit/stamp_login", login);
+    const { activity } = await attested(key, BY_IDENTITY, proof, "submit/stamp_login", login);
     seen.attested = [plain(activity.organizationId), activity.status, activity.votes[0].scheme];
     seen.attestedWhoami = (await client(key, childId).getWhoami()).username;
     // The parent logs the user in at the sub-organization.
@@ -83,7 +71,7 @@ export async function oidc({ alice }) {
     const nia = await identity("nia", "ec", nonceOf(session.publicKey));
     await alice.oauthLogin({ organizationId: childId, oidcToken: nia, publicKey: session.publicKey });
     seen.child = (await client(session, childId).getWhoami()).username;
-    const refused = await attested(key, proof, "query/list_users", { organizationId: childId });
+    const refused = await attested(key, BY_IDENTITY, proof, "query/list_users", { organizationId: childId });
     seen.attestedQuery = refused.message;
     await client(key, childId).deleteSubOrganization({ organizationId: childId, deleteWithoutExport: true });
     seen.leaked = JSON.stringify(await alice.getActivities({})).includes(proof.split(".")[2]);

@@ -123,7 +123,10 @@ impl History {
         let executed = |row: &&ActivityRow| row.activity.status == Status::Completed;
         let about = |row: &&ActivityRow| mentions(&row.activity.result, policy_id);
         let activity = &self.changes.iter().filter(executed).find(about)?.activity;
-        let agreed = activity.votes.iter().filter(|vote| vote.selection == Selection::Approved);
+        let agreed = activity.votes.iter().filter(|vote| {
+            // An attested stamp proves a step of an MFA policy, and is no approval.
+            vote.selection == Selection::Approved && vote.attestation.is_none()
+        });
         let mut people: Vec<UserId> = Vec::new();
         for vote in agreed {
             if !people.contains(&vote.user_id) {

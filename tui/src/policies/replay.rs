@@ -131,7 +131,9 @@ pub(crate) fn replay(
             replay.not_evaluated = replay.not_evaluated.saturating_add(1);
             continue;
         };
-        let approvals = row.activity.votes.iter().filter(|vote| vote.selection == Selection::Approved);
+        let approvals = row.activity.votes.iter();
+        let approvals =
+            approvals.filter(|vote| vote.selection == Selection::Approved && vote.attestation.is_none());
         let approvals: Vec<_> = approvals
             .filter_map(|vote| before.approval(&vote.user_id.to_string(), Some(&vote.public_key)))
             .collect();

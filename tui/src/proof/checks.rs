@@ -133,6 +133,9 @@ fn intent(evidence: &Evidence<'_>, proposal: &Proposal, decoded: &Decoded) -> Fi
 
 fn proposer(votes: &[VoteProof]) -> Finding {
     match votes.iter().find(|vote| vote.proposes) {
+        Some(VoteProof { signed: true, attested: Some(attested), .. }) => unproven(format!(
+            "a temporary key signed the bytes; that it is the proposer's rests on the daemon's word: {attested}"
+        )),
         Some(vote) if vote.signed => verified("the proposer's signature matches the bytes"),
         _ => failed("the proposer's signature does not match the bytes"),
     }

@@ -138,6 +138,7 @@ fn unsent_activity(
         public_key: context.public_key.to_owned(),
         signature: String::new(),
         scheme: String::new(),
+        attestation: None,
         created_at: at.clone(),
     };
     Activity {

@@ -26,6 +26,13 @@ pub(super) fn signatures(votes: &[VoteProof]) -> Finding {
         return attention(format!("{expired} of {votes} expired after 24 h and no longer count"));
     }
     let counted = format!("{signed} of {} verified, by distinct users", count(votes.len(), "vote signature"));
+    let attested = votes.iter().filter(|vote| vote.attested.is_some()).count();
+    if attested > 0 {
+        let keys = if attested == 1 { "1 temporary key is" } else { "temporary keys are" };
+        return unproven(format!(
+            "{counted}; that {keys} the voter's rests on the daemon's word, since tokens are not kept"
+        ));
+    }
     match votes.iter().filter(|vote| !vote.key_confirmed).count() {
         0 => verified(counted),
         1 => unproven(format!("{counted}; the key of 1 vote was not accepted here")),

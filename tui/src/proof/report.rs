@@ -1,11 +1,11 @@
 //! The review as JSON for scripts, whose member names are stable, and as plain lines.
 
-use quorate_common::activity::Selection;
 use serde_json::{Value, json};
 
 use super::review::Review;
 use super::sentences::needs;
 use super::states::status_word;
+use super::votes::VoteProof;
 use crate::kinds::Field;
 use crate::text::{clean, clock, date_time, grouped};
 
@@ -44,10 +44,7 @@ pub(crate) fn json(review: &Review) -> Value {
             "reason": review.tally.reason,
             "policyEvaluations": review.tally.policy_evaluations,
             "expiresAtMillis": review.tally.expires_at,
-            "cast": review.votes.iter().map(|vote| json!({
-                "userId": vote.user, "userName": vote.name, "selection": vote.selection, "publicKey": vote.public_key,
-                "castMillis": vote.cast, "signed": vote.signed, "counts": vote.counts(), "expired": vote.expired, "error": vote.error, "keyConfirmed": vote.key_confirmed,
-            })).collect::<Vec<_>>(),
+            "cast": review.votes.iter().map(cast).collect::<Vec<_>>(),
         },
         "message": proposal.map(|proposal| proposal.message.as_str()),
         "failure": review.activity.failure,
@@ -55,6 +52,14 @@ pub(crate) fn json(review: &Review) -> Value {
         "blocked": review.blocked(),
         "approveRefusal": review.approval_error(),
         "rejectRefusal": review.rejection_error(),
+    })
+}
+
+fn cast(vote: &VoteProof) -> Value {
+    json!({
+        "userId": vote.user, "userName": vote.name, "selection": vote.selection, "publicKey": vote.public_key,
+        "castMillis": vote.cast, "signed": vote.signed, "counts": vote.counts(), "expired": vote.expired,
+        "error": vote.error, "keyConfirmed": vote.key_confirmed, "attested": vote.attested,
     })
 }
 
@@ -86,11 +91,11 @@ pub(crate) fn plain_text(review: &Review) -> String {
         line(format!("if sent   {}", needs(review)));
     }
     for vote in &review.votes {
-        let selection = if vote.selection == Selection::Approved { "approval" } else { "rejection" };
+        let selection = vote.noun();
         let state = vote
             .error
             .clone()
-            .unwrap_or_else(|| if vote.expired { "expired".to_owned() } else { "signature [v]".to_owned() });
+            .unwrap_or_else(|| if vote.expired { "expired".to_owned() } else { vote.verified_part() });
         let (name, cast, note) = (&vote.name, clock(vote.cast), vote.key_note());
         line(format!("vote      {selection} by {name} [s] {cast}{note}  {state}"));
     }

@@ -10,10 +10,13 @@ use serde_json::Value;
 use super::evidence::Evidence;
 use super::proposal::Proposal;
 use crate::keys::canonical;
-use crate::text::clean;
+use crate::text::{clean, quoted};
 
 /// Maximum age of a stamp when it is recorded, in milliseconds.
 const STAMP_AGE_MILLIS: u64 = 60 * 60 * 1000;
+
+/// The only type that an attested stamp may propose.
+const LOGIN: &str = "ACTIVITY_TYPE_STAMP_LOGIN";
 
 /// A vote and the result of its verification.
 #[expect(clippy::struct_excessive_bools, reason = "independent facts, each shown separately")]
@@ -40,11 +43,17 @@ pub(crate) struct VoteProof {
     pub(crate) new_key: bool,
     /// Whether the key was pinned at the first contact or accepted later.
     pub(crate) key_confirmed: bool,
+    /// What the token of an attested stamp proved, as the daemon states. The token is not part of the record, so only
+    /// the signature by the attested key is verified. Such a vote is a step of an MFA policy and no approval.
+    pub(crate) attested: Option<String>,
 }
 
 impl VoteProof {
     /// Returns a remark on the key for the end of a line, empty if nothing is remarkable.
     pub(crate) fn key_note(&self) -> &'static str {
+        if self.attested.is_some() {
+            return "";
+        }
         match (&self.error, self.new_key, self.key_confirmed) {
             (None, true, _) => ", key first seen less than a day ago [!]",
             (None, false, false) => ", key not accepted here [s]",
@@ -52,9 +61,31 @@ impl VoteProof {
         }
     }
 
+    /// Returns what the vote is, for the beginning of a line.
+    pub(crate) fn noun(&self) -> &'static str {
+        match (self.selection, &self.attested) {
+            (Selection::Approved, Some(_)) if !self.proposes => "MFA step",
+            (Selection::Approved, _) => "approval",
+            (Selection::Rejected, _) => "rejection",
+        }
+    }
+
+    /// Returns what is verified of a valid vote.
+    pub(crate) fn verified_part(&self) -> String {
+        match &self.attested {
+            None => "signature [v]".to_owned(),
+            Some(attested) => format!(
+                "signature by a temporary key [v]; that the key is theirs rests on the daemon's word: {attested} [s]"
+            ),
+        }
+    }
+
     /// Returns whether the vote is a verified approval that has not expired.
     pub(crate) fn counts(&self) -> bool {
-        self.error.is_none() && !self.expired && self.selection == Selection::Approved
+        self.attested.is_none()
+            && self.error.is_none()
+            && !self.expired
+            && self.selection == Selection::Approved
     }
 }
 
@@ -79,14 +110,16 @@ fn examine_one(evidence: &Evidence<'_>, proposal: Option<&Proposal>, vote: &Vote
     let organization = &evidence.record.organization;
     let activity = &evidence.record.row.activity;
     let proposes = Fingerprint::of(vote.message.as_bytes()) == activity.fingerprint;
-    let signed = is_signed(vote);
+    let is_attested = Scheme::attested_from_name(&vote.scheme).is_some();
+    let signed = if is_attested { is_signed_by_attested_key(vote) } else { is_signed(vote) };
     let ballot = Ballot::read(&vote.message);
     let error = if !signed {
         Some("the signature does not match the message".to_owned())
     } else if vote.activity_id != activity.id {
         Some("the vote belongs to another activity".to_owned())
     } else {
-        key_error(organization, vote).or_else(|| {
+        let owner_error = if is_attested { attestation_error } else { key_error };
+        owner_error(organization, vote).or_else(|| {
             ballot_error(&ballot, proposal, vote, proposes, &activity.organization_id.to_string())
         })
     };
@@ -110,6 +143,7 @@ fn examine_one(evidence: &Evidence<'_>, proposal: Option<&Proposal>, vote: &Vote
         expired,
         new_key: key.is_some_and(|key| key.is_new(evidence.now)),
         key_confirmed: key.is_some_and(|key| key.is_confirmed),
+        attested: is_attested.then(|| attested_words(vote)),
     }
 }
 
@@ -119,6 +153,46 @@ pub(super) fn is_signed(vote: &Vote) -> bool {
     let Some(scheme) = Scheme::from_name(&vote.scheme) else { return false };
     let (public_key, signature) = (vote.public_key.clone(), vote.signature.clone());
     stamp::verify(&Stamp { public_key, scheme, signature }, vote.message.as_bytes())
+}
+
+/// Returns whether the key of an attested stamp signed the message. Whose key it is, nothing in the record proves.
+fn is_signed_by_attested_key(vote: &Vote) -> bool {
+    let Some(scheme) = Scheme::attested_from_name(&vote.scheme) else { return false };
+    let (public_key, signature) = (vote.public_key.clone(), vote.signature.clone());
+    stamp::verify_attested(&Stamp { public_key, scheme, signature }, vote.message.as_bytes())
+}
+
+/// Describes what the daemon states that a token proved.
+fn attested_words(vote: &Vote) -> String {
+    let Some(attestation) = &vote.attestation else { return "nothing is stated".to_owned() };
+    match (&attestation.contact, &attestation.identity) {
+        (Some(contact), _) => format!("a code sent to {}", clean(contact)),
+        (None, Some(identity)) => {
+            format!("an ID token of {} for {}", clean(&identity.issuer), quoted(&identity.subject))
+        }
+        (None, None) => "nothing is stated".to_owned(),
+    }
+}
+
+/// Returns why what the daemon states about an attested stamp is not that of the user, as the daemon states it.
+fn attestation_error(organization: &OrganizationDetail, vote: &Vote) -> Option<String> {
+    let user = organization.users.iter().find(|known| known.user_id == vote.user_id);
+    let Some(attestation) = vote.attestation.as_ref() else {
+        return Some("the record does not state what the attested stamp proved".to_owned());
+    };
+    let is_theirs = user.is_some_and(|user| match (&attestation.contact, &attestation.identity) {
+        (Some(contact), None) => {
+            let contacts = [&user.user_email, &user.user_phone_number];
+            contacts.into_iter().flatten().any(|own| own.to_lowercase() == contact.to_lowercase())
+        }
+        (None, Some(identity)) => user.oauth_providers.iter().any(|own| {
+            own.provider_id == identity.provider_id
+                && (&own.issuer, &own.audience, &own.subject)
+                    == (&identity.issuer, &identity.audience, &identity.subject)
+        }),
+        _ => false,
+    });
+    (!is_theirs).then(|| "the attested contact or identity is not one of that user".to_owned())
 }
 
 /// Returns whether the key belongs to the user in the organization's record.
@@ -164,6 +238,10 @@ fn ballot_error(
     organization: &str,
 ) -> Option<String> {
     let error = |text: &str| Some(text.to_owned());
+    let is_attested = Scheme::attested_from_name(&vote.scheme).is_some();
+    if is_attested && (proposes && ballot.activity_type != LOGIN || vote.selection == Selection::Rejected) {
+        return error("an attested stamp only proposes a login, or proves a step of an MFA policy");
+    }
     let creates_organization = proposes && proposal.is_some_and(Proposal::creates_organization);
     if !creates_organization && !ballot.organization.eq_ignore_ascii_case(organization) {
         return error("the vote was signed for another organization");

@@ -112,6 +112,13 @@ impl Overlay {
             ));
             paragraphs.push(format!("    key        {}", proof.public_key));
             paragraphs.push(format!("    scheme     {}", clean(&vote.scheme)));
+            if let Some(attested) = &proof.attested {
+                let text = format!(
+                    "    attested   {attested} [s]. The token was verified by the daemon and is not kept: only the \
+                     signature by this key is verified here."
+                );
+                paragraphs.push(text);
+            }
             paragraphs.push(format!("    signature  {}", clean(&vote.signature)));
             paragraphs.push(format!("    message    {}", clean(&vote.message)));
         }

@@ -1,4 +1,5 @@
-//! Attested stamps: authentication by a token that proves a sign-in, for requests that open a session.
+//! Attested stamps: authentication by a token that proves a sign-in, for requests that open a session, and for steps of
+//! MFA policies.
 
 use std::sync::Arc;
 
@@ -6,15 +7,15 @@ use quorate_common::ids::OrganizationId;
 use quorate_common::stamp::{AttestationType, AttestedStamp};
 
 use super::{Authenticated, CANDIDATES};
-use crate::authentication::{Attestation, Authentication};
+use crate::authentication::Attestation;
 use crate::error::{Authn, Denied, Intent, Missing, RequestError};
 use crate::id_token::IdToken;
 use crate::make::{code_request, oidc, verification};
 use crate::model::last_use::Credential;
 use crate::model::layout::{self, Lookup};
-use crate::model::one_time_code::{Contact, OtpType};
+use crate::model::one_time_code::Contact;
 use crate::model::user::IdentityProof;
-use crate::model::{Millis, Organization, User, ip_allowlist};
+use crate::model::{AttestedProof, Millis, Organization, ProvenIdentity, User, ip_allowlist};
 use crate::view::{Caller, CredentialScope};
 use crate::world::{Page, World};
 
@@ -163,18 +164,15 @@ impl Request<'_> {
         match attested {
             Attested::Contact(proof) => {
                 code_request::check_feature(&proof.contact, home)?;
-                let authentication = match proof.contact.otp_type() {
-                    OtpType::Email => Authentication::EmailCode,
-                    OtpType::Sms => Authentication::SmsCode,
-                };
-                Ok(Attestation { authentication, token: Some(proof.token()) })
+                let token = Some(proof.token());
+                Ok(Attestation { proof: AttestedProof::Contact(proof.contact.clone()), token })
             }
             Attested::Identity(token) => {
                 let keys = self.world.issuer_keys(token.issuer(), token.key_id())?;
                 let provider = user.oauth_providers.iter().find(|one| oidc::identifies(token, one));
                 let provider = provider.filter(|_| token.is_signed(&keys, self.now));
-                let provider = provider.ok_or(Intent::OidcToken)?.id;
-                Ok(Attestation { authentication: Authentication::Oauth(provider), token: None })
+                let identity = ProvenIdentity::of(provider.ok_or(Intent::OidcToken)?);
+                Ok(Attestation { proof: AttestedProof::Identity(identity), token: None })
             }
         }
     }

@@ -140,6 +140,10 @@ fn denied(reason: &Denied) -> ApiError {
             let text = "this activity contains a secret and cannot wait for approvals; a policy must allow it without them";
             return ApiError::new(Code::PermissionDenied, text).reason("REQUEST_NOT_AUTHORIZED");
         }
+        Denied::Token => {
+            let text = "an attested stamp only proves the next step of an MFA policy, after an approval with a credential or a session of the same user";
+            return ApiError::new(Code::PermissionDenied, text).reason("REQUEST_NOT_AUTHORIZED");
+        }
         Denied::Authenticators => {
             let text = "this activity cannot wait for further authentication methods; authenticate as the MFA policy requires with the request itself";
             return ApiError::new(Code::PermissionDenied, text).reason("REQUEST_NOT_AUTHORIZED");

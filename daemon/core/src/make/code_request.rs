@@ -9,8 +9,8 @@ use crate::error::{Intent, RequestError};
 use crate::execution::Execution;
 use crate::limits::CODE_SECONDS;
 use crate::messages::{self, Branding};
+use crate::model::Organization;
 use crate::model::one_time_code::{Contact, OtpType};
-use crate::model::{FeatureName, Organization};
 use crate::params::message::SmsCustomizationParams;
 use crate::params::one_time_code::{CodeLifetime, CodeRequest};
 use crate::view::View;
@@ -50,11 +50,7 @@ pub fn check(request: &CodeRequest, view: &View<'_>) -> Result<Delivery, Request
 /// # Errors
 /// [`Intent::FeatureOff`] if it has not.
 pub fn check_feature(contact: &Contact, organization: &Organization) -> Result<(), RequestError> {
-    let feature = match contact {
-        Contact::Email(_) => FeatureName::OtpEmailAuth,
-        Contact::Phone(_) => FeatureName::SmsAuth,
-    };
-    sign_in::check_feature(feature, organization)
+    sign_in::check_feature(contact.feature(), organization)
 }
 
 /// Makes a code and sends it.

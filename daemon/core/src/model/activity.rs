@@ -8,10 +8,11 @@ use quorate_common::stamp::Scheme;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::Millis;
+use super::{AttestedProof, Millis};
 use crate::evaluation::Evaluation;
 
 /// A vote: the stamped request of the voter, byte for byte unless parts of it are masked.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VoteRecord {
     /// Id.
@@ -31,6 +32,9 @@ pub struct VoteRecord {
     pub scheme: Scheme,
     /// Signature of the stamp.
     pub signature: String,
+    /// What the token of an attested stamp proved; `None` for other stamps, and for attested ones of earlier versions,
+    /// which prove nothing.
+    pub attestation: Option<AttestedProof>,
     /// Time at which the vote was cast.
     pub created: Millis,
     /// Outcome of each policy at the time of the vote; empty if no policy was evaluated.

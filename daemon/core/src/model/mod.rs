@@ -5,6 +5,7 @@
 mod table;
 
 pub mod activity;
+pub mod attestation;
 pub mod billing;
 pub mod change;
 pub mod collection;
@@ -36,6 +37,7 @@ pub mod webhook_endpoint;
 pub mod write;
 
 pub use activity::{ActivityRecord, VoteRecord};
+pub use attestation::{AttestedProof, ProvenIdentity};
 pub use billing::PaymentMethod;
 pub use change::Change;
 pub use collection::{AnyRecord, Collection, RecordClass, RecordId, SnapshotRecord};

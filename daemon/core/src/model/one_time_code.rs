@@ -8,7 +8,7 @@ use zeroize::ZeroizeOnDrop;
 
 use super::layout::{IndexKey, Key, sign_in};
 use super::record::Record;
-use super::{Millis, User};
+use super::{FeatureName, Millis, User};
 
 /// How often a code may be tried.
 pub const ATTEMPTS: usize = 3;
@@ -28,6 +28,14 @@ impl Contact {
         match self {
             Self::Email(_) => OtpType::Email,
             Self::Phone(_) => OtpType::Sms,
+        }
+    }
+
+    /// Returns the feature that permits codes to such contacts.
+    pub const fn feature(&self) -> FeatureName {
+        match self {
+            Self::Email(_) => FeatureName::OtpEmailAuth,
+            Self::Phone(_) => FeatureName::SmsAuth,
         }
     }
 
@@ -147,7 +155,7 @@ pub enum Claim {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum TokenUsage {
-    /// A login.
+    /// A login, or a step of an MFA policy. So one code is never both a session and a further step.
     Login = 1,
     /// The creation of a sub-organization.
     SignUp = 2,

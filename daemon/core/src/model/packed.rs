@@ -1,26 +1,28 @@
 //! The packed form of an activity, since version 2 of its record: the members below in their order, in the
 //! wire format of postcard (specification 1.0). Since version 3, the policy outcomes at each vote follow
-//! them. Activities are the most numerous records, and the store writes each several times. The form is
+//! them, and since version 4, what attested stamps proved. Activities are the most numerous records, and the store writes each several times. The form is
 //! therefore compact: it omits member names, refers to parts that occur elsewhere in it, and stores hex as
 //! bytes.
 
 use quorate_common::activity::{Selection, Status};
+use quorate_common::bounded::{Email, Phone};
 use quorate_common::fingerprint::Fingerprint;
-use quorate_common::ids::{ActivityId, OrganizationId, PolicyId, UserId, VoteId};
+use quorate_common::ids::{ActivityId, OrganizationId, PolicyId, ProviderId, UserId, VoteId};
 use quorate_common::stamp::Scheme;
 use quorate_policy::decide::PolicyOutcome;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::one_time_code::Contact;
 use super::record::{Record, from_json};
-use super::{ActivityRecord, Evaluation, Millis, VoteRecord};
+use super::{ActivityRecord, AttestedProof, Evaluation, Millis, ProvenIdentity, VoteRecord};
 use crate::error::Corrupt;
 
 const DAMAGED: Corrupt = Corrupt::Record(ActivityRecord::NOUN);
 
 impl Record for ActivityRecord {
     const NOUN: &'static str = "activity";
-    const VERSION: u8 = 3;
+    const VERSION: u8 = 4;
 
     fn encode(&self) -> Result<Vec<u8>, Corrupt> {
         let messages = self.votes.iter().map(|vote| vote.message.len()).sum::<usize>();
@@ -33,8 +35,7 @@ impl Record for ActivityRecord {
 
     fn decode(bytes: &[u8]) -> Result<Self, Corrupt> {
         match bytes.split_first() {
-            Some((3, packed)) => unpack(packed, true),
-            Some((2, packed)) => unpack(packed, false),
+            Some((version @ 2..=4, packed)) => unpack(packed, *version),
             Some((1, json)) => from_json(json),
             _ => Err(Corrupt::Record(Self::NOUN)),
         }
@@ -151,6 +152,7 @@ fn vote_record(vote: &Vote<'_>) -> VoteRecord {
         public_key: vote.public_key.text(),
         scheme: vote.scheme,
         signature: vote.signature.text(),
+        attestation: None,
         created: vote.created,
         evaluations: Vec::new(),
     }
@@ -166,6 +168,56 @@ fn evaluations(record: &ActivityRecord) -> Evaluations {
     }
     let packed = |one: &Evaluation| (*one.policy.as_bytes(), one.outcome);
     record.votes.iter().map(|vote| vote.evaluations.iter().map(packed).collect()).collect()
+}
+
+/// What an attested stamp proved.
+#[derive(Serialize, Deserialize)]
+enum Attestation<'a> {
+    Email(&'a str),
+    Phone(&'a str),
+    Identity { provider: [u8; 16], issuer: &'a str, audience: &'a str, subject: &'a str },
+}
+
+/// What the attested stamps proved: the position of the vote and its proof.
+type Attestations<'a> = Vec<(usize, Attestation<'a>)>;
+
+impl<'a> Attestation<'a> {
+    fn of(proof: &'a AttestedProof) -> Self {
+        match proof {
+            AttestedProof::Contact(Contact::Email(email)) => Self::Email(email.as_str()),
+            AttestedProof::Contact(Contact::Phone(phone)) => Self::Phone(phone.as_str()),
+            AttestedProof::Identity(one) => Self::Identity {
+                provider: *one.provider.as_bytes(),
+                issuer: &one.issuer,
+                audience: &one.audience,
+                subject: &one.subject,
+            },
+        }
+    }
+
+    fn proof(&self) -> Option<AttestedProof> {
+        Some(match *self {
+            Self::Email(email) => {
+                AttestedProof::Contact(Contact::Email(Email::parse(email.to_owned()).ok()?))
+            }
+            Self::Phone(phone) => {
+                AttestedProof::Contact(Contact::Phone(Phone::parse(phone.to_owned()).ok()?))
+            }
+            Self::Identity { provider, issuer, audience, subject } => {
+                AttestedProof::Identity(ProvenIdentity {
+                    provider: ProviderId::from_bytes(provider),
+                    issuer: issuer.to_owned(),
+                    audience: audience.to_owned(),
+                    subject: subject.to_owned(),
+                })
+            }
+        })
+    }
+}
+
+fn attestations(record: &ActivityRecord) -> Attestations<'_> {
+    let votes = record.votes.iter().enumerate();
+    votes.filter_map(|(at, vote)| Some((at, Attestation::of(vote.attestation.as_ref()?)))).collect()
 }
 
 /// Appends the packed form to the bytes.
@@ -186,14 +238,20 @@ pub(super) fn pack(record: &ActivityRecord, bytes: Vec<u8>) -> Result<Vec<u8>, C
         updated: record.updated,
     };
     let bytes = postcard::to_extend(&activity, bytes).map_err(|_| DAMAGED)?;
-    postcard::to_extend(&evaluations(record), bytes).map_err(|_| DAMAGED)
+    let bytes = postcard::to_extend(&evaluations(record), bytes).map_err(|_| DAMAGED)?;
+    postcard::to_extend(&attestations(record), bytes).map_err(|_| DAMAGED)
 }
 
-/// Decodes the packed form, without trailing bytes. `evaluated` states whether policy outcomes follow it.
-pub(super) fn unpack(bytes: &[u8], evaluated: bool) -> Result<ActivityRecord, Corrupt> {
+/// Decodes a list that follows the packed form since a version; it is empty in earlier ones.
+fn list<'a, T: Deserialize<'a>>(bytes: &'a [u8], is_there: bool) -> Result<(Vec<T>, &'a [u8]), Corrupt> {
+    if is_there { postcard::take_from_bytes(bytes).map_err(|_| DAMAGED) } else { Ok((Vec::new(), bytes)) }
+}
+
+/// Decodes the packed form of a version, without trailing bytes.
+pub(super) fn unpack(bytes: &[u8], version: u8) -> Result<ActivityRecord, Corrupt> {
     let (activity, rest): (Activity<'_>, _) = postcard::take_from_bytes(bytes).map_err(|_| DAMAGED)?;
-    let (evaluations, rest): (Evaluations, _) =
-        if evaluated { postcard::take_from_bytes(rest).map_err(|_| DAMAGED)? } else { (Vec::new(), rest) };
+    let (evaluations, rest): (Evaluations, _) = list(rest, version >= 3)?;
+    let (attestations, rest): (Attestations<'_>, _) = list(rest, version >= 4)?;
     if !rest.is_empty() || evaluations.len() > activity.votes.len() {
         return Err(DAMAGED);
     }
@@ -203,6 +261,10 @@ pub(super) fn unpack(bytes: &[u8], evaluated: bool) -> Result<ActivityRecord, Co
         vote.evaluations = outcomes
             .map(|(policy, outcome)| Evaluation { policy: PolicyId::from_bytes(policy), outcome })
             .collect();
+    }
+    for (at, attestation) in attestations {
+        let vote = votes.get_mut(at).ok_or(DAMAGED)?;
+        vote.attestation = Some(attestation.proof().ok_or(DAMAGED)?);
     }
     let raw = |json: String| RawValue::from_string(json).map_err(|_| DAMAGED);
     let proposal = activity.votes.first().map_or("", |vote| vote.message);
@@ -251,6 +313,15 @@ mod tests {
             PolicyOutcome::TimeInactive,
         ];
         assert_eq!(stored(&outcomes), first(6));
+        let attested = [Scheme::AttestedIdToken, Scheme::AttestedVerificationToken];
+        assert_eq!(stored(&attested), [[5], [6]]);
+        let attestations = [
+            Attestation::Email(""),
+            Attestation::Phone(""),
+            Attestation::Identity { provider: [0; 16], issuer: "", audience: "", subject: "" },
+        ];
+        let numbers: Vec<u8> = stored(&attestations).iter().filter_map(|one| one.first().copied()).collect();
+        assert_eq!(numbers, [0, 1, 2]);
     }
 
     #[test]

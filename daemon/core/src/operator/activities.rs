@@ -181,7 +181,7 @@ fn row(
 ) -> Result<ActivityRow, RequestError> {
     let activity = answer::activity(record, organization)?;
     let Some(pending) = pending else { return Ok(ActivityRow { activity, waiting: None }) };
-    let Voters { open_to, approvals, decided } = pending.voters(record);
+    let Voters { open_to, approvals, decided, .. } = pending.voters(record);
     let counted = consensus::users(&approvals);
     let oldest = approvals.iter().map(|approval| approval.created).min();
     let reason = match decided.decision {

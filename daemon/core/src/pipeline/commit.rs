@@ -122,6 +122,7 @@ impl Submission<'_> {
             public_key: self.caller.stamp.public_key.clone(),
             scheme: self.caller.stamp.scheme,
             signature: self.caller.stamp.signature.clone(),
+            attestation: self.caller.attestation.as_ref().map(|attestation| attestation.proof.clone()),
             created: self.now,
             evaluations: Vec::new(),
         })
@@ -248,7 +249,7 @@ impl Submission<'_> {
     }
 
     /// Adds a claim, on the condition that no other request made it.
-    fn apply_claim(&self, claim: &Claim, end: Millis, commit: &mut Commit) -> Result<(), Corrupt> {
+    pub(super) fn apply_claim(&self, claim: &Claim, end: Millis, commit: &mut Commit) -> Result<(), Corrupt> {
         let key = claim.key(self.target.id(), self.world.index());
         commit.must_not_exist.push(key.clone());
         commit.writes.push(Write::mark(sign_in::due(end, &key), &[]));

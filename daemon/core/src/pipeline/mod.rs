@@ -134,7 +134,7 @@ fn run<'a>(
     let sent = SentBody::new(stamped(envelope.timestamp_ms)?, Fingerprint::of(body));
     let sent = if entry.is_per_caller() { sent.of_caller(organization, caller.user) } else { sent };
     let mut submission = Submission { world, body, kept: None, sent, caller, home, target, now };
-    if submission.caller.attestation.is_some() && !entry.attested {
+    if submission.is_attested() && !entry.attested {
         return Err(Authn::AttestedOnly.into());
     }
     submission.check_caller_organization(entry)?;
@@ -142,7 +142,9 @@ fn run<'a>(
         None => {}
         Some(ProcessedBody::Denied) => return Err(Denied::Policies(Vec::new()).into()),
         Some(ProcessedBody::Activity(known)) => {
-            if entry.is_per_caller() && known.proposer != submission.caller.user {
+            if entry.is_per_caller() && known.proposer != submission.caller.user
+                || submission.is_attested() && !submission.is_stamped_again(&known)
+            {
                 return Err(Conflict::Body.into());
             }
             // A masked body is stored as it was the first time. Any other is the same.
@@ -235,6 +237,17 @@ fn in_time(stamped: Millis, now: Millis) -> Result<(), RequestError> {
 }
 
 impl Submission<'_> {
+    /// Returns whether an attested stamp authenticates the caller.
+    fn is_attested(&self) -> bool {
+        self.caller.attestation.is_some()
+    }
+
+    /// Returns whether the same user proposed an activity with the same key. An attested stamp shows nothing else.
+    fn is_stamped_again(&self, known: &ActivityRecord) -> bool {
+        let key = &self.caller.stamp.public_key;
+        known.proposer == self.caller.user && known.votes.first().is_some_and(|vote| vote.public_key == *key)
+    }
+
     /// Refuses callers from the parent organization, unless the kind is open to them: they can query a
     /// sub-organization but not change it.
     fn check_caller_organization(&self, entry: &Entry) -> Result<(), RequestError> {

@@ -9,12 +9,12 @@ use serde_json::value::RawValue;
 use super::Envelope;
 use super::commit::Transition;
 use crate::answer::CanFlags;
-use crate::consensus::{Approval, live_approvals};
-use crate::error::{Corrupt, Denied, RequestError};
+use crate::consensus::{self, Approval, live_approvals};
+use crate::error::{Corrupt, Denied, Intent, RequestError};
 use crate::execution::Execution;
 use crate::kind::{Entry, PreparedRequest, RuleOutcome};
 use crate::kinds;
-use crate::model::{ActivityRecord, Evaluation, Millis, Organization};
+use crate::model::{ActivityRecord, ApiKey, Evaluation, FeatureName, Millis, Organization};
 use crate::policy::{self, Decided, Decision, DecisionInput, Facts, Granted, MfaState, Rule};
 use crate::view::{Caller, View};
 use crate::world::{Runtime, World};
@@ -58,6 +58,8 @@ pub struct Voters {
     pub open_to: Vec<UserId>,
     /// Approvals that currently count, see [`Decided::counted`].
     pub approvals: Vec<Approval>,
+    /// Users with a live approval by a credential or a session, which may not count yet.
+    consenting: Vec<UserId>,
     /// Decision with the approvals that currently count.
     pub decided: Decided,
 }
@@ -65,14 +67,31 @@ pub struct Voters {
 impl Voters {
     /// Returns whether another approval of the caller would make no difference to an activity with this status.
     ///
-    /// Of a user who must authenticate, only the proof of the next step does. An activity that waited for proofs, and
-    /// whose proposer now needs none, only waits for the next vote.
+    /// Of a user who must authenticate, only the proof of the next step does, and a new approval if the old one expired
+    /// and a token proves the next step. An activity that waited for proofs, and whose proposer now needs none, only waits
+    /// for the next vote.
     pub(super) fn is_repeated(&self, own: &Approval, status: Status, caller: &Caller) -> bool {
         if self.decided.must_authenticate(own.user) {
-            let mut required = self.decided.mfa.iter().filter(|one| one.user == own.user);
-            return !required.any(|one| own.authentication.is_some_and(|by| one.advances_by(by)));
+            let renews = !self.consenting.contains(&own.user);
+            return !self.proves_step(own) && !(renews && self.unmet(own.user).any(MfaState::awaits_token));
         }
         !self.accepts_proofs(own.user, status) && self.has_approved(caller)
+    }
+
+    /// Returns whether a stamp proves the next step of an MFA policy of its user.
+    fn proves_step(&self, own: &Approval) -> bool {
+        let mut unmet = self.unmet(own.user);
+        unmet.any(|one| own.authentication.is_some_and(|by| one.advances_by(by)))
+    }
+
+    /// Returns whether an attested stamp makes a difference: it proves the next step of a user who has approved with a
+    /// credential or a session.
+    pub(super) fn admits_token(&self, own: &Approval) -> bool {
+        self.consenting.contains(&own.user) && self.proves_step(own)
+    }
+
+    fn unmet(&self, user: UserId) -> impl Iterator<Item = &MfaState> {
+        self.decided.mfa.iter().filter(move |one| one.user == user && !one.is_met())
     }
 
     /// Returns whether a further approval of a user makes a difference because of MFA policies.
@@ -123,7 +142,12 @@ impl<'a> Pending<'a> {
         now: Millis,
     ) -> Result<Self, Corrupt> {
         let (entry, prepared) = proposal_of(record)?;
-        Self::new(world, entry, prepared, View::new(world, organization, record.proposer, None, now))
+        let view = View::new(world, organization, record.proposer, None, now);
+        let mut pending = Self::new(world, entry, prepared, view)?;
+        if entry.recovers() {
+            pending.error = pending.error.or_else(|| recovery_error(record, organization));
+        }
+        Ok(pending)
     }
 
     /// Returns the row of the activity type.
@@ -171,7 +195,8 @@ impl<'a> Pending<'a> {
         let counted = decided.counted(&approvals, self.view.proposer);
         let input = self.input(&counted);
         let open_to = budget.with_steps(|steps| policy::voters(&input, &decided.evaluations, users, steps));
-        Voters { open_to, approvals: counted, decided }
+        let consenting = consensus::users(approvals.iter().filter(|one| one.is_by_credential()));
+        Voters { open_to, approvals: counted, consenting, decided }
     }
 
     /// Returns what the MFA policies require of a user, or of the proposer and all users who approved.
@@ -193,6 +218,7 @@ impl<'a> Pending<'a> {
             intent: self.prepared.intent(),
             facts: &self.facts,
             proposer: self.view.proposer,
+            attested: self.entry.attested,
             approvals,
             deny_errors: self.view.deny_errors(),
             now: self.view.now,
@@ -215,6 +241,26 @@ impl<'a> Pending<'a> {
         };
         (verdict, evaluations)
     }
+}
+
+/// Returns why a recovery cannot be executed anymore, if so: its proposer lost the credential that proposed it, as with
+/// another address, or the organization does not let its users recover by mail anymore.
+fn recovery_error(record: &ActivityRecord, organization: &Organization) -> Option<RequestError> {
+    let removed = || Intent::Text("the key that proposed the recovery was removed").into();
+    let holder = record.votes.first().and_then(|vote| Some((vote, organization.user(record.proposer)?)));
+    let Some((vote, user)) = holder.filter(|(vote, user)| user.holds(vote.scheme, &vote.public_key)) else {
+        return Some(removed());
+    };
+    let mut keys = user.api_keys.iter().filter(|key| key.public_key == vote.public_key);
+    let is_off = keys.any(ApiKey::is_recovery) && !admits_recovery(organization, user.id);
+    is_off.then(|| Intent::FeatureOff(FeatureName::EmailRecovery.name()).into())
+}
+
+/// Returns whether an organization lets a user recover by mail.
+pub(super) fn admits_recovery(organization: &Organization, user: UserId) -> bool {
+    let is_on = |feature| organization.feature(feature).is_some();
+    is_on(FeatureName::EmailRecovery)
+        || organization.is_root(user) && is_on(FeatureName::RootUserEmailRecovery)
 }
 
 /// Returns `canApprove` and `canReject` of an activity for one caller.
@@ -245,7 +291,8 @@ pub(super) fn flags(
     }
     // A root user can always contribute; policies are evaluated only where they make a difference.
     let (is_root, is_own) = (organization.is_root(caller.user), record.proposer == caller.user);
-    let has_approved = || live_approvals(record, organization, now).iter().any(|own| own.user == caller.user);
+    let is_own_approval = |one: &Approval| one.user == caller.user && one.consents();
+    let has_approved = || live_approvals(record, organization, now).iter().any(is_own_approval);
     if is_root && !has_approved() {
         return Ok(CanFlags { approve: true, reject: true });
     }

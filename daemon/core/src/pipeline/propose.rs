@@ -4,14 +4,13 @@ use quorate_common::activity::Status;
 use quorate_common::catalog::{Action, Gate, Resource};
 
 use super::commit::Transition;
-use super::pending::{Pending, Verdict};
+use super::pending::{Pending, Verdict, admits_recovery};
 use super::{Attempt, Submission};
 use crate::authentication::Authentication;
 use crate::consensus::Approval;
 use crate::error::{Denied, Limit, RequestError};
 use crate::kind::{Entry, PreparedRequest};
 use crate::make::verification;
-use crate::model::FeatureName;
 use crate::model::layout;
 use crate::model::one_time_code::TokenUsage;
 use crate::view::{self, Caller, View};
@@ -98,7 +97,7 @@ impl<'a> Submission<'a> {
         entry: &Entry,
         request: &Pending<'_>,
     ) -> Result<Option<Denied>, RequestError> {
-        if self.caller.is_recovery && !(entry.recovers() && self.admits_recovery()) {
+        if self.caller.is_recovery && !(entry.recovers() && admits_recovery(&self.home, self.caller.user)) {
             return Ok(Some(Denied::RecoveryKey));
         }
         let Some(profile) = self.caller.session_profile else { return Ok(None) };
@@ -118,13 +117,6 @@ impl<'a> Submission<'a> {
         self.home.head.auth_proxy == Some(self.caller.user)
     }
 
-    /// Returns whether the organization still lets its users recover by mail.
-    fn admits_recovery(&self) -> bool {
-        let is_on = |feature| self.home.feature(feature).is_some();
-        let is_root = self.home.is_root(self.caller.user);
-        is_on(FeatureName::EmailRecovery) || is_root && is_on(FeatureName::RootUserEmailRecovery)
-    }
-
     /// Returns the view that kinds get.
     pub(super) fn view(&'a self) -> View<'a> {
         View::new(self.world, &self.target, self.caller.user, self.caller.invitation, self.now)
@@ -132,13 +124,17 @@ impl<'a> Submission<'a> {
 
     /// Returns the approval that the request itself represents.
     pub(super) fn approval(&self) -> Approval {
-        let Caller { user, stamp, .. } = &self.caller;
+        let Caller { user, stamp, attestation, .. } = &self.caller;
         let holder = self.home.user(*user);
         Approval {
             user: *user,
             public_key: stamp.public_key.clone(),
-            authentication: holder
-                .and_then(|holder| Authentication::of_key(holder, stamp.scheme, &stamp.public_key)),
+            authentication: match attestation {
+                Some(attestation) => Some(attestation.authentication()),
+                None => {
+                    holder.and_then(|holder| Authentication::of_key(holder, stamp.scheme, &stamp.public_key))
+                }
+            },
             created: self.now,
         }
     }

@@ -4,12 +4,16 @@ use quorate_common::activity::Selection;
 
 use super::commit::{Commit, Transition};
 use super::pending::Verdict;
-use super::{Attempt, Pending, Submission, in_time};
+use super::{Attempt, Pending, Submission, Voters, in_time};
+use crate::authentication::UsedToken;
 use crate::error::{Denied, Missing, RequestError};
 use crate::execution::Effects;
 use crate::kind::{Ballot, Entry, Executed, PreparedRequest, empty_object};
+use crate::make::verification;
 use crate::model::ActivityRecord;
+use crate::model::one_time_code::TokenUsage;
 use crate::records;
+use crate::view::OwnRecords;
 use crate::world::Runtime;
 
 impl Submission<'_> {
@@ -24,7 +28,7 @@ impl Submission<'_> {
         self.check_voting_key()?;
         let target = self.ballot_target(ballot)?;
         if target.status.is_terminal() {
-            return self.show(&target);
+            return if self.is_attested() { Err(Denied::Token.into()) } else { self.show(&target) };
         }
         let pending = self.pending(&target)?;
         let voters = pending.voters(&target);
@@ -35,6 +39,9 @@ impl Submission<'_> {
         if !voters.open_to.contains(&self.caller.user) && !is_proposer {
             return Err(Denied::NotAuthorized.into());
         }
+        if self.is_attested() {
+            self.check_token(&voters)?;
+        }
         let is_repeated = || voters.is_repeated(&self.approval(), target.status, &self.caller);
         if ballot.selection == Selection::Approved && is_repeated() {
             return self.answer(&target, &self.target, Some(&pending));
@@ -43,6 +50,9 @@ impl Submission<'_> {
         let executed = Executed { result: empty_object(), shown_once: None };
         let voted = Transition::Completed(executed, Effects::default());
         let mut commit = self.commit();
+        if let Some(token) = self.token() {
+            self.apply_claim(&token.claim(TokenUsage::Login), token.ends, &mut commit)?;
+        }
         let attempt = match ballot.selection {
             Selection::Approved => {
                 let (target, pending) = self.approve(target, pending, &mut commit, runtime)?;
@@ -56,6 +66,22 @@ impl Submission<'_> {
             }
         };
         Ok(attempt.with(commit))
+    }
+
+    /// Returns the verification token of an attested stamp.
+    fn token(&self) -> Option<UsedToken> {
+        self.caller.attestation.as_ref().and_then(|attestation| attestation.token)
+    }
+
+    /// Refuses an attested stamp, unless it proves the next step of an MFA policy of a user who has approved already, and
+    /// its verification token was neither used for a step nor for a login.
+    fn check_token(&self, voters: &Voters) -> Result<(), RequestError> {
+        if !voters.admits_token(&self.approval()) {
+            return Err(Denied::Token.into());
+        }
+        let Some(token) = self.token() else { return Ok(()) };
+        let records = OwnRecords::of(self.world, self.target.id());
+        verification::check_unused(&token, TokenUsage::Login, records)
     }
 
     /// Refuses votes by recovery keys, also on recoveries.

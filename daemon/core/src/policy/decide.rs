@@ -60,9 +60,10 @@ impl Decided {
     }
 
     /// Returns the approvals that count, one for each user and key: those of users who meet their MFA policies, and
-    /// those of the proposer, without whom nothing runs.
+    /// those of the proposer, without whom nothing runs. What only proves a step of an MFA policy is no approval.
     pub fn counted(&self, approvals: &[Approval], proposer: UserId) -> Vec<Approval> {
-        let counts = |one: &&Approval| one.user == proposer || !self.must_authenticate(one.user);
+        let counts =
+            |one: &&Approval| one.consents() && (one.user == proposer || !self.must_authenticate(one.user));
         consensus::one_per_key(approvals.iter().filter(counts))
     }
 }

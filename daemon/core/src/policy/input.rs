@@ -30,8 +30,10 @@ pub struct DecisionInput<'a> {
     pub facts: &'a Facts,
     /// Proposer of the activity.
     pub proposer: UserId,
-    /// Approvals by current users with current credentials, including the proposer's own, in their order. Those of
-    /// another user count once that user meets their MFA policies.
+    /// Whether an attested stamp authenticates a proposal of this kind.
+    pub attested: bool,
+    /// Approvals by current users with current credentials, including the proposer's own, and attested proofs of these
+    /// users, in their order. Those of another user count once that user meets their MFA policies.
     pub approvals: &'a [Approval],
     /// How errors of denying policies are handled.
     pub deny_errors: DenyErrors,

@@ -4,11 +4,12 @@
 //! condition cannot be evaluated applies as well, in addition to the first one that certainly does: otherwise a request
 //! on which a condition fails could need less than one on which it does not.
 //!
-//! Each stamp proves at most the next step of a policy, and each credential at most one step.
+//! Each stamp proves at most the next step of a policy, and each credential at most one step. An attested stamp proves a
+//! step only beside an approval of the same user with a credential or a session, unless it is the proposal itself.
 
 use quorate_common::bounded::AtMost;
 use quorate_common::ids::{MfaPolicyId, UserId};
-use quorate_common::wire::{AuthenticationMethod, MfaStatus};
+use quorate_common::wire::{AuthenticationMethod, AuthenticationType, MfaStatus};
 use quorate_policy::Budget;
 use quorate_policy::decide::PolicyOutcome;
 
@@ -51,6 +52,12 @@ impl MfaState {
         self.proof(by).is_some()
     }
 
+    /// Returns whether an attested stamp can prove the next step.
+    pub fn awaits_token(&self) -> bool {
+        let step = self.steps.get(self.proven.len());
+        step.is_some_and(|step| step.any.iter().any(|method| needs_token(method.method_type)))
+    }
+
     fn add(&mut self, by: Authentication) {
         let proof = self.proof(by);
         self.proven.extend(proof.map(|method| (by, method)));
@@ -68,6 +75,14 @@ impl MfaState {
     }
 }
 
+/// Returns whether only the token of an attested stamp proves methods of this type.
+const fn needs_token(method_type: AuthenticationType) -> bool {
+    matches!(
+        method_type,
+        AuthenticationType::EmailOtp | AuthenticationType::SmsOtp | AuthenticationType::Oauth
+    )
+}
+
 /// Returns the states of the proposer and of all users who approved, if MFA policies apply to them.
 pub(crate) fn states(input: &DecisionInput<'_>, budget: &mut Budget) -> Vec<MfaState> {
     let mut users = consensus::users(input.approvals);
@@ -83,8 +98,10 @@ pub(crate) fn states_of(user: UserId, input: &DecisionInput<'_>, budget: &mut Bu
     if member.user.mfa_policies.is_empty() {
         return Vec::new();
     }
-    let own = input.approvals.iter().filter(|approval| approval.user == user);
-    let proofs: Vec<Authentication> = own.filter_map(|approval| approval.authentication).collect();
+    let own: Vec<_> = input.approvals.iter().filter(|approval| approval.user == user).collect();
+    let admits_tokens = input.attested || own.iter().any(|approval| approval.is_by_credential());
+    let proofs = own.into_iter().filter(|approval| admits_tokens || approval.consents());
+    let proofs: Vec<Authentication> = proofs.filter_map(|approval| approval.authentication).collect();
     let with_proofs = |policy: &MfaPolicy| {
         let mut state = MfaState::new(user, policy);
         for by in &proofs {

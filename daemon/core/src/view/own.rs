@@ -28,7 +28,8 @@ pub struct OwnRecords<'a> {
 }
 
 impl<'a> OwnRecords<'a> {
-    pub(super) fn of(world: &'a dyn World, organization: OrganizationId) -> Self {
+    /// Creates the view of one organization.
+    pub(crate) fn of(world: &'a dyn World, organization: OrganizationId) -> Self {
         Self { world, organization }
     }
 

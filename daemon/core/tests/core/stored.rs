@@ -6,23 +6,26 @@ use std::path::PathBuf;
 
 use quorate_chain::curve::Curve;
 use quorate_common::activity::Status;
+use quorate_common::bounded::{Email, Phone};
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{
-    ActivityId, EndpointId, MessageEventId, OrganizationId, PolicyId, PrivateKeyId, SecretId,
+    ActivityId, EndpointId, MessageEventId, OrganizationId, PolicyId, PrivateKeyId, ProviderId, SecretId,
     SmartContractInterfaceId, UserId, WalletAccountId, WalletId,
 };
+use quorate_common::stamp::Scheme;
 use quorate_core::error::Corrupt;
 use quorate_core::mail::Mail;
 use quorate_core::model::last_use::LastUses;
 use quorate_core::model::layout::outbox::{self, DeliveryId, Destination};
 use quorate_core::model::layout::{self, Class, IndexKey, Lookup, SecretOf, sign_in};
 use quorate_core::model::message_event::MessageEvent;
+use quorate_core::model::one_time_code::Contact;
 use quorate_core::model::organization::Head;
 use quorate_core::model::record::Record;
 use quorate_core::model::{
-    ActivityRecord, ImportTarget, InterfaceText, Invitation, Policy, Purpose, RECORDS, RecordClass,
-    RecordDigest, SessionProfile, SmartContractInterface, SnapshotRecord, Tag, User, WalletAccount,
-    WebhookEndpoint,
+    ActivityRecord, AttestedProof, ImportTarget, InterfaceText, Invitation, Policy, ProvenIdentity, Purpose,
+    RECORDS, RecordClass, RecordDigest, SessionProfile, SmartContractInterface, SnapshotRecord, Tag, User,
+    VoteRecord, WalletAccount, WebhookEndpoint,
 };
 use quorate_core::outbox::StoredDelivery;
 use quorate_core::outbox::{Delivery, EventBody, Parked};
@@ -216,6 +219,53 @@ fn packed_activities_stay_readable() {
         ActivityRecord::decode(&[b"\x02".as_slice(), &packed, b"\x00"].concat()).is_err(),
         "one byte too many"
     );
+}
+
+#[test]
+fn activities_with_attested_votes_stay_readable() {
+    let contact = |text: &str| {
+        AttestedProof::Contact(Contact::Email(Email::parse(text.to_owned()).expect("an address")))
+    };
+    let identity = AttestedProof::Identity(ProvenIdentity {
+        provider: ProviderId::from_bytes([0x77; 16]),
+        issuer: "https://issuer.example".to_owned(),
+        audience: "audience".to_owned(),
+        subject: "subject".to_owned(),
+    });
+    let phone =
+        AttestedProof::Contact(Contact::Phone(Phone::parse("+14155550100".to_owned()).expect("a number")));
+    let proofs = [None, Some(contact("owner@house.example")), Some(phone), Some(identity)];
+    let schemes = [
+        Scheme::P256,
+        Scheme::AttestedVerificationToken,
+        Scheme::AttestedVerificationToken,
+        Scheme::AttestedIdToken,
+    ];
+    let path = golden::path("vectors/records/4/activity_with_attested_votes.hex");
+    if golden::is_blessing() && !path.exists() {
+        let text = std::fs::read_to_string(vector_path(1, "activity")).expect("a fixture");
+        let mut record =
+            ActivityRecord::decode(&[b"\x01".as_slice(), text.as_bytes()].concat()).expect("version 1");
+        let first = record.votes.first().expect("a vote").clone();
+        let votes = proofs.iter().zip(schemes);
+        let votes =
+            votes.map(|(proof, scheme)| VoteRecord { attestation: proof.clone(), scheme, ..first.clone() });
+        record.votes = votes.collect();
+        let packed = record.encode().expect("encoding succeeds");
+        std::fs::create_dir_all(golden::path("vectors/records/4")).expect("the folder is created");
+        std::fs::write(&path, const_hex::encode(&packed[1..]) + "\n").expect("the file is written");
+    }
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    let packed = [b"\x04".to_vec(), const_hex::decode(text.trim()).expect("the fixture is hex")].concat();
+    let record = ActivityRecord::decode(&packed).expect("version 4");
+    let stored: Vec<_> = record.votes.iter().map(|vote| (vote.attestation.clone(), vote.scheme)).collect();
+    assert_eq!(stored, proofs.into_iter().zip(schemes).collect::<Vec<_>>());
+    assert_eq!(record.encode().expect("encoding succeeds"), packed);
+    // A version without the list has other bytes at its end, and one that names a vote that is not there is damaged.
+    assert!(ActivityRecord::decode(&[b"\x03".as_slice(), &packed[1..]].concat()).is_err());
+    for end in 1..40 {
+        assert!(ActivityRecord::decode(&packed[..packed.len() - end]).is_err(), "without {end} bytes");
+    }
 }
 
 #[test]

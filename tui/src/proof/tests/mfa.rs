@@ -1,8 +1,9 @@
 //! Reviews of activities whose users must prove further authentication methods.
 
-use quorate_common::activity::Status;
+use quorate_common::activity::{Status, Vote, VoteAttestation};
 use quorate_common::bounded::AtMost;
 use quorate_common::console::{ReviewRecord, WaitingReason};
+use quorate_common::stamp::Scheme;
 use quorate_common::wire::{
     AuthenticationMethod, AuthenticationType, MfaStatus, RequiredAuthenticationMethod,
 };
@@ -66,4 +67,86 @@ fn approvals_of_users_who_must_authenticate_are_not_counted() {
     // A daemon that counts the approval nevertheless contradicts itself.
     record.row.waiting.as_mut().unwrap().counted.push(Fixture::user(2));
     assert_eq!(mark(&fixture.review(&record, 0), "K8"), Mark::Failed);
+}
+
+/// Adds a vote of a user by a temporary key, with what the daemon states that its token proved.
+fn attest(fixture: &Fixture, record: &mut ReviewRecord, user: usize, attestation: Option<VoteAttestation>) {
+    fixture.approve(record, user);
+    let vote = record.row.activity.votes.last_mut().unwrap();
+    let stamp = Fixture::stamper(9).stamp(vote.message.as_bytes()).unwrap();
+    (vote.public_key, vote.signature) = (stamp.public_key, stamp.signature);
+    vote.scheme = Scheme::AttestedVerificationToken.name().to_owned();
+    vote.attestation = attestation;
+    // The daemon does not count it as an approval.
+    record.row.waiting.as_mut().unwrap().counted.retain(|counted| *counted != Fixture::user(user));
+}
+
+fn code(contact: &str) -> Option<VoteAttestation> {
+    let contact = Some(contact.to_owned());
+    Some(VoteAttestation { authentication_type: AuthenticationType::EmailOtp, contact, identity: None })
+}
+
+#[test]
+fn attested_votes_are_verified_as_far_as_possible_and_never_counted() {
+    let (fixture, mut record) = threshold_proposal();
+    record.organization.users[2].user_email = Some("Ana@house.example".to_owned());
+    attest(&fixture, &mut record, 2, code("ana@house.example"));
+    let review = fixture.review(&record, 0);
+    assert!(!review.blocked());
+    let vote = review.votes.last().unwrap();
+    assert_eq!((&vote.error, vote.signed, vote.counts()), (&None, true, false));
+    assert_eq!(review.tally.has(), 1);
+    let expected = "MFA step by ana [s]";
+    let text = crate::proof::plain_text(&review);
+    assert!(text.contains(expected), "{text}");
+    let expected = "signature by a temporary key [v]; that the key is theirs rests on the daemon's word: a code sent to ana@house.example [s]";
+    assert!(text.contains(expected), "{text}");
+    assert_eq!(mark(&review, "K7"), Mark::Stated);
+    let cast = &crate::proof::json(&review)["votes"]["cast"][1];
+    assert_eq!(
+        (&cast["counts"], &cast["attested"]),
+        (&false.into(), &"a code sent to ana@house.example".into())
+    );
+    // A daemon that counts it as an approval contradicts this console.
+    record.row.waiting.as_mut().unwrap().counted.push(Fixture::user(2));
+    assert_eq!(mark(&fixture.review(&record, 0), "K8"), Mark::Failed);
+}
+
+#[test]
+fn forged_attested_votes_do_not_verify() {
+    let (fixture, mut record) = threshold_proposal();
+    record.organization.users[2].user_email = Some("ana@house.example".to_owned());
+    attest(&fixture, &mut record, 2, code("ana@house.example"));
+    let check = |change: &dyn Fn(&mut Vote), expected: &str| {
+        let mut record = record.clone();
+        change(record.row.activity.votes.last_mut().unwrap());
+        let review = fixture.review(&record, 0);
+        let vote = review.votes.last().unwrap();
+        assert_eq!(vote.error.as_deref(), Some(expected));
+        assert_eq!((vote.counts(), review.tally.has()), (false, 1));
+        assert!(review.flags.iter().any(|flag| flag.name == "vote-not-counted"), "{expected}");
+    };
+    let unsigned = "the signature does not match the message";
+    check(&|vote| vote.message.push(' '), unsigned);
+    check(&|vote| vote.public_key = Fixture::stamper(1).public_key().to_owned(), unsigned);
+    let other = "the attested contact or identity is not one of that user";
+    check(&|vote| vote.attestation = code("jo@house.example"), other);
+    check(&|vote| vote.user_id = Fixture::user(0), other);
+    check(&|vote| vote.attestation = None, "the record does not state what the attested stamp proved");
+    // Its temporary key is no key of the user, so it is no stamp of one.
+    let scheme = Scheme::P256.name();
+    check(
+        &|vote| (vote.scheme, vote.attestation) = (scheme.to_owned(), None),
+        "the key is not a key of that user in this organization",
+    );
+    // Only a login is proposed by an attested stamp.
+    let (fixture, mut record) = threshold_proposal();
+    let vote = &mut record.row.activity.votes[0];
+    vote.scheme = Scheme::AttestedVerificationToken.name().to_owned();
+    vote.attestation = code("jo@house.example");
+    record.organization.users[1].user_email = Some("jo@house.example".to_owned());
+    let review = fixture.review(&record, 0);
+    let expected = "an attested stamp only proposes a login, or proves a step of an MFA policy";
+    assert_eq!(review.votes[0].error.as_deref(), Some(expected));
+    assert_eq!(review.tally.has(), 0);
 }

@@ -180,11 +180,11 @@ fn who(review: &Review, columns: usize, now: u64) -> Vec<String> {
     labelled(&mut out, "proposed", &when, columns);
     labelled(&mut out, rule, &needs(review), columns);
     for vote in &review.votes {
-        let selection = if vote.selection == Selection::Approved { "approval" } else { "REJECTION" };
+        let selection = if vote.selection == Selection::Approved { vote.noun() } else { "REJECTION" };
         let state = match (&vote.error, vote.expired) {
             (Some(error), _) => format!("[!] not counted: {error}"),
             (None, true) => "[!] expired".to_owned(),
-            (None, false) => "signature [v]".to_owned(),
+            (None, false) => vote.verified_part(),
         };
         let key = vote.key_note();
         labelled(

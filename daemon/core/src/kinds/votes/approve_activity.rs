@@ -20,6 +20,8 @@ impl Version for Intent {
 
 impl Kind for Intent {
     const GATE: Gate = Gate::Vote;
+    // As a step of an MFA policy only, see `Voters::admits_token`.
+    const ATTESTED: bool = true;
     type Plan = ();
     type Outcome = Empty;
 

@@ -145,6 +145,32 @@ fn waiting_activities_follow_the_current_policies() {
 }
 
 #[test]
+fn the_operator_removes_the_policies_of_one_user() {
+    let mut scene = Scene::new(1);
+    let (owner, admin) = (scene.owner.clone(), scene.admin.clone());
+    let condition = "activity.resource == 'WALLET'";
+    scene.require(&owner, 0, condition, &["PASSKEY"]);
+    scene.require(&owner, 1, "false", &["PASSKEY"]);
+    scene.require(&admin, 0, "false", &["API_KEY"]);
+    let waiting = scene.propose(&owner, "waiting");
+    assert_eq!(waiting.status, NEEDED);
+    let before = scene.fixture.memory.stored(scene.fixture.id);
+    let user = before.user(owner.user).expect("the user exists");
+    let index = quorate_core::world::World::index(&scene.fixture.memory);
+    let commit = quorate_core::creation::remove_mfa_policies(&before, user, index, NOW + 1);
+    let commit = commit.expect("the records encode");
+    assert!(scene.fixture.memory.try_commit(commit));
+    let after = scene.fixture.memory.stored(scene.fixture.id);
+    assert_eq!(after.head.version, before.head.version + 1);
+    let policies = |id| after.user(id).expect("the user exists").mfa_policies.len();
+    assert_eq!((policies(owner.user), policies(admin.user)), (0, 1));
+    assert_eq!(scene.propose(&owner, "free").status, COMPLETED);
+    // What waits needs one more approval of its proposer.
+    assert!(!scene.has_wallet("waiting"));
+    assert_eq!(scene.approve(&owner, &waiting, NOW + 1), COMPLETED);
+}
+
+#[test]
 fn limits_are_enforced() {
     let mut scene = Scene::new(1);
     let (owner, admin) = (scene.owner.clone(), scene.admin.clone());

@@ -1,12 +1,16 @@
 //! MFA policies: which of them apply, what proves their steps, and what waits for it.
 
 mod changes;
+mod codes;
 mod consensus;
 mod selection;
 mod steps;
+mod tokens;
 
 use quorate_common::api_error::ApiError;
 use quorate_common::fingerprint::Fingerprint;
+use quorate_common::ids::UserId;
+use quorate_core::operator;
 use serde_json::{Value, json};
 
 use crate::changes::{each, query_as_root};
@@ -147,6 +151,13 @@ impl Scene {
                 (proven, steps)
             })
             .collect()
+    }
+
+    /// Returns the users whose approvals of a waiting activity count, as the console sees them.
+    fn counted(&self, proposed: &Proposed) -> Vec<UserId> {
+        let id = proposed.id.as_str().expect("an id");
+        let record = operator::review(&self.fixture.memory, self.fixture.id, id, NOW).expect("the record");
+        record.row.waiting.expect("it waits").counted
     }
 
     fn has_wallet(&self, name: &str) -> bool {

@@ -13,14 +13,14 @@ use crate::fixture::{Fixture, NOW, Person, public_key};
 use crate::id_tokens::{ISSUER, Token};
 
 const LOGIN: &str = "ACTIVITY_TYPE_STAMP_LOGIN";
-pub(super) const BY_TOKEN: &str = "STAMP_ATTESTED_SCHEME_P256_VERIFICATION_TOKEN";
-const BY_IDENTITY: &str = "STAMP_ATTESTED_SCHEME_P256_OIDC";
+pub(crate) const BY_TOKEN: &str = "STAMP_ATTESTED_SCHEME_P256_VERIFICATION_TOKEN";
+pub(crate) const BY_IDENTITY: &str = "STAMP_ATTESTED_SCHEME_P256_OIDC";
 
 /// Number of the attested key.
 const KEY: u32 = super::TOKEN_KEY;
 
 /// Stamps a body with the key of this number, attested by a token.
-fn stamps(scheme: &str, token: &str, key: u32, body: &[u8]) -> Credentials {
+pub(crate) fn stamps(scheme: &str, token: &str, key: u32, body: &[u8]) -> Credentials {
     let mut secret = [1; 32];
     secret[..4].copy_from_slice(&key.to_be_bytes());
     let stamper = Stamper::new(ApiKeyCurve::P256, &secret).expect("a key");
@@ -240,10 +240,10 @@ fn attested_stamps_only_open_sessions() {
     assert_eq!(whoami["userId"], json!(fixture.user.user));
     let error = fixture.memory.query("list_users", &by_identity(&body), &body, NOW).expect_err("only whoami");
     assert_eq!(error.code, Code::Unauthenticated);
-    let approve = json!({"fingerprint": fixture.waiting});
+    let reject = json!({"fingerprint": fixture.waiting});
     for (activity_type, operation, parameters) in [
         ("ACTIVITY_TYPE_CREATE_USER_TAG", "create_user_tag", json!({"userTagName": "x", "userIds": []})),
-        ("ACTIVITY_TYPE_APPROVE_ACTIVITY", "approve_activity", approve),
+        ("ACTIVITY_TYPE_REJECT_ACTIVITY", "reject_activity", reject),
         ("ACTIVITY_TYPE_CREATE_READ_ONLY_SESSION", "create_read_only_session", json!({})),
     ] {
         let body = fixture.body(fixture.id, activity_type, &parameters, NOW);

@@ -24,6 +24,17 @@ fn mailed(more: &Value) -> Value {
     parameters
 }
 
+/// Mails a recovery key to a contact in the name of a root user, and returns its secret.
+pub(crate) fn recovery_key(fixture: &mut Fixture, by: &Person, email: &str) -> [u8; 32] {
+    let id = fixture.id;
+    let parameters = mailed(&json!({"email": email}));
+    let sent = submit(fixture, by, id, "INIT_USER_EMAIL_RECOVERY", &parameters, NOW).expect("a mail is sent");
+    match with_bundle(by, &mailed_bundle(&fixture.memory, &sent)).auth {
+        AuthMethod::Mailed(secret) => secret,
+        other => panic!("{other:?}"),
+    }
+}
+
 /// Returns the type of a user's newest key, and its lifetime.
 fn newest_key(fixture: &Fixture, user: &Person) -> (String, String) {
     let body = json!({"organizationId": user.home, "userId": user.user}).to_string().into_bytes();
@@ -283,6 +294,53 @@ fn a_recovery_key_ends_with_its_address_and_its_feature_and_within_a_day() {
         let recover = json!({"userId": user.user, "authenticator": samples::authenticator("recovered")});
         let recovered = submit(&mut fixture, &key, id, "RECOVER_USER", &recover, NOW);
         assert_eq!(recovered.is_ok(), change == "UPDATE_USER_NAME", "{change}: {recovered:?}");
+    }
+}
+
+#[test]
+fn a_recovery_that_waits_ends_with_its_address_and_its_feature() {
+    let changes = [
+        "UPDATE_USER_EMAIL",
+        "UPDATE_USER",
+        "REMOVE_ORGANIZATION_FEATURE",
+        "DELETE_API_KEYS",
+        "UPDATE_USER_NAME",
+    ];
+    for change in changes {
+        let mut fixture = Fixture::new(1);
+        let (id, root, user) = (fixture.id, fixture.roots[0].clone(), fixture.roots[1].clone());
+        let step = json!([{"any": [{"type": "AUTHENTICATION_TYPE_API_KEY"}]}]);
+        let policy = json!({"userId": user.user, "mfaPolicyName": "key", "condition": "activity.kind == 'RECOVER_USER'",
+            "requiredAuthenticationMethods": step, "order": 0});
+        fixture.execute("ACTIVITY_TYPE_CREATE_MFA_POLICY", &policy);
+        let key =
+            Person { auth: AuthMethod::Mailed(recovery_key(&mut fixture, &root, EMAIL)), ..user.clone() };
+        let recover = json!({"userId": user.user, "authenticator": samples::authenticator("recovered")});
+        let waits = submit(&mut fixture, &key, id, "RECOVER_USER", &recover, NOW).expect("it waits");
+        assert_eq!(waits["status"], "ACTIVITY_STATUS_AUTHENTICATORS_NEEDED");
+        let stored = fixture.memory.stored(id);
+        let newest = stored.user(user.user).and_then(|user| user.api_keys.last()).map(|key| key.id);
+        let parameters = match change {
+            "REMOVE_ORGANIZATION_FEATURE" => json!({"name": "FEATURE_NAME_EMAIL_RECOVERY"}),
+            "UPDATE_USER_NAME" => json!({"userId": user.user, "userName": "renamed"}),
+            "DELETE_API_KEYS" => json!({"userId": user.user, "apiKeyIds": [newest]}),
+            _ => json!({"userId": user.user, "userEmail": "new@house.example", "userTagIds": []}),
+        };
+        submit(&mut fixture, &root, id, change, &parameters, NOW).expect("changed");
+        let approve = json!({"fingerprint": waits["fingerprint"]});
+        let ended = submit(&mut fixture, &user, id, "APPROVE_ACTIVITY", &approve, NOW).expect("the target");
+        let (status, message) = match change {
+            "UPDATE_USER_NAME" => ("ACTIVITY_STATUS_COMPLETED", json!(null)),
+            "REMOVE_ORGANIZATION_FEATURE" => (
+                "ACTIVITY_STATUS_FAILED",
+                json!("FEATURE_NAME_EMAIL_RECOVERY is not enabled in this organization"),
+            ),
+            _ => ("ACTIVITY_STATUS_FAILED", json!("the key that proposed the recovery was removed")),
+        };
+        assert_eq!((&ended["status"], &ended["failure"]["message"]), (&json!(status), &message), "{change}");
+        let stored = fixture.memory.stored(id);
+        let has_new = stored.user(user.user).is_some_and(|user| !user.authenticators.is_empty());
+        assert_eq!(has_new, change == "UPDATE_USER_NAME", "{change}");
     }
 }
 

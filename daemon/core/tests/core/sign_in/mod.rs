@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use crate::fixture::{AuthMethod, Fixture, NOW, Person, public_key, seal_for};
 use crate::memory::Memory;
 
-mod attested;
+pub(crate) mod attested;
 mod contacts;
 mod forged_tokens;
 mod key_confusion;
@@ -28,6 +28,8 @@ mod oidc;
 mod proxy;
 mod stored;
 mod tokens;
+
+pub(crate) use mailed_keys::recovery_key;
 
 /// Number of the key that tokens are bound to.
 pub(crate) const TOKEN_KEY: u32 = 32;
@@ -136,12 +138,12 @@ fn message(memory: &Memory, activity: &Value) -> String {
 
 /// Claims of a token to sign.
 #[derive(Debug, Clone)]
-struct Claims {
-    id: u8,
-    contact: &'static str,
-    organization: OrganizationId,
-    key: Option<String>,
-    exp: TokenEnd,
+pub(crate) struct Claims {
+    pub(crate) id: u8,
+    pub(crate) contact: &'static str,
+    pub(crate) organization: OrganizationId,
+    pub(crate) key: Option<String>,
+    pub(crate) exp: TokenEnd,
 }
 
 impl Default for Claims {
@@ -158,7 +160,7 @@ impl Default for Claims {
 
 impl Claims {
     /// Signs the token with the quorum key, as `VERIFY_OTP` does.
-    fn sign(self, memory: &Memory) -> String {
+    pub(crate) fn sign(self, memory: &Memory) -> String {
         let claims = VerificationClaims {
             id: VerificationTokenId::from_bytes([self.id; 16]),
             verification_type: if self.contact.contains('@') { OtpType::Email } else { OtpType::Sms },

@@ -118,6 +118,7 @@ fn activity(signed: &Signed<'_>, body: &[u8], random: &[u8; RANDOM]) -> Result<A
         public_key: signed.members.public_key.to_owned(),
         scheme: Scheme::P256,
         signature: signed.members.signature.to_owned(),
+        attestation: None,
         created: now,
     };
     Ok(ActivityRecord {
