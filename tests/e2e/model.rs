@@ -10,6 +10,7 @@ mod comparison;
 mod decision;
 mod learning;
 mod lookups;
+mod mfa;
 mod moves;
 mod objections;
 mod play;

@@ -67,7 +67,7 @@ fn cost(organization: &Organization, decisions: u32) -> f64 {
         intent: &intent,
         facts: &facts,
         proposer: UserId::from_bytes([1; 16]),
-        attested: entry.attested,
+        is_attested: false,
         approvals: &approvals,
         deny_errors: DenyErrors::Skip,
         now: NOW,

@@ -9,6 +9,8 @@ pub(super) enum Status {
     Completed,
     Failed,
     Waits,
+    /// Waits until its proposer proves a further method.
+    NeedsProof,
     Rejected,
 }
 
@@ -45,12 +47,18 @@ pub(super) struct Vote {
 }
 
 impl Status {
+    /// Returns whether the activity waits for votes or proofs.
+    pub(super) fn waits(self) -> bool {
+        matches!(self, Self::Waits | Self::NeedsProof)
+    }
+
     /// Returns the wire name.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Completed => "ACTIVITY_STATUS_COMPLETED",
             Self::Failed => "ACTIVITY_STATUS_FAILED",
             Self::Waits => "ACTIVITY_STATUS_CONSENSUS_NEEDED",
+            Self::NeedsProof => "ACTIVITY_STATUS_AUTHENTICATORS_NEEDED",
             Self::Rejected => "ACTIVITY_STATUS_REJECTED",
         }
     }

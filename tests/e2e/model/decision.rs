@@ -36,6 +36,8 @@ pub(super) enum Consensus {
 pub(super) enum Decision {
     Allowed,
     Waits,
+    /// The proposer must prove a further method first.
+    NeedsProof,
     Denied,
 }
 
@@ -64,7 +66,7 @@ impl Condition {
         }
     }
 
-    fn holds(&self, kind: &str) -> bool {
+    pub(super) fn holds(&self, kind: &str) -> bool {
         match self {
             Self::Absent => true,
             Self::Never => false,

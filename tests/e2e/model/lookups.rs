@@ -100,6 +100,7 @@ async fn credentials_of_one(caller: &Caller, organization: &Organization, choice
         ("get_api_keys", "apiKeys"),
         ("get_authenticators", "authenticators"),
         ("get_oauth_providers", "oauthProviders"),
+        ("get_mfa_policies", "mfaPolicies"),
     ] {
         let reported = caller.fetch(query, json!({ "userId": user.id })).await;
         assert_same(query, &view[member], &Times::default().strip(&reported[member]));

@@ -6,12 +6,14 @@ mod allowlists;
 mod contract_interfaces;
 mod credentials;
 mod invitations;
+mod mfa_policies;
 mod organization;
 mod payments;
 mod people;
 mod policies;
 mod private_keys;
 mod session_profiles;
+mod sessions;
 mod signing;
 mod sub_organizations;
 mod tags;
@@ -47,6 +49,21 @@ pub(super) trait Move {
     /// Applies it to the model with the ids in the result, and asserts the other members of the result.
     fn apply(&self, organization: &mut Organization, result: &Value);
 
+    /// Returns the result as recorded.
+    fn recorded_result(&self, result: &Value) -> Value {
+        result.clone()
+    }
+
+    /// Returns whether equal bytes of another user are the same activity.
+    fn is_repeatable(&self) -> bool {
+        true
+    }
+
+    /// Returns the MFA policies of the proposer that must be met, whatever their conditions are.
+    fn guards(&self, _organization: &Organization, _proposer: &str) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Returns the sub-organization that it creates.
     fn child(&self, _result: &Value) -> Option<Organization> {
         None
@@ -79,7 +96,7 @@ pub(super) use invitations::accept;
 pub(super) type Choose = fn(&mut Chooser<'_>) -> Box<dyn Move>;
 
 /// Weight of each move.
-const CHOICES: [(usize, Choose); 50] = [
+const CHOICES: [(usize, Choose); 54] = [
     (4, tags::create),
     (5, tags::update),
     (2, tags::delete),
@@ -130,6 +147,10 @@ const CHOICES: [(usize, Choose); 50] = [
     (3, signing::sign_several),
     (5, invitations::create),
     (2, invitations::delete),
+    (8, mfa_policies::create),
+    (4, mfa_policies::update),
+    (4, mfa_policies::delete),
+    (4, sessions::create_read_only),
 ];
 
 /// First digits of all card numbers, which must not be stored.

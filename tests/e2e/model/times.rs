@@ -8,7 +8,8 @@ use serde_json::Value;
 use super::views;
 
 /// Members with an object's id, the most specific first.
-const IDS: [&str; 13] = [
+const IDS: [&str; 14] = [
+    "mfaPolicyId",
     "walletAccountId",
     "walletId",
     "apiKeyId",

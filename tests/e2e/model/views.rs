@@ -3,7 +3,8 @@
 
 use serde_json::{Value, json};
 
-use super::activities::{Activity, Status, Vote};
+use super::activities::{Activity, Vote};
+use super::mfa::MfaPolicy;
 use super::world::{Account, ApiKey, Authenticator, Organization, Policy, PrivateKey, Provider};
 use super::world::{Tag, Tagged, User, Wallet};
 
@@ -55,7 +56,7 @@ pub(super) fn user(user: &User) -> Value {
         "apiKeys": sorted(user.api_keys.iter().map(api_key)),
         "authenticators": sorted(user.authenticators.iter().map(authenticator)),
         "oauthProviders": sorted(user.providers.iter().map(provider)),
-        "mfaPolicies": [],
+        "mfaPolicies": mfa_policies(user),
     });
     if let Some(email) = &user.email {
         view["userEmail"] = json!(email);
@@ -64,6 +65,10 @@ pub(super) fn user(user: &User) -> Value {
         view["userPhoneNumber"] = json!(phone);
     }
     view
+}
+
+pub(super) fn mfa_policies(user: &User) -> Value {
+    sorted(user.mfa_policies.iter().map(MfaPolicy::json))
 }
 
 pub(super) fn api_key(key: &ApiKey) -> Value {
@@ -186,7 +191,7 @@ pub(super) fn policy(policy: &Policy) -> Value {
 
 /// Returns an activity as seen by a user who may vote or not.
 pub(super) fn activity(activity: &Activity, organization: &str, may_vote: bool, has_voted: bool) -> Value {
-    let is_open = may_vote && activity.status == Status::Waits;
+    let is_open = may_vote && activity.status.waits();
     json!({
         "id": activity.id,
         "organizationId": organization,

@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::activities::Activity;
+use super::activities::{Activity, Vote};
 use super::decision::{Condition, Consensus};
+use super::mfa::MfaPolicy;
 
 mod relatives;
 mod settings;
@@ -47,6 +48,8 @@ pub(super) struct Organization {
     /// IP allowlist of the organization.
     pub(super) allowlist: Option<Allowlist>,
     pub(super) payment_method: Option<PaymentMethod>,
+    /// Read-only sessions, the oldest first.
+    pub(super) sessions: Vec<Session>,
     /// Names with values.
     pub(super) features: BTreeMap<String, Option<String>>,
     pub(super) activities: Vec<Activity>,
@@ -66,6 +69,14 @@ pub(super) struct User {
     pub(super) api_keys: Vec<ApiKey>,
     pub(super) authenticators: Vec<Authenticator>,
     pub(super) providers: Vec<Provider>,
+    pub(super) mfa_policies: Vec<MfaPolicy>,
+}
+
+/// A read-only session of a user.
+pub(super) struct Session {
+    pub(super) user: String,
+    /// Its token, unless only another user got the answer.
+    pub(super) token: Option<String>,
 }
 
 /// An API key. Here and below, ids that no result reports are learned when first listed.
@@ -194,7 +205,12 @@ impl Organization {
 
     /// Returns whether this user approved with a current key of theirs. Other approvals do not count.
     pub(super) fn has_approved(&self, activity: &Activity, user: &str) -> bool {
-        activity.votes.iter().any(|vote| {
+        self.is_approved_by(&activity.votes, user)
+    }
+
+    /// Returns whether this user is among those who approved with a current key of theirs.
+    pub(super) fn is_approved_by(&self, votes: &[Vote], user: &str) -> bool {
+        votes.iter().any(|vote| {
             vote.is_approval
                 && vote.user == user
                 && self.holder(&vote.public_key).is_some_and(|holder| holder.id == user)
@@ -299,12 +315,13 @@ impl User {
         self.api_keys.len() + self.authenticators.len() + self.providers.len()
     }
 
-    /// Returns the known ids of the credentials.
+    /// Returns the known ids of the credentials and MFA policies, which end with the user.
     pub(super) fn credential_ids(&self) -> Vec<String> {
         let keys = self.api_keys.iter().map(|key| &key.id);
         let authenticators = self.authenticators.iter().map(|authenticator| &authenticator.id);
         let providers = self.providers.iter().map(|provider| &provider.id);
-        keys.chain(authenticators).chain(providers).flatten().cloned().collect()
+        let policies = self.mfa_policies.iter().map(|policy| policy.id.clone());
+        keys.chain(authenticators).chain(providers).flatten().cloned().chain(policies).collect()
     }
 
     /// Returns the public keys of API keys and passkeys.

@@ -31,6 +31,8 @@ pub struct Pending<'a> {
     facts: Facts,
     error: Option<RequestError>,
     view: View<'a>,
+    /// Whether an attested stamp proposes the request, which then does not wait.
+    is_attested: bool,
     /// Organization that decides: the one acted upon, or its parent.
     decider: &'a Organization,
 }
@@ -118,7 +120,13 @@ impl<'a> Pending<'a> {
         view: View<'a>,
     ) -> Result<Self, Corrupt> {
         let RuleOutcome { facts, error } = prepared.rules(&view)?;
-        Ok(Self { world, entry, prepared, facts, error, view, decider: view.organization })
+        let (is_attested, decider) = (false, view.organization);
+        Ok(Self { world, entry, prepared, facts, error, view, is_attested, decider })
+    }
+
+    /// Lets an attested stamp of the proposer prove a step by itself.
+    pub(super) fn attested(self) -> Self {
+        Self { is_attested: true, ..self }
     }
 
     /// Lets the parent decide on the request of one of its users. Their own credentials are those in the parent.
@@ -218,7 +226,7 @@ impl<'a> Pending<'a> {
             intent: self.prepared.intent(),
             facts: &self.facts,
             proposer: self.view.proposer,
-            attested: self.entry.attested,
+            is_attested: self.is_attested,
             approvals,
             deny_errors: self.view.deny_errors(),
             now: self.view.now,

@@ -29,6 +29,9 @@ impl<'a> Submission<'a> {
         if is_decided_by_parent {
             checked = checked.decided_by(&self.home);
         }
+        if self.is_attested() {
+            checked = checked.attested();
+        }
         // An invalid request is refused before policies are evaluated. A missing or conflicting object is an
         // outcome of the activity, so the caller must first be authorized to propose it.
         if let Some(invalid @ (RequestError::Intent(_) | RequestError::Unimplemented(_))) =
@@ -50,10 +53,7 @@ impl<'a> Submission<'a> {
             (None, Verdict::Allowed(Err(error))) => (Transition::failed(&error), None),
             // Only users of the organization vote on its activities, and anonymous clients must not fill the list of waiting ones.
             (None, Verdict::Waits(pending, status))
-                if is_decided_by_parent
-                    || pending.has_secret()
-                    || self.caller.attestation.is_some()
-                    || self.is_of_proxy() =>
+                if is_decided_by_parent || pending.has_secret() || self.is_attested() || self.is_of_proxy() =>
             {
                 let reason = match status {
                     Status::AuthenticatorsNeeded => Denied::Authenticators,

@@ -30,8 +30,8 @@ pub struct DecisionInput<'a> {
     pub facts: &'a Facts,
     /// Proposer of the activity.
     pub proposer: UserId,
-    /// Whether an attested stamp authenticates a proposal of this kind.
-    pub attested: bool,
+    /// Whether an attested stamp proposes the activity.
+    pub is_attested: bool,
     /// Approvals by current users with current credentials, including the proposer's own, and attested proofs of these
     /// users, in their order. Those of another user count once that user meets their MFA policies.
     pub approvals: &'a [Approval],

@@ -99,7 +99,7 @@ pub(crate) fn states_of(user: UserId, input: &DecisionInput<'_>, budget: &mut Bu
         return Vec::new();
     }
     let own: Vec<_> = input.approvals.iter().filter(|approval| approval.user == user).collect();
-    let admits_tokens = input.attested || own.iter().any(|approval| approval.is_by_credential());
+    let admits_tokens = input.is_attested || own.iter().any(|approval| approval.is_by_credential());
     let proofs = own.into_iter().filter(|approval| admits_tokens || approval.consents());
     let proofs: Vec<Authentication> = proofs.filter_map(|approval| approval.authentication).collect();
     let with_proofs = |policy: &MfaPolicy| {

@@ -304,6 +304,7 @@ impl NewUser {
             api_keys: self.keys.iter().map(|key| key.to_model(None)).collect(),
             authenticators: self.authenticators.iter().map(|one| one.to_model(None)).collect(),
             providers: self.providers.iter().map(|provider| provider.to_model(None)).collect(),
+            mfa_policies: Vec::new(),
         }
     }
 

@@ -8,8 +8,10 @@ use super::{KeyOwner, Play, Waiting};
 use crate::model::activities::{Activity, Replay, Status, Vote, activity_type, intent_name, kind};
 use crate::model::comparison;
 use crate::model::decision::{Decision, DecisionInput, decide};
+use crate::model::mfa;
 use crate::model::moves::{self, Choose, Move};
 use crate::model::objections::Code;
+use crate::model::world::Organization;
 
 /// Start of the message of a denial by policies.
 const DENIED: &str = "You don't have sufficient permissions to take this action.";
@@ -76,8 +78,9 @@ impl Play {
         reply: &Reply,
     ) {
         let organization = &self.world.organizations[position];
-        let decision =
-            self.decide(position, action.as_ref(), &proposer.user, std::slice::from_ref(&proposer.user));
+        let user = proposer.user.clone();
+        let vote = Vote { user, public_key: proposer.public_key.clone(), is_approval: true };
+        let decision = self.decide(position, action.as_ref(), &proposer.user, std::slice::from_ref(&vote));
         if decision == Decision::Allowed && self.was_deleted_before_answer(position, action.as_ref(), reply) {
             self.remove_organization(position);
             return;
@@ -87,17 +90,18 @@ impl Play {
         if decision == Decision::Denied {
             objections.denied(DENIED);
         }
-        let user = proposer.user.clone();
-        let vote = Vote { user, public_key: proposer.public_key.clone(), is_approval: true };
         let mut activity = Activity::new(action.name(), body, vote);
         if !objections.must_fail(reply.status != 200) {
             let reported = reply.activity();
             activity.id = reported["id"].as_str().map(str::to_owned);
             assert_eq!(reported["fingerprint"], activity.fingerprint());
             let index = organization.activities.len();
-            if decision == Decision::Waits {
-                reply.activity_in("CONSENSUS_NEEDED");
-                activity.status = Status::Waits;
+            if !action.is_repeatable() {
+                activity.replay = Replay::Unspecified;
+            }
+            if decision != Decision::Allowed {
+                activity.status = waiting_status(decision == Decision::NeedsProof);
+                assert_eq!(reported["status"], activity.status.name(), "{reported:#}");
                 self.waiting.push(Waiting { position, index, action, proposer });
                 self.world.organizations[position].activities.push(activity);
             } else {
@@ -116,23 +120,32 @@ impl Play {
         }
     }
 
+    /// Decides an activity with these votes.
     pub(super) fn decide(
         &self,
         position: usize,
         action: &dyn Move,
         proposer: &str,
-        approvers: &[String],
+        votes: &[Vote],
     ) -> Decision {
-        if action.is_decided_by_key() {
-            return Decision::Allowed;
-        }
+        let organization = &self.world.organizations[position];
+        let guards = guards(organization, action, proposer);
+        let request = mfa::Request { kind: kind(action.name()), proposer, guards: &guards };
+        let must_authenticate = |user: &str| mfa::must_authenticate(organization, &request, votes, user);
+        let users = organization.users.iter().map(|user| user.id.as_str());
+        let approvers = users.filter(|user| organization.is_approved_by(votes, user));
+        // Approvals of others count once their users have met their MFA policies.
+        let counted = approvers.filter(|user| *user == proposer || !must_authenticate(user));
         let input = DecisionInput {
             kind: kind(action.name()),
             proposer,
             is_own: action.owner() == Some(proposer),
-            approvers: approvers.to_vec(),
+            approvers: counted.map(str::to_owned).collect(),
         };
-        decide(&self.world.organizations[position], &input)
+        let decision =
+            if action.is_decided_by_key() { Decision::Allowed } else { decide(organization, &input) };
+        let is_denied = decision == Decision::Denied;
+        if !is_denied && must_authenticate(proposer) { Decision::NeedsProof } else { decision }
     }
 
     /// Applies a completed activity to the model.
@@ -148,7 +161,7 @@ impl Play {
         let organization = &mut self.world.organizations[position];
         let activity = &mut organization.activities[index];
         activity.status = Status::Completed;
-        activity.result = json!({ (action.result_name()): result });
+        activity.result = json!({ (action.result_name()): action.recorded_result(result) });
         action.apply(organization, result);
         if let Some(child) = action.child(result) {
             self.world.organizations.push(child);
@@ -157,6 +170,20 @@ impl Play {
             self.remove_organization(position);
         }
     }
+}
+
+/// Returns the status of an activity that waits.
+pub(super) fn waiting_status(needs_proof: bool) -> Status {
+    if needs_proof { Status::NeedsProof } else { Status::Waits }
+}
+
+/// Returns the MFA policies that the proposer must meet whatever their conditions are. An activity that breaks a rule
+/// changes none.
+pub(super) fn guards(organization: &Organization, action: &dyn Move, proposer: &str) -> Vec<String> {
+    if action.objections(organization).must_fail(false) {
+        return Vec::new();
+    }
+    action.guards(organization, proposer)
 }
 
 /// Returns whether a value contains all members of another one.
