@@ -67,12 +67,10 @@ async fn call_every_operation((name, node): (&str, &[&str])) -> Option<Value> {
     let options = Options::quorum(1, 2).with_mail(mailbox.url());
     let program = [node, &["catalogue.mjs"]].concat();
     let (_daemon, mut seen) = third_party::run_on(options, name, &program, &[mailbox.folder()]).await;
-    let receivers: Vec<_> = (0..7).flat_map(|_| mailbox.next().to).collect();
-    let signer = "signer@example.org";
-    assert_eq!(
-        receivers,
-        [signer, signer, signer, signer, signer, "newcomer@example.org", "guest@example.org"]
-    );
+    let receivers: Vec<_> = (0..9).flat_map(|_| mailbox.next().to).collect();
+    let (signer, factor) = ("signer@example.org", "factor@example.org");
+    let others = ["newcomer@example.org", factor, factor, "guest@example.org"];
+    assert_eq!(receivers, [[signer; 5].as_slice(), &others].concat());
 
     let coverage = seen["coverage"].take();
     let mut expected: Value =

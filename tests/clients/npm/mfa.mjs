@@ -4,7 +4,7 @@ import { encryptOtpCodeToBundle } from "@turnkey/crypto";
 import { attested, BY_CODE, BY_IDENTITY, nonceOf } from "./attested.mjs";
 import { startIssuer } from "./issuer.mjs";
 import { nextMail } from "./mails.mjs";
-import { client, credentials, http, keyPair, named, plain, result } from "./watch.mjs";
+import { bareHttp, client, credentials, keyPair, named, plain, result } from "./watch.mjs";
 
 const { organizationId, quorumPublicKey } = credentials;
 const contact = "factor@example.org";
@@ -93,7 +93,7 @@ async function factors(alice) {
       order: 0,
     });
     named("second factor", created.mfaPolicyId);
-    const own = http(first);
+    const own = bareHttp(first);
     const byCode = await proposeWallet(own, "by code");
     seen.proposed = byCode.status;
     const { mfaStatuses } = await client(first).getMfaStatus({ activityId: byCode.id });

@@ -68,7 +68,8 @@ function bare({ publicKey, privateKey }, organizationId = credentials.organizati
   }).apiClient();
 }
 
-const bareHttp = (key) => new TurnkeyClient({ baseUrl: credentials.baseUrl }, bare(key).stamper);
+// A client whose calls are not counted.
+export const bareHttp = (key) => new TurnkeyClient({ baseUrl: credentials.baseUrl }, bare(key).stamper);
 
 export const client = (key, organizationId) => watched("sdk-server", bare(key, organizationId));
 export const http = (key) => watched("http", bareHttp(key));
