@@ -75,7 +75,7 @@ impl Voters {
     pub(super) fn is_repeated(&self, own: &Approval, status: Status, caller: &Caller) -> bool {
         if self.decided.must_authenticate(own.user) {
             let renews = !self.consenting.contains(&own.user);
-            return !self.proves_step(own) && !(renews && self.unmet(own.user).any(MfaState::awaits_token));
+            return !(self.proves_step(own) || renews && self.unmet(own.user).any(MfaState::awaits_token));
         }
         !self.accepts_proofs(own.user, status) && self.has_approved(caller)
     }

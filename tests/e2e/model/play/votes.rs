@@ -95,7 +95,8 @@ impl Play {
             for public_key in public_keys {
                 let proves = mfa::proves_step(organization, &request, votes, (&user, &public_key));
                 let owner = KeyOwner { user: user.clone(), public_key };
-                if if is_unmet { proves } else { needs_one_more || !has_approved } {
+                let is_recorded = if is_unmet { proves } else { needs_one_more || !has_approved };
+                if is_recorded {
                     useful.push(owner);
                 } else if is_unmet {
                     useless.push(owner);

@@ -70,20 +70,20 @@ fn approvals_of_users_who_must_authenticate_are_not_counted() {
 }
 
 /// Adds a vote of a user by a temporary key, with what the daemon states that its token proved.
-fn attest(fixture: &Fixture, record: &mut ReviewRecord, user: usize, attestation: Option<VoteAttestation>) {
+fn attest(fixture: &Fixture, record: &mut ReviewRecord, user: usize, attestation: VoteAttestation) {
     fixture.approve(record, user);
     let vote = record.row.activity.votes.last_mut().unwrap();
     let stamp = Fixture::stamper(9).stamp(vote.message.as_bytes()).unwrap();
     (vote.public_key, vote.signature) = (stamp.public_key, stamp.signature);
     vote.scheme = Scheme::AttestedVerificationToken.name().to_owned();
-    vote.attestation = attestation;
+    vote.attestation = Some(attestation);
     // The daemon does not count it as an approval.
     record.row.waiting.as_mut().unwrap().counted.retain(|counted| *counted != Fixture::user(user));
 }
 
-fn code(contact: &str) -> Option<VoteAttestation> {
+fn code(contact: &str) -> VoteAttestation {
     let contact = Some(contact.to_owned());
-    Some(VoteAttestation { authentication_type: AuthenticationType::EmailOtp, contact, identity: None })
+    VoteAttestation { authentication_type: AuthenticationType::EmailOtp, contact, identity: None }
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn forged_attested_votes_do_not_verify() {
     check(&|vote| vote.message.push(' '), unsigned);
     check(&|vote| vote.public_key = Fixture::stamper(1).public_key().to_owned(), unsigned);
     let other = "the attested contact or identity is not one of that user";
-    check(&|vote| vote.attestation = code("jo@house.example"), other);
+    check(&|vote| vote.attestation = Some(code("jo@house.example")), other);
     check(&|vote| vote.user_id = Fixture::user(0), other);
     check(&|vote| vote.attestation = None, "the record does not state what the attested stamp proved");
     // Its temporary key is no key of the user, so it is no stamp of one.
@@ -143,7 +143,7 @@ fn forged_attested_votes_do_not_verify() {
     let (fixture, mut record) = threshold_proposal();
     let vote = &mut record.row.activity.votes[0];
     vote.scheme = Scheme::AttestedVerificationToken.name().to_owned();
-    vote.attestation = code("jo@house.example");
+    vote.attestation = Some(code("jo@house.example"));
     record.organization.users[1].user_email = Some("jo@house.example".to_owned());
     let review = fixture.review(&record, 0);
     let expected = "an attested stamp only proposes a login, or proves a step of an MFA policy";
