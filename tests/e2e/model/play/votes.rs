@@ -123,10 +123,10 @@ impl Play {
     /// Returns whether an approval completed the deletion of its organization and its answer was lost.
     fn was_last_approval_of_deletion(&self, which: usize, voter: &KeyOwner, reply: &Reply) -> bool {
         let Waiting { position, index, action, proposer } = &self.waiting[which];
-        let mut votes = self.world.organizations[*position].activities[*index].votes.clone();
+        let mut with_last = self.world.organizations[*position].activities[*index].votes.clone();
         let KeyOwner { user, public_key } = voter.clone();
-        votes.push(Vote { user, public_key, is_approval: true });
-        let decision = self.decide(*position, action.as_ref(), &proposer.user, &votes);
+        with_last.push(Vote { user, public_key, is_approval: true });
+        let decision = self.decide(*position, action.as_ref(), &proposer.user, &with_last);
         decision == Decision::Allowed && self.was_deleted_before_answer(*position, action.as_ref(), reply)
     }
 
