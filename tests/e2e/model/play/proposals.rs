@@ -99,14 +99,14 @@ impl Play {
             if !action.is_repeatable() {
                 activity.replay = Replay::Unspecified;
             }
-            if decision != Decision::Allowed {
+            if decision == Decision::Allowed {
+                self.world.organizations[position].activities.push(activity);
+                self.complete(position, index, action.as_ref(), &reply.activity_in("COMPLETED"));
+            } else {
                 activity.status = waiting_status(decision == Decision::NeedsProof);
                 assert_eq!(reported["status"], activity.status.name(), "{reported:#}");
                 self.waiting.push(Waiting { position, index, action, proposer });
                 self.world.organizations[position].activities.push(activity);
-            } else {
-                self.world.organizations[position].activities.push(activity);
-                self.complete(position, index, action.as_ref(), &reply.activity_in("COMPLETED"));
             }
             return;
         }
