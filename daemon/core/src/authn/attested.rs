@@ -109,7 +109,9 @@ impl Request<'_> {
     ) -> Result<Option<Arc<Organization>>, RequestError> {
         // Everybody can have the authentication proxy issue a token for a contact. It must not open the organization of
         // those who administer the proxy.
-        let is_closed = named.head.auth_proxy.is_some() && matches!(attested, Attested::Contact(_));
+        let opens_session = self.scope == CredentialScope::SubOrganizations;
+        let is_closed =
+            opens_session && named.head.auth_proxy.is_some() && matches!(attested, Attested::Contact(_));
         if !is_closed && attested.holder(&named).is_some() {
             return Ok(Some(named));
         }
