@@ -10,7 +10,7 @@ compile_error!("the feature `fail_points` is for tests: build `-p quorated` with
 
 /// Names of all fail points. A test kills the daemon at each of them.
 #[cfg(feature = "fail_points")]
-pub const NAMES: [&str; 48] = [
+pub const NAMES: [&str; 49] = [
     "answer.render",
     "answer.send",
     "attempt.decide",
@@ -40,6 +40,7 @@ pub const NAMES: [&str; 48] = [
     "mail.read",
     "mail.send",
     "mail.sent",
+    "mail.record",
     "mail.recorded",
     "outbox.read",
     "outbox.send",

@@ -14,10 +14,11 @@ pub(crate) enum DeliveryState {
     Delayed,
     Delivered,
     Bounced,
+    Expired,
 }
 
 impl DeliveryState {
-    const ALL: [Self; 4] = [Self::Queued, Self::Delayed, Self::Delivered, Self::Bounced];
+    const ALL: [Self; 5] = [Self::Queued, Self::Delayed, Self::Delivered, Self::Bounced, Self::Expired];
 
     /// Returns the type of the newest event of a message in this state, and the word for the state.
     const fn names(self) -> (&'static str, &'static str) {
@@ -26,6 +27,7 @@ impl DeliveryState {
             Self::Delayed => ("DeliveryDelay", "delayed"),
             Self::Delivered => ("Delivery", "delivered"),
             Self::Bounced => ("Bounce", "bounced"),
+            Self::Expired => ("Expired", "expired"),
         }
     }
 

@@ -32,7 +32,7 @@ pub struct MessageEvent {
     pub to_address: String,
     /// Address of the sender of a mail.
     pub from_address: Option<String>,
-    /// `Send`, `Delivery`, `DeliveryDelay` or `Bounce`.
+    /// `Send`, `Delivery`, `DeliveryDelay`, `Bounce` or `Expired`.
     pub event_type: String,
     /// Answer of the mail server or the gateway, or the reason why it did not answer; absent if the message was queued.
     pub answer: Option<String>,

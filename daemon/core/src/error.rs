@@ -326,6 +326,16 @@ pub enum Limit {
     /// Top-level organizations. Contains the limit.
     #[error("this service has reached its limit of {0} organizations (`organizations`)")]
     Organizations(usize),
+    /// Messages that wait to be sent. Contains the limit and the plural noun.
+    #[error(
+        "organization has reached its limit of {0} {1} waiting to be sent (`waiting_messages`); try again later"
+    )]
+    WaitingMessages(usize, &'static str),
+    /// Bytes of messages that wait to be sent. Contains the limit and the plural noun.
+    #[error(
+        "organization has reached its limit of {0} bytes of {1} waiting to be sent (`waiting_message_bytes`); try again later"
+    )]
+    WaitingMessageBytes(usize, &'static str),
     /// Bytes that an organization uses. Contains a noun for their use, the limit, and the setting.
     #[error("organization has reached its limit of {1} bytes of {0} (`{2}`)")]
     Bytes(&'static str, usize, &'static str),

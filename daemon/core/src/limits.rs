@@ -18,6 +18,10 @@ pub struct Limits {
     pub users: usize,
     /// Policies of an organization.
     pub policies: usize,
+    /// Mails of a top-level organization and its sub-organizations that may wait to be sent, and as many SMS.
+    pub waiting_messages: usize,
+    /// Bytes of these mails, and as many of these SMS.
+    pub waiting_message_bytes: usize,
     /// Tags of a sub-organization.
     pub child_tags: usize,
     /// Authenticators of a user.
@@ -57,6 +61,8 @@ impl Default for Limits {
             records: RecordLimits::default(),
             users: 100,
             policies: 100,
+            waiting_messages: 1000,
+            waiting_message_bytes: 16 * 1024 * 1024,
             child_tags: 10,
             authenticators: 10,
             long_lived_api_keys: 10,
@@ -76,6 +82,8 @@ impl Default for Limits {
     }
 }
 
+/// Divisor of `waiting_messages` and `waiting_message_bytes` that gives the part of one sub-organization.
+pub const MESSAGES_PART: usize = 4;
 /// Minimum of `policy_steps_per_answer`: the policy steps that one decision may take.
 pub const MIN_POLICY_STEPS: u32 = quorate_policy::DECISION_STEP_LIMIT;
 /// Total length of the texts of all smart contract interfaces of an organization, in bytes.

@@ -6,6 +6,8 @@ use zeroize::ZeroizeOnDrop;
 
 use crate::model::Millis;
 use crate::model::message_event::MessageOrigin;
+use crate::model::one_time_code::ascii_domain;
+use crate::model::queued_message::{Channel, StoredMessage};
 use crate::model::record::Record;
 
 /// A queued mail. It may contain a secret: it is sealed like every record, removed once it is sent, and wiped
@@ -35,6 +37,9 @@ pub struct Mail {
     /// Where it comes from; `None` for a mail that an earlier version queued. No events are recorded for it.
     #[zeroize(skip)]
     pub origin: Option<MessageOrigin>,
+    /// Time from which the secret in it has expired, so that it is not sent any more.
+    #[zeroize(skip)]
+    pub expires: Option<Millis>,
     /// Number of attempts so far.
     #[zeroize(skip)]
     pub attempts: u32,
@@ -55,6 +60,7 @@ impl Mail {
             from: None,
             reply_to: None,
             origin: None,
+            expires: None,
             attempts: 0,
             due: now,
         }
@@ -63,4 +69,28 @@ impl Mail {
 
 impl Record for Mail {
     const NOUN: &'static str = "mail";
+}
+
+impl StoredMessage for Mail {
+    const CHANNEL: Channel = Channel::Mail;
+
+    fn origin(&self) -> Option<MessageOrigin> {
+        self.origin
+    }
+
+    fn receiver(&self) -> String {
+        ascii_domain(&self.to)
+    }
+
+    fn schedule(&self) -> (u32, Millis) {
+        (self.attempts, self.due)
+    }
+
+    fn reschedule(&mut self, attempts: u32, due: Millis) {
+        (self.attempts, self.due) = (attempts, due);
+    }
+
+    fn expires(&self) -> Option<Millis> {
+        self.expires
+    }
 }

@@ -6,6 +6,7 @@ use zeroize::ZeroizeOnDrop;
 
 use crate::model::Millis;
 use crate::model::message_event::MessageOrigin;
+use crate::model::queued_message::{Channel, StoredMessage};
 use crate::model::record::Record;
 
 /// A queued SMS. It may contain a secret: it is sealed like every record, removed once it is sent, and wiped
@@ -21,6 +22,9 @@ pub struct Sms {
     /// Where it comes from; `None` for an SMS that an earlier version queued. No events are recorded for it.
     #[zeroize(skip)]
     pub origin: Option<MessageOrigin>,
+    /// Time from which the code in it has expired, so that it is not sent any more.
+    #[zeroize(skip)]
+    pub expires: Option<Millis>,
     /// Number of attempts so far.
     #[zeroize(skip)]
     pub attempts: u32,
@@ -32,10 +36,34 @@ pub struct Sms {
 impl Sms {
     /// Creates an SMS, to be sent at once.
     pub const fn new(to: Phone, text: String, now: Millis) -> Self {
-        Self { to, text, origin: None, attempts: 0, due: now }
+        Self { to, text, origin: None, expires: None, attempts: 0, due: now }
     }
 }
 
 impl Record for Sms {
     const NOUN: &'static str = "SMS";
+}
+
+impl StoredMessage for Sms {
+    const CHANNEL: Channel = Channel::Sms;
+
+    fn origin(&self) -> Option<MessageOrigin> {
+        self.origin
+    }
+
+    fn receiver(&self) -> String {
+        self.to.to_string()
+    }
+
+    fn schedule(&self) -> (u32, Millis) {
+        (self.attempts, self.due)
+    }
+
+    fn reschedule(&mut self, attempts: u32, due: Millis) {
+        (self.attempts, self.due) = (attempts, due);
+    }
+
+    fn expires(&self) -> Option<Millis> {
+        self.expires
+    }
 }

@@ -129,6 +129,13 @@ impl<'a> View<'a> {
         self.world.allows_sender(address)
     }
 
+    /// Returns whether the proposer may customize the sender, the logo and the link of mail: users of a top-level
+    /// organization, also in its sub-organizations.
+    pub fn allows_branding(&self) -> bool {
+        let is_child = self.organization.head.parent.is_some();
+        !is_child || self.organization.user(self.proposer).is_none() || self.world.allows_child_branding()
+    }
+
     /// Returns whether SMS can be sent.
     pub fn sends_sms(&self) -> bool {
         self.world.sends_sms()

@@ -13,6 +13,7 @@ use crate::id_token::IssuerKeys;
 use crate::interfaces::Interface;
 use crate::limits::Limits;
 use crate::model::layout::{IndexKey, Key};
+use crate::model::queued_message::{Channel, MessageUsage};
 use crate::model::{Millis, Organization};
 pub use crate::page::{Order, Page};
 use crate::signer::Signer;
@@ -149,6 +150,18 @@ pub trait World {
 
     /// Returns whether SMS can be sent.
     fn sends_sms(&self) -> bool;
+
+    /// Returns whether users of sub-organizations may customize the sender, the logo and the link of mail.
+    fn allows_child_branding(&self) -> bool;
+
+    /// Returns how many messages of a tenant wait to be sent, and how many of them are of one of its organizations. It
+    /// may not include those that were queued at the same time.
+    fn waiting_messages(
+        &self,
+        channel: Channel,
+        tenant: OrganizationId,
+        organization: OrganizationId,
+    ) -> [MessageUsage; 2];
 
     /// Returns the signing keys of an OpenID Connect issuer. They are fetched again if the key with this id is not
     /// among them, though not more often than once a minute.

@@ -181,7 +181,13 @@ fn sms(gateway: &str) -> Result<SmsSettings, StartError> {
 fn mail(server: MailServer) -> Result<MailSettings, StartError> {
     let sender = Sender::parse("Quorate DEV <quorate@localhost.localdomain>");
     let sender = sender.ok_or_else(|| StartError::Other("mail: the sender address is invalid".to_owned()))?;
-    Ok(MailSettings { server: server.plain(), sender, domains: Vec::new(), login: None })
+    Ok(MailSettings {
+        server: server.plain(),
+        sender,
+        domains: Vec::new(),
+        child_branding: false,
+        login: None,
+    })
 }
 
 fn temporary_folder() -> Result<tempfile::TempDir, StartError> {

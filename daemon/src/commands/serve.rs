@@ -63,6 +63,7 @@ fn service_settings(config: &Config) -> Result<ServiceSettings, StartError> {
             server: mail.server.clone(),
             sender: mail.sender.clone(),
             domains: mail.domains.clone(),
+            child_branding: mail.child_branding,
             login: login.transpose()?,
         })
     });

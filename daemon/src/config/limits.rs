@@ -19,6 +19,11 @@ const MOST_READERS: u32 = 64;
 /// Minimum of limits in bytes.
 const LEAST_BYTES: u32 = 64 * 1024;
 
+/// Minimum of `waiting_messages`: the mails of one request fit into the part of a sub-organization.
+const LEAST_MESSAGES: u32 = 400;
+/// Minimum of `waiting_message_bytes`.
+const LEAST_MESSAGE_BYTES: u32 = MIB;
+
 /// Maximum memory for request bodies: 1 GiB.
 const MOST_BODY_BYTES: u32 = 1024 * 1024 * 1024;
 /// Maximum for concurrent and waiting requests.
@@ -125,6 +130,12 @@ fn budgets(section: &mut Section<'_, '_>, usual: &Resources) -> Resources {
         policy_bytes: number("policy_bytes", 64 * KIB..=64 * MIB, usual.policy_bytes),
         snapshot_bytes: number("snapshot_bytes", MIB..=1024 * MIB, usual.snapshot_bytes),
         cache_bytes: number("cache_bytes", 16 * MIB..=u32::MAX, usual.cache_bytes),
+        waiting_messages: number("waiting_messages", LEAST_MESSAGES..=MOST, usual.waiting_messages),
+        waiting_message_bytes: number(
+            "waiting_message_bytes",
+            LEAST_MESSAGE_BYTES..=u32::MAX,
+            usual.waiting_message_bytes,
+        ),
         rows_per_answer: number("rows_per_answer", LEAST_ROWS..=100 * MOST_TRAFFIC, usual.rows_per_answer),
         readers_per_organization: number(
             "readers_per_organization",

@@ -15,6 +15,8 @@ pub struct Mail {
     pub sender: Sender,
     /// Domains that mail may be sent from, besides the sender address.
     pub domains: Vec<SenderDomain>,
+    /// Whether users of sub-organizations may customize the sender, the logo and the link of mail.
+    pub child_branding: bool,
     /// User name and password file, if the server requires a login.
     pub login: Option<(String, PathBuf)>,
 }
@@ -26,6 +28,7 @@ pub(super) fn read(section: &mut Section<'_, '_>) -> Option<Mail> {
     let server = section.parsed::<MailServer>("server");
     let sender = section.parsed::<Sender>("from");
     let domains = section.parsed_list::<SenderDomain>("from_domains").unwrap_or_default();
+    let child_branding = section.flag("sub_organization_branding").unwrap_or_default();
     let plain = section.flag("allow_plain").unwrap_or_default();
     let login = match (section.text("username"), section.path("password_file")) {
         (Some(name), Some(file)) => Some((name, file)),
@@ -39,7 +42,8 @@ pub(super) fn read(section: &mut Section<'_, '_>) -> Option<Mail> {
     if login.is_some() && plain {
         section.report("allow_plain cannot be combined with a password, which could be sent without TLS");
     }
-    Some(Mail { server: if plain { server.plain() } else { server }, sender: sender?, domains, login })
+    let server = if plain { server.plain() } else { server };
+    Some(Mail { server, sender: sender?, domains, child_branding, login })
 }
 
 impl FromStr for Sender {

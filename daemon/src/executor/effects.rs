@@ -5,6 +5,7 @@ use quorate_common::console;
 use quorate_core::model::Organization;
 use quorate_core::model::last_use::CredentialUse;
 use quorate_core::model::layout::Key;
+use quorate_core::model::queued_message::{Channel, QueuedMessage};
 use quorate_core::model::write::{Effect, Write};
 
 use super::Shared;
@@ -25,10 +26,10 @@ pub(super) struct Effects {
     stale_accounts: Vec<Key>,
     /// Webhook deliveries that the commit queues.
     deliveries: ByOrganization,
-    /// Whether the commit queues mail.
-    has_mail: bool,
-    /// Whether the commit queues SMS.
-    has_sms: bool,
+    /// Mails that the commit queues.
+    mails: Vec<QueuedMessage>,
+    /// SMS that the commit queues.
+    sms: Vec<QueuedMessage>,
     /// Whether the commit leaves tombstones for the cleanup.
     has_tombstones: bool,
 }
@@ -47,8 +48,10 @@ impl Effects {
                 None => {}
                 Some(Effect::Delivery(id)) => arrivals::add_delivery(&mut effects.deliveries, &id),
                 Some(Effect::Body(id)) => arrivals::add_body(&mut effects.deliveries, &id),
-                Some(Effect::Mail) => effects.has_mail = true,
-                Some(Effect::Sms) => effects.has_sms = true,
+                Some(Effect::Message(message)) => match message.channel {
+                    Channel::Mail => effects.mails.push(message),
+                    Channel::Sms => effects.sms.push(message),
+                },
                 Some(Effect::Tombstone) => effects.has_tombstones = true,
                 Some(Effect::ForgetKey) => effects.stale_keys.push(key.clone()),
                 Some(Effect::ForgetAccounts(prefix)) => effects.stale_accounts.push(prefix),
@@ -67,12 +70,8 @@ impl Effects {
         shared.feed.publish(self.change_events);
         shared.last_uses.note(&self.used);
         shared.deliveries.add(self.deliveries);
-        if self.has_mail {
-            shared.mail.notify_one();
-        }
-        if self.has_sms {
-            shared.sms.notify_one();
-        }
+        shared.messages(Channel::Mail).add(&self.mails);
+        shared.messages(Channel::Sms).add(&self.sms);
         if self.has_tombstones {
             shared.tombstones.notify_one();
         }

@@ -12,6 +12,7 @@ use quorate_core::interfaces::Interface;
 use quorate_core::limits::Limits;
 use quorate_core::model::Organization;
 use quorate_core::model::layout::{IndexKey, Key};
+use quorate_core::model::queued_message::{Channel, MessageUsage};
 use quorate_core::policy::DenyErrors;
 use quorate_core::signing::Signer;
 use quorate_core::world::{InterfaceCache, Keyring, QuorumKey, Records, World};
@@ -28,6 +29,7 @@ use crate::feed::Feed;
 use crate::guard::Guard;
 use crate::identity::Identity;
 use crate::issuers::{Issuers, OidcSettings};
+use crate::message_queue::MessageQueue;
 use crate::readers::Readers;
 
 /// Maximum number of cached signers; their memory is bounded as well.
@@ -58,6 +60,8 @@ pub struct WorldSettings {
     pub sms: bool,
     /// Check for the sender addresses that requests name.
     pub senders: Box<dyn Fn(&Email) -> bool + Send + Sync>,
+    /// Whether users of sub-organizations may customize the sender, the logo and the link of mail.
+    pub child_branding: bool,
     /// Whether any client may create an organization.
     pub allow_registration: bool,
     /// Effect of deny policies whose evaluation fails.
@@ -91,10 +95,10 @@ pub struct Shared {
     pub feed: Feed,
     /// Committed webhook deliveries.
     pub deliveries: Arrivals,
-    /// Notified when mail was committed.
-    pub mail: Notify,
-    /// Notified when SMS were committed.
-    pub sms: Notify,
+    /// Queued mail.
+    mail: MessageQueue,
+    /// Queued SMS.
+    sms: MessageQueue,
     /// Notified when a deletion left tombstones to remove.
     pub tombstones: Notify,
     /// Uses of credentials that are not recorded yet.
@@ -130,11 +134,19 @@ impl Shared {
             invitation_page: OnceLock::new(),
             feed: Feed::default(),
             deliveries: Arrivals::default(),
-            mail: Notify::new(),
-            sms: Notify::new(),
+            mail: MessageQueue::default(),
+            sms: MessageQueue::default(),
             tombstones: Notify::new(),
             last_uses: LastUses::default(),
             store_state: Notify::new(),
+        }
+    }
+
+    /// Returns the queued messages of a channel.
+    pub const fn messages(&self, channel: Channel) -> &MessageQueue {
+        match channel {
+            Channel::Mail => &self.mail,
+            Channel::Sms => &self.sms,
         }
     }
 
@@ -195,6 +207,19 @@ impl World for Shared {
 
     fn allows_sender(&self, address: &Email) -> bool {
         (self.settings.senders)(address)
+    }
+
+    fn allows_child_branding(&self) -> bool {
+        self.settings.child_branding
+    }
+
+    fn waiting_messages(
+        &self,
+        channel: Channel,
+        tenant: OrganizationId,
+        organization: OrganizationId,
+    ) -> [MessageUsage; 2] {
+        self.messages(channel).usage(tenant, organization)
     }
 
     fn sends_sms(&self) -> bool {

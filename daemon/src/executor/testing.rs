@@ -26,6 +26,7 @@ pub(crate) fn shared(folder: &Path, store: Arc<dyn Store>) -> (Arc<Shared>, Iden
         mail: None,
         sms: false,
         senders: Box::new(|_| false),
+        child_branding: false,
         allow_registration: false,
         deny_errors: DenyErrors::default(),
         oidc: crate::issuers::OidcSettings::default(),

@@ -12,6 +12,7 @@ use quorate_core::id_token::IssuerKeys;
 use quorate_core::limits::Limits;
 use quorate_core::model::Organization;
 use quorate_core::model::layout::{IndexKey, Key};
+use quorate_core::model::queued_message::{Channel, MessageUsage};
 use quorate_core::policy::DenyErrors;
 use quorate_core::world::{InterfaceCache, Keyring, Page, QuorumKey, Records, World};
 
@@ -146,6 +147,19 @@ impl World for TrackingWorld<'_> {
 
     fn allows_sender(&self, address: &Email) -> bool {
         self.shared.allows_sender(address)
+    }
+
+    fn allows_child_branding(&self) -> bool {
+        self.shared.allows_child_branding()
+    }
+
+    fn waiting_messages(
+        &self,
+        channel: Channel,
+        tenant: OrganizationId,
+        organization: OrganizationId,
+    ) -> [MessageUsage; 2] {
+        self.shared.waiting_messages(channel, tenant, organization)
     }
 
     fn sends_sms(&self) -> bool {

@@ -17,12 +17,9 @@ use lettre::{AsyncSmtpTransport, AsyncTransport, Tokio1Executor};
 use quorate_common::bounded::Email;
 use quorate_core::mail::Mail;
 use quorate_core::message_events::Message;
-use quorate_core::model::Millis;
-use quorate_core::model::layout::{MAILS, of_message};
+use quorate_core::model::layout::of_message;
 use quorate_core::model::message_event::ServerAnswer;
 use quorate_core::model::one_time_code::Contact;
-use quorate_core::model::write::Effect;
-use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 use zeroize::Zeroizing;
@@ -31,15 +28,22 @@ pub use domain::SenderDomain;
 
 use super::queue::{Channel, Outcome, Queue, Reply, Step};
 use super::schedule;
-use crate::executor::{Executor, Shared};
+use crate::executor::Executor;
 use crate::fail_points;
 use crate::telemetry::Metrics;
 
 /// Status codes that concern this mail and its recipient (RFC 5321 §4.2.3). Other errors, such as a wrong
 /// password, concern the configuration, and the mail is kept until an operator corrects it.
 const PERMANENT: [u16; 6] = [501, 550, 551, 552, 553, 555];
-/// Deadline of sending one mail, from the first byte to the server's answer.
-const DEADLINE: Duration = Duration::from_secs(30);
+/// Status codes with which a server states that it takes no mail from this service now (RFC 5321 §4.2.3, RFC 4954 §6).
+const UNAVAILABLE: [u16; 7] = [421, 432, 454, 530, 534, 535, 538];
+/// Why there is no answer if the server is silent.
+const SILENT: &str = "no answer in time";
+/// Deadline of connecting to the server.
+const CONNECT_DEADLINE: Duration = Duration::from_secs(30);
+/// Deadline of sending one mail, from the first byte to the server's answer. A mail that the server takes later is sent
+/// again, so this is long.
+const DEADLINE: Duration = Duration::from_mins(1);
 
 /// Protection of the connection to a mail server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,6 +124,8 @@ pub struct MailSettings {
     pub sender: Sender,
     /// Domains that mail may be sent from, besides the sender address.
     pub domains: Vec<SenderDomain>,
+    /// Whether users of sub-organizations may customize the sender, the logo and the link of mail.
+    pub child_branding: bool,
     /// User name and password for the mail server.
     pub login: Option<(String, Zeroizing<String>)>,
 }
@@ -144,7 +150,7 @@ impl Mailer {
         let mut transport = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(&host)
             .port(port)
             .tls(tls)
-            .timeout(Some(DEADLINE));
+            .timeout(Some(CONNECT_DEADLINE));
         if let Some((name, password)) = settings.login {
             transport = transport.credentials(Credentials::new(name, password.to_string()));
         }
@@ -169,23 +175,7 @@ struct MailChannel {
 impl Channel for MailChannel {
     type Message = Mail;
     const NAME: &'static str = "mail";
-    const QUEUE: &'static [u8] = MAILS;
-    const EFFECT: Effect = Effect::Mail;
     const ATTEMPTS: u32 = schedule::MAIL_ATTEMPTS;
-
-    fn committed(world: &Shared) -> &Notify {
-        &world.mail
-    }
-
-    fn schedule(mail: &Mail) -> (u32, Millis) {
-        (mail.attempts, mail.due)
-    }
-
-    fn rescheduled(mail: &Mail, attempts: u32, due: Millis) -> Mail {
-        let mut later = mail.clone();
-        (later.attempts, later.due) = (attempts, due);
-        later
-    }
 
     fn described(&self, key: &[u8], mail: &Mail) -> Option<Message> {
         let (activity, number) = of_message(key)?;
@@ -210,14 +200,20 @@ impl Channel for MailChannel {
             return unsent("the mail cannot be composed");
         };
         fail_points::reach("mail.send");
-        let answer = self.transport.send(message).await;
+        let answer = tokio::time::timeout(DEADLINE, self.transport.send(message)).await;
         fail_points::reach("mail.sent");
-        reply(answer, &[&mail.text, mail.html.as_deref().unwrap_or_default()])
+        let texts = [mail.text.as_str(), mail.html.as_deref().unwrap_or_default()];
+        let Ok(answer) = answer else {
+            tracing::warn!("the mail server did not answer in time");
+            return Reply { outcome: Outcome::Failed, answer: ServerAnswer::new(None, SILENT, &texts) };
+        };
+        reply(answer, mail.to.as_str().is_ascii(), &texts)
     }
 
     fn reach(step: Step) {
         fail_points::reach(match step {
             Step::Read => "mail.read",
+            Step::Record => "mail.record",
             Step::Recorded => "mail.recorded",
         });
     }
@@ -228,8 +224,9 @@ fn unsent(reason: &str) -> Reply {
     Reply { outcome: Outcome::Rejected, answer: ServerAnswer::new(None, reason, &[]) }
 }
 
-/// Returns the reply for the result of an attempt to send a mail with these texts.
-fn reply(result: Result<Response, SmtpError>, texts: &[&str]) -> Reply {
+/// Returns the reply for the result of an attempt to send a mail with these texts. `is_ascii` states whether the address
+/// of its receiver is.
+fn reply(result: Result<Response, SmtpError>, is_ascii: bool, texts: &[&str]) -> Reply {
     let error = match result {
         Ok(response) => {
             let text = response.message().collect::<Vec<_>>().join(" ");
@@ -239,20 +236,41 @@ fn reply(result: Result<Response, SmtpError>, texts: &[&str]) -> Reply {
         Err(error) => error,
     };
     let status = error.status().map(u16::from);
-    let rejected = status.is_some_and(|status| PERMANENT.contains(&status));
-    tracing::warn!(status, rejected, "the mail server did not accept a mail");
+    let outcome = outcome(&error, status, is_ascii);
+    tracing::warn!(status, ?outcome, "the mail server did not accept a mail");
     let text = match status {
         Some(_) => error.source().map(ToString::to_string).unwrap_or_default(),
-        None if error.is_timeout() => "no answer in time".to_owned(),
+        None if error.is_timeout() => SILENT.to_owned(),
         None if error.is_tls() => "TLS failed".to_owned(),
+        None if error.is_client() && !is_ascii => {
+            "the mail server does not support addresses in other letters than ASCII (SMTPUTF8)".to_owned()
+        }
         None if error.is_client() => {
             "the mail server does not offer what the configuration requires".to_owned()
         }
         None if error.is_response() => "the answer is not SMTP".to_owned(),
         None => "cannot connect, or the connection was lost".to_owned(),
     };
-    let outcome = if rejected { Outcome::Rejected } else { Outcome::Failed };
     Reply { outcome, answer: ServerAnswer::new(status, &text, texts) }
+}
+
+/// Returns what an error means for the mail, and for the other mails.
+fn outcome(error: &SmtpError, status: Option<u16>, is_ascii: bool) -> Outcome {
+    match status {
+        Some(status) if PERMANENT.contains(&status) => Outcome::Rejected,
+        Some(status) if UNAVAILABLE.contains(&status) => Outcome::Unavailable,
+        Some(_) => Outcome::Failed,
+        // An address that the server does not support.
+        None if error.is_client() && !is_ascii => Outcome::Rejected,
+        None if error.is_client() || error.is_tls() => Outcome::Unavailable,
+        None if is_connection_error(error) => Outcome::Unavailable,
+        None => Outcome::Failed,
+    }
+}
+
+/// Returns whether there was no connection to the server. The mail library states this in its text only.
+fn is_connection_error(error: &SmtpError) -> bool {
+    error.to_string().starts_with("Connection error")
 }
 
 #[cfg(test)]

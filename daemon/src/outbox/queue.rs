@@ -1,66 +1,56 @@
-//! Sends queued messages, one after the other: mail and SMS.
+//! Sends queued messages, several at once: mail and SMS. `daemon/src/message_queue.rs` selects the next one.
 //!
-//! A message is removed from the store when its channel has accepted or permanently rejected it, or after its
-//! last attempt. If the daemon crashes between sending and removing it, the message is sent twice; it is
-//! never lost.
+//! A message is removed from the store when its channel has accepted or permanently rejected it, after its last
+//! attempt, or when its secret has expired. Nothing is sent while an outcome is not recorded. If the daemon crashes
+//! between sending a message and recording that, the message is sent twice; it is never lost.
 
 mod events;
+mod outage;
 
 use std::collections::{HashMap, HashSet};
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use quorate_common::ids::OrganizationId;
 use quorate_core::error::Corrupt;
 use quorate_core::message_events::Message;
 use quorate_core::model::Millis;
 use quorate_core::model::layout::Key;
 use quorate_core::model::message_event::ServerAnswer;
-use quorate_core::model::record::Record;
-use quorate_core::model::write::{Effect, Write};
+use quorate_core::model::queued_message::{MessageId, QueuedMessage, StoredMessage};
+use quorate_core::model::write::Write;
 use quorate_core::outbox::readable;
 use quorate_core::pipeline::Commit;
 use quorate_core::world::{Page, World as _};
-use tokio::sync::Notify;
+use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use self::events::Counts;
+use self::outage::Outage;
 use super::pause::{Pause, Stopped};
 use super::schedule;
 use crate::clock::now;
-use crate::executor::{Executor, Shared};
+use crate::executor::Executor;
+use crate::message_queue::MessageQueue;
 use crate::telemetry::Metrics;
 
-/// Maximum number of messages that are read in one pass.
-const BATCH: usize = 256;
-/// Maximum number of messages of one tenant that are sent in one pass. The others wait for a later pass, so that the
-/// messages of a tenant with many do not delay those of the others for long.
-const SHARE: usize = 4;
-/// Maximum time between two passes.
+/// Maximum number of messages that are read in one step, or removed in one commit because they expired.
+const BATCH: usize = 64;
+/// Maximum time between two steps.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
+/// Time above which a receiver counts as slow.
+const SLOW: Duration = Duration::from_secs(5);
+/// How long a daemon that stops waits for the messages that it is sending, so that it does not send them again.
+const STOP_WAIT: Duration = Duration::from_secs(2);
 
 /// A means of sending queued messages.
 pub(super) trait Channel: Send + Sync + 'static {
     /// The stored form of a message.
-    type Message: Record + Send + Sync;
+    type Message: StoredMessage + Clone + Send + Sync;
     /// Name of the channel in the log.
     const NAME: &'static str;
-    /// Prefix of the keys of queued messages.
-    const QUEUE: &'static [u8];
-    /// Effect of a write that queues a message.
-    const EFFECT: Effect;
     /// Maximum number of attempts.
     const ATTEMPTS: u32;
-
-    /// Returns what is notified when messages were committed.
-    fn committed(world: &Shared) -> &Notify;
-
-    /// Returns the number of attempts so far, and the time of the next one.
-    fn schedule(message: &Self::Message) -> (u32, Millis);
-
-    /// Returns the same message with another schedule.
-    fn rescheduled(message: &Self::Message, attempts: u32, due: Millis) -> Self::Message;
 
     /// Returns the message as its events describe it, if events are recorded for it.
     fn described(&self, key: &[u8], message: &Self::Message) -> Option<Message>;
@@ -75,9 +65,11 @@ pub(super) trait Channel: Send + Sync + 'static {
 /// A step at which tests stop the daemon.
 #[derive(Clone, Copy)]
 pub(super) enum Step {
-    /// Before queued messages are read.
+    /// Before a queued message is read.
     Read,
-    /// After an outcome was recorded.
+    /// Before outcomes are recorded.
+    Record,
+    /// After outcomes were recorded.
     Recorded,
 }
 
@@ -90,6 +82,10 @@ pub(super) enum Outcome {
     Rejected,
     /// A later attempt may succeed.
     Failed,
+    /// The server cannot be used for any message now.
+    Unavailable,
+    /// The message was not sent, because its secret has expired.
+    Expired,
 }
 
 /// The outcome of one attempt, and the answer that led to it.
@@ -101,31 +97,47 @@ pub(super) struct Reply {
     pub(super) answer: ServerAnswer,
 }
 
-/// A message that was sent.
-struct Sent<M> {
+/// A message that is being sent.
+struct Running<M> {
+    id: MessageId,
+    message: Arc<M>,
+    begun: Instant,
+}
+
+/// A message whose outcome is not recorded yet.
+struct Ended<M> {
+    id: MessageId,
     key: Key,
-    message: M,
+    message: Arc<M>,
     reply: Reply,
     /// Time of the answer.
     at: Millis,
 }
 
+/// Reads the queued messages of the store.
+enum Scan {
+    /// The scan continues after this key.
+    Running(Option<Key>),
+    /// All of them are known.
+    Done,
+}
+
 /// Sends the queued messages of a channel.
 pub(super) struct Queue<C: Channel> {
     executor: Arc<Executor>,
-    channel: C,
+    channel: Arc<C>,
     metrics: Metrics,
-    /// A message that was sent and whose outcome is not recorded yet.
-    unrecorded: Option<Sent<C::Message>>,
+    running: JoinSet<Reply>,
+    under_way: HashMap<Id, Running<C::Message>>,
+    /// Messages whose outcomes are not recorded yet.
+    ended: Vec<Ended<C::Message>>,
     /// Counts of recorded events.
     counts: Counts,
     /// Messages that cannot be read. They are kept in the store.
     unreadable: HashSet<Key>,
     pause: Pause,
-    /// Key after which the next read continues; `None` means from the start.
-    after: Option<Key>,
-    /// Earliest due time of the messages read since the start.
-    next: Option<Millis>,
+    outage: Outage,
+    scan: Scan,
 }
 
 impl<C: Channel> Queue<C> {
@@ -133,14 +145,16 @@ impl<C: Channel> Queue<C> {
     pub(super) fn new(executor: Arc<Executor>, channel: C, metrics: Metrics) -> Self {
         Self {
             executor,
-            channel,
+            channel: Arc::new(channel),
             metrics,
-            unrecorded: None,
+            running: JoinSet::new(),
+            under_way: HashMap::new(),
+            ended: Vec::new(),
             counts: Counts::default(),
             unreadable: HashSet::new(),
             pause: Pause::default(),
-            after: None,
-            next: None,
+            outage: Outage::default(),
+            scan: Scan::Running(None),
         }
     }
 
@@ -148,23 +162,39 @@ impl<C: Channel> Queue<C> {
     pub(super) async fn run(mut self, stop: CancellationToken) {
         let executor = Arc::clone(&self.executor);
         while !stop.is_cancelled() {
-            let result = tokio::select! {
-                () = stop.cancelled() => return,
-                result = self.work() => result,
-            };
-            self.pause.record(result, C::NAME, now());
+            let result = self.work().await;
+            if self.pause.record(result, C::NAME, now()) || self.messages().take_unknown() {
+                // The store may hold other messages than were seen before.
+                self.messages().turns().clear();
+                self.scan = Scan::Running(None);
+            }
             let wait = self.wait_time(now());
             tokio::select! {
-                () = stop.cancelled() => return,
-                () = C::committed(executor.world()).notified() => {}
+                () = stop.cancelled() => {}
+                () = executor.world().messages(C::Message::CHANNEL).added() => {}
                 () = tokio::time::sleep(wait) => {}
+                Some(joined) = self.running.join_next_with_id() => self.join(joined),
             }
         }
+        let rest = async {
+            while let Some(joined) = self.running.join_next_with_id().await {
+                self.join(joined);
+            }
+        };
+        let _ = tokio::time::timeout(STOP_WAIT, rest).await;
+        // An outcome that cannot be recorded is as that of a message that is being sent: it is sent again.
+        let _ = self.record().await;
     }
 
-    /// Sends the due messages of the next pass. Nothing is sent while the outcome of an earlier message cannot
-    /// be recorded.
+    fn messages(&self) -> &MessageQueue {
+        self.executor.world().messages(C::Message::CHANNEL)
+    }
+
+    /// Does the work that is possible now.
     async fn work(&mut self) -> Result<(), Stopped> {
+        while let Some(joined) = self.running.try_join_next_with_id() {
+            self.join(joined);
+        }
         if self.pause.is_active(now()) {
             return Ok(());
         }
@@ -172,89 +202,208 @@ impl<C: Channel> Queue<C> {
             return Err(Stopped::Writes);
         }
         self.record().await?;
-        for (key, message) in self.read_due()? {
-            let reply = self.channel.send(&key, &message).await;
-            self.unrecorded = Some(Sent { key, message, reply, at: now() });
-            self.record().await?;
-        }
-        Ok(())
+        self.scan()?;
+        self.drop_expired().await?;
+        self.start()
     }
 
-    /// Returns the time until there is work to do, unless a message is queued earlier.
+    /// Returns the time until there is work to do, unless a message is queued or ends earlier.
     fn wait_time(&self, now: Millis) -> Duration {
-        let next = if self.after.is_some() { Some(now) } else { self.next };
+        let turns = self.messages().turns();
+        let next = match self.scan {
+            Scan::Running(_) => Some(now),
+            Scan::Done if self.outage.is_open() => {
+                let probe = self.outage.until().filter(|_| self.running.is_empty());
+                [probe, turns.next_end()].into_iter().flatten().min()
+            }
+            Scan::Done => turns.next(),
+        };
+        drop(turns);
         let until = self.pause.until().or(next);
         until.map_or(LONGEST_WAIT, |until| Duration::from_millis(until.saturating_sub(now)).min(LONGEST_WAIT))
     }
 
-    /// Reads some of the queued messages and returns those that are due, at most [`SHARE`] of each tenant.
-    fn read_due(&mut self) -> Result<Vec<(Key, C::Message)>, Corrupt> {
+    /// Continues the scan of the queued messages by one step.
+    fn scan(&mut self) -> Result<(), Corrupt> {
+        let Scan::Running(after) = &self.scan else { return Ok(()) };
         C::reach(Step::Read);
-        if self.after.is_none() {
-            self.next = None;
-        }
-        let records = self.executor.world().records();
-        let keys = records.keys(Page { after: self.after.as_deref(), ..Page::first(C::QUEUE, BATCH) })?;
-        let is_full = keys.len() == BATCH;
-        let mut due = Vec::new();
-        let mut shares: HashMap<Option<OrganizationId>, usize> = HashMap::new();
+        let executor = Arc::clone(&self.executor);
+        let records = executor.world().records();
+        let prefix = C::Message::CHANNEL.prefix();
+        let keys = records.keys(Page { after: after.as_deref(), ..Page::first(prefix, BATCH) })?;
         for key in &keys {
-            let Some(message) = readable::<C::Message>(records.read(key))? else {
-                // The message may have been sent since its key was read.
-                if !records.keys(Page::first(key, 1))?.is_empty() && self.unreadable.insert(key.clone()) {
-                    self.metrics.delivery("unreadable");
-                    tracing::error!(
-                        what = C::NAME,
-                        "a queued message cannot be read; it is kept in the store"
-                    );
+            let Some(id) = MessageId::of_key(key) else { continue };
+            let record = records.read(key);
+            let length = record.as_ref().map_or(0, |record| record.as_ref().map_or(0, Vec::len));
+            match readable::<C::Message>(record)? {
+                Some(message) => {
+                    let index = executor.world().index();
+                    let queued = QueuedMessage::of(id, &message, length, index);
+                    self.messages().turns().add(queued);
                 }
-                continue;
-            };
-            let (_, time) = C::schedule(&message);
-            let tenant = self.channel.described(key, &message).map(|message| message.origin.keeper);
-            let share = shares.entry(tenant).or_default();
-            if time <= now() && *share < SHARE {
-                *share = share.saturating_add(1);
-                due.push((key.clone(), message));
-            } else {
-                self.next = Some(self.next.map_or(time, |next| next.min(time)));
+                None => self.report_unreadable(key)?,
             }
         }
-        self.after = keys.into_iter().next_back().filter(|_| is_full);
-        Ok(due)
+        let is_full = keys.len() == BATCH;
+        self.scan = match keys.into_iter().next_back().filter(|_| is_full) {
+            Some(last) => Scan::Running(Some(last)),
+            None => Scan::Done,
+        };
+        Ok(())
     }
 
-    /// Makes the outcome of a message durable, with its event. If that fails, the outcome is kept, and the message
-    /// is not sent again.
+    /// Reports a message that cannot be read, unless it was removed.
+    fn report_unreadable(&mut self, key: &Key) -> Result<(), Corrupt> {
+        let records = self.executor.world().records();
+        if !records.keys(Page::first(key, 1))?.is_empty() && self.unreadable.insert(key.clone()) {
+            self.metrics.delivery("unreadable");
+            tracing::error!(what = C::NAME, "a queued message cannot be read; it is kept in the store");
+        }
+        Ok(())
+    }
+
+    /// Reads a message. Returns `None` if it is not there, or cannot be read.
+    fn read(&mut self, key: &Key) -> Result<Option<Arc<C::Message>>, Corrupt> {
+        C::reach(Step::Read);
+        let message = readable::<C::Message>(self.executor.world().records().read(key))?;
+        if message.is_none() {
+            self.report_unreadable(key)?;
+        }
+        Ok(message.map(Arc::new))
+    }
+
+    /// Removes the messages whose secrets have expired, also while the server is unavailable.
+    async fn drop_expired(&mut self) -> Result<(), Stopped> {
+        loop {
+            let expired = self.messages().turns().take_expired(now(), BATCH);
+            if expired.is_empty() {
+                return Ok(());
+            }
+            for id in expired {
+                let key = id.key(C::Message::CHANNEL);
+                match self.read(&key) {
+                    Ok(Some(message)) => {
+                        let answer = ServerAnswer::new(None, "expired before the server took it", &[]);
+                        let reply = Reply { outcome: Outcome::Expired, answer };
+                        self.ended.push(Ended { id, key, message, reply, at: now() });
+                    }
+                    Ok(None) => self.messages().turns().forget(id),
+                    Err(error) => {
+                        // All messages are read again after the pause.
+                        self.messages().turns().forget(id);
+                        return Err(error.into());
+                    }
+                }
+            }
+            self.record().await?;
+        }
+    }
+
+    /// Sends the messages whose turn it is.
+    fn start(&mut self) -> Result<(), Stopped> {
+        if self.outage.is_open() && (self.outage.is_pause(now()) || !self.running.is_empty()) {
+            return Ok(());
+        }
+        loop {
+            let next = {
+                let mut turns = self.messages().turns();
+                turns.tick(now());
+                turns.select()
+            };
+            let Some(QueuedMessage { id, due, .. }) = next else { return Ok(()) };
+            let key = id.key(C::Message::CHANNEL);
+            let read = self.read(&key);
+            let Ok(Some(message)) = read else {
+                let mut turns = self.messages().turns();
+                turns.end(id, None);
+                if read.is_err() {
+                    turns.postpone(id, due);
+                } else {
+                    turns.forget(id);
+                }
+                drop(turns);
+                read?;
+                continue;
+            };
+            let (channel, sent) = (Arc::clone(&self.channel), Arc::clone(&message));
+            let task = self.running.spawn(async move { channel.send(&key, &sent).await });
+            self.under_way.insert(task.id(), Running { id, message, begun: Instant::now() });
+            if self.outage.is_open() {
+                // One message shows whether the server is available again.
+                return Ok(());
+            }
+        }
+    }
+
+    /// Processes the end of sending a message.
+    fn join(&mut self, joined: Result<(Id, Reply), JoinError>) {
+        let (task, reply) = joined.unwrap_or_else(|error| {
+            let answer = ServerAnswer::new(None, "internal error", &[]);
+            (error.id(), Reply { outcome: Outcome::Failed, answer })
+        });
+        let Some(Running { id, message, begun }) = self.under_way.remove(&task) else { return };
+        let is_available = reply.outcome != Outcome::Unavailable;
+        self.outage.record(is_available, C::NAME, now());
+        let is_prompt = begun.elapsed() <= SLOW;
+        self.messages().turns().end(id, is_available.then_some(is_prompt));
+        self.ended.push(Ended { id, key: id.key(C::Message::CHANNEL), message, reply, at: now() });
+    }
+
+    /// Makes outcomes durable, with their events. If that fails, they are kept, and nothing is sent.
     async fn record(&mut self) -> Result<(), Stopped> {
-        let Some(sent) = &self.unrecorded else { return Ok(()) };
-        let outcome = sent.reply.outcome;
-        let postponed = if outcome == Outcome::Failed { postponed::<C>(sent)? } else { None };
-        let mut writes = self.counts.record(&self.executor, &self.channel, sent, postponed.is_some())?;
-        writes.push(postponed.unwrap_or_else(|| Write::remove(sent.key.clone())));
-        let commit = Commit { writes, ..Commit::default() };
-        let recorded = self.executor.commit(commit).await;
+        if self.ended.is_empty() {
+            return Ok(());
+        }
+        let (mut writes, mut next) = (Vec::new(), Vec::new());
+        for ended in &self.ended {
+            let later = later::<C>(ended);
+            let due = later.as_ref().map(|message| message.schedule().1);
+            writes.extend(self.counts.record(&self.executor, &*self.channel, ended, due.is_some())?);
+            writes.push(match &later {
+                Some(later) => Write::put(ended.key.clone(), later)?,
+                None => Write::remove(ended.key.clone()),
+            });
+            next.push((ended.id, due));
+        }
+        // Two messages to one receiver may remove the same old events.
+        let mut removed = HashSet::new();
+        writes.retain(|write| write.value.is_some() || removed.insert(write.key.clone()));
+        C::reach(Step::Record);
+        let recorded = self.executor.commit(Commit { writes, ..Commit::default() }).await;
         C::reach(Step::Recorded);
         recorded.map_err(|_| Stopped::Writes)?;
-        self.metrics.delivery(match outcome {
-            Outcome::Accepted => "delivered",
-            Outcome::Rejected => "refused",
-            Outcome::Failed => "failed",
-        });
-        self.unrecorded = None;
+        for ended in self.ended.drain(..) {
+            self.metrics.delivery(match ended.reply.outcome {
+                Outcome::Accepted => "delivered",
+                Outcome::Rejected => "refused",
+                Outcome::Failed | Outcome::Unavailable => "failed",
+                Outcome::Expired => "expired",
+            });
+        }
+        let mut turns = self.executor.world().messages(C::Message::CHANNEL).turns();
+        for (id, due) in next {
+            match due {
+                Some(due) => turns.postpone(id, due),
+                None => turns.forget(id),
+            }
+        }
         Ok(())
     }
 }
 
-/// Returns the write that postpones a message; `None` after the last attempt.
-fn postponed<C: Channel>(sent: &Sent<C::Message>) -> Result<Option<Write>, Corrupt> {
-    let attempts = C::schedule(&sent.message).0.saturating_add(1);
+/// Returns the message with the schedule of its next attempt; `None` if there is none.
+fn later<C: Channel>(ended: &Ended<C::Message>) -> Option<C::Message> {
+    if !matches!(ended.reply.outcome, Outcome::Failed | Outcome::Unavailable) {
+        return None;
+    }
+    let attempts = ended.message.schedule().0.saturating_add(1);
     let Some(due) = schedule::next(attempts, C::ATTEMPTS, now()) else {
         tracing::warn!(what = C::NAME, "a message was abandoned after its last attempt");
-        return Ok(None);
+        return None;
     };
-    let later = C::rescheduled(&sent.message, attempts, due);
-    Ok(Some(Write::put(sent.key.clone(), &later)?.with(C::EFFECT)))
+    let mut later = C::Message::clone(&ended.message);
+    later.reschedule(attempts, due);
+    Some(later)
 }
 
 #[cfg(test)]

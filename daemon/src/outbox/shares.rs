@@ -7,18 +7,14 @@
 //! of each share; those known to be slow, failing or silent get at most a quarter. A silent destination is
 //! paused, and then gets one trial delivery.
 
-mod load;
-
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use quorate_common::ids::OrganizationId;
 use quorate_core::model::Millis;
 use quorate_core::model::layout::outbox::Destination;
 
-use self::load::{CLASSES, Load, Share, Trust};
 use super::schedule;
-
-pub use self::load::Slot;
+use crate::load::{CLASSES, Load, Share, Trust};
 
 /// Maximum number of concurrent deliveries.
 pub const DELIVERIES: usize = 256;
@@ -48,6 +44,15 @@ pub enum Behavior {
     Silent,
     /// It was not called.
     Untried,
+}
+
+/// A running delivery.
+#[derive(Debug, Clone, Copy)]
+pub struct Slot {
+    destination: Destination,
+    size: u32,
+    /// Trust in the destination when the delivery began.
+    trust: Trust,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,15 +108,16 @@ impl Tenant {
     }
 
     fn add(&mut self, slot: &Slot) {
-        self.load.add(slot);
-        self.organizations.entry(slot.destination.organization).or_default().add(slot);
+        self.load.add(slot.trust, slot.size);
+        let own = self.organizations.entry(slot.destination.organization).or_default();
+        own.add(slot.trust, slot.size);
     }
 
     fn remove(&mut self, slot: &Slot) {
-        self.load.remove(slot);
+        self.load.remove(slot.trust, slot.size);
         let organization = slot.destination.organization;
         if let Some(load) = self.organizations.get_mut(&organization) {
-            load.remove(slot);
+            load.remove(slot.trust, slot.size);
             if load.is_empty() {
                 self.organizations.remove(&organization);
             }
@@ -235,7 +241,7 @@ impl Shares {
         let slot = Slot { destination, size, trust: entry.trust };
         (entry.size, entry.under_way) = (0, entry.under_way.saturating_add(1));
         tenant.add(&slot);
-        self.load.add(&slot);
+        self.load.add(slot.trust, slot.size);
         if entry.has_room() {
             self.enter(destination, State::Ready);
         }
@@ -262,7 +268,7 @@ impl Shares {
 
     /// Records the end of a delivery. Returns whether this was the first missing answer of the receiver.
     pub fn end(&mut self, slot: &Slot, behavior: Behavior, now: Millis) -> bool {
-        self.load.remove(slot);
+        self.load.remove(slot.trust, slot.size);
         let destination = slot.destination;
         let Some(entry) = self.destinations.get_mut(&destination) else { return false };
         entry.under_way = entry.under_way.saturating_sub(1);

@@ -8,14 +8,10 @@ use std::sync::Arc;
 
 use http::StatusCode;
 use quorate_core::message_events::Message;
-use quorate_core::model::Millis;
 use quorate_core::model::layout::of_message;
-use quorate_core::model::layout::outbox::SMS;
 use quorate_core::model::message_event::ServerAnswer;
 use quorate_core::model::one_time_code::Contact;
-use quorate_core::model::write::Effect;
 use quorate_core::sms::Sms;
-use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
 
@@ -23,7 +19,7 @@ pub use gateway::{BodyFormat, Field, Gateway, GatewayUrl, Method, Preset};
 
 use super::queue::{Channel, Outcome, Queue, Reply, Step};
 use super::schedule;
-use crate::executor::{Executor, Shared};
+use crate::executor::Executor;
 use crate::outgoing::{Dialler, ReceiverPolicy, dial};
 use crate::telemetry::Metrics;
 
@@ -65,23 +61,7 @@ struct SmsChannel {
 impl Channel for SmsChannel {
     type Message = Sms;
     const NAME: &'static str = "SMS";
-    const QUEUE: &'static [u8] = SMS;
-    const EFFECT: Effect = Effect::Sms;
     const ATTEMPTS: u32 = schedule::SMS_ATTEMPTS;
-
-    fn committed(world: &Shared) -> &Notify {
-        &world.sms
-    }
-
-    fn schedule(sms: &Sms) -> (u32, Millis) {
-        (sms.attempts, sms.due)
-    }
-
-    fn rescheduled(sms: &Sms, attempts: u32, due: Millis) -> Sms {
-        let mut later = sms.clone();
-        (later.attempts, later.due) = (attempts, due);
-        later
-    }
 
     fn described(&self, key: &[u8], sms: &Sms) -> Option<Message> {
         let (activity, number) = of_message(key)?;
@@ -109,11 +89,19 @@ impl Channel for SmsChannel {
             Ok(status) => {
                 let rejected = PERMANENT.contains(&status);
                 tracing::warn!(status = status.as_u16(), rejected, "the gateway did not accept an SMS");
-                (if rejected { Outcome::Rejected } else { Outcome::Failed }, Some(status), "")
+                let outcome = match status {
+                    _ if rejected => Outcome::Rejected,
+                    // The password is wrong, which holds for all SMS.
+                    StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Outcome::Unavailable,
+                    _ => Outcome::Failed,
+                };
+                (outcome, Some(status), "")
             }
             Err(cause) => {
                 tracing::warn!(?cause, "the SMS gateway does not answer");
-                (Outcome::Failed, None, reason(cause))
+                let is_connected = !cause.is_unconnected();
+                let outcome = if is_connected { Outcome::Failed } else { Outcome::Unavailable };
+                (outcome, None, reason(cause))
             }
         };
         let answer = ServerAnswer::new(status.map(|status| status.as_u16()), text, &[]);

@@ -44,6 +44,13 @@ const AGENT: HeaderValue = HeaderValue::from_static("Quorate-Webhook/1");
 const READER: HeaderValue = HeaderValue::from_static("Quorate/1");
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
+const NO_ROOTS: &str = "no trusted certificate roots";
+const NO_TLS: &str = "TLS failed";
+const NO_CONNECTION: &str = "cannot connect";
+const UNRESOLVED: &str = "name does not resolve";
+/// Reasons for which there is no connection.
+const UNCONNECTED: [&str; 4] = [NO_ROOTS, NO_TLS, NO_CONNECTION, UNRESOLVED];
+
 /// Outcome of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
@@ -57,6 +64,13 @@ pub enum Outcome {
     Failed(u16),
     /// The receiver did not answer, for this reason; a later attempt may succeed.
     Silent(&'static str),
+}
+
+impl Outcome {
+    /// Returns whether there was no connection, so that the receiver saw nothing of the request.
+    pub fn is_unconnected(&self) -> bool {
+        matches!(self, Self::Silent(reason) if UNCONNECTED.contains(reason))
+    }
 }
 
 /// Sends requests. Cheap to clone.
@@ -154,9 +168,9 @@ impl Dialler {
         if !url.is_tls {
             return send(stream, request).await;
         }
-        let tls = self.tls.as_ref().ok_or(Outcome::Silent("no trusted certificate roots"))?;
+        let tls = self.tls.as_ref().ok_or(Outcome::Silent(NO_ROOTS))?;
         let name = server_name(&url.host).ok_or(Outcome::NotAllowed("host is not valid in a certificate"))?;
-        let stream = tls.connect(name, stream).await.map_err(|_| Outcome::Silent("TLS failed"))?;
+        let stream = tls.connect(name, stream).await.map_err(|_| Outcome::Silent(NO_TLS))?;
         send(stream, request).await
     }
 
@@ -174,7 +188,7 @@ impl Dialler {
                 return Ok(stream);
             }
         }
-        Err(Outcome::Silent("cannot connect"))
+        Err(Outcome::Silent(NO_CONNECTION))
     }
 
     async fn addresses(&self, url: &OutgoingUrl) -> Result<Vec<IpAddr>, Outcome> {
@@ -185,7 +199,7 @@ impl Dialler {
         };
         match &self.names {
             Names::System => {
-                let unresolved = Outcome::Silent("name does not resolve");
+                let unresolved = Outcome::Silent(UNRESOLVED);
                 let resolved = tokio::net::lookup_host((name.as_str(), url.port)).await;
                 let addresses: Vec<IpAddr> =
                     resolved.map_err(|_| unresolved)?.map(|address| address.ip()).collect();

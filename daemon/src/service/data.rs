@@ -117,6 +117,7 @@ pub fn open(data: &Data, limits: Limits, settings: &ServiceSettings) -> Result<E
         mail: settings.mail.as_ref().map(|mail| mail.sender.email().clone()),
         sms: settings.sms.is_some(),
         senders: Box::new(move |address: &Email| domains.iter().any(|domain| domain.contains(address))),
+        child_branding: settings.mail.as_ref().is_some_and(|mail| mail.child_branding),
         allow_registration: settings.allow_registration,
         deny_errors: settings.deny_errors,
         oidc: settings.oidc.clone(),

@@ -157,9 +157,9 @@ pub(crate) enum UserCommand {
 pub(crate) enum MessagesCommand {
     /// List the messages of the last 30 days with their delivery states, newest first
     ///
-    /// A message is queued, delayed (another attempt follows), delivered (the mail server or the gateway took it) or
-    /// bounced (rejected, or given up after the last attempt). The answer of the server follows. A parent lists the
-    /// messages of its sub-organizations too.
+    /// A message is queued, delayed (another attempt follows), delivered (the mail server or the gateway took it),
+    /// bounced (rejected, or given up after the last attempt) or expired (its code or key ended first). The answer of
+    /// the server follows. A parent lists the messages of its sub-organizations too.
     Ls {
         /// Organization id; the pinned organization if omitted
         id: Option<OrganizationId>,

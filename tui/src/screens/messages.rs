@@ -174,7 +174,8 @@ const fn rows_each(columns: u16) -> u16 {
 fn texts(event: &MessageEvent, marker: &str, columns: usize) -> Vec<String> {
     let when = date_time(event.at_millis);
     let when = when.trim_end_matches(" UTC");
-    let mark = if event.event_type == "Bounce" { " [!]" } else { "" };
+    let is_lost = matches!(event.event_type.as_str(), "Bounce" | "Expired");
+    let mark = if is_lost { " [!]" } else { "" };
     let (state, kind) = (pad(&format!("{}{mark}", state(event)), 11), pad(kind(event), 4));
     let (to, answer) = (clean(&event.to_address), event.answer.as_deref().map(clean).unwrap_or_default());
     if columns >= 76 {

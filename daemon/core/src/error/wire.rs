@@ -101,6 +101,8 @@ impl Limit {
             Self::Denials(_) => Some("denials_per_hour"),
             Self::Organizations(_) => Some("organizations"),
             Self::Bytes(_, _, key) => Some(key),
+            Self::WaitingMessages(..) => Some("waiting_messages"),
+            Self::WaitingMessageBytes(..) => Some("waiting_message_bytes"),
         }
     }
 }

@@ -77,13 +77,15 @@ pub fn send(
     let organization = context.organization.head.name.as_str();
     match contact {
         Contact::Email(to) => {
-            let mail = messages::code(&to, &sent.code, seconds / 60, &branding, organization, now)?;
+            let mut mail = messages::code(&to, &sent.code, seconds / 60, &branding, organization, now)?;
+            mail.expires = Some(sent.expires);
             context.send(mail);
         }
         Contact::Phone(to) => {
             let template = request.sms.as_ref().and_then(|sms| sms.template.as_ref()).map(Text::as_str);
             let app = branding.app_name.as_ref().map_or(organization, |app| app.as_str());
-            let sms = messages::code_sms(&to, &sent.code, template, app, now);
+            let mut sms = messages::code_sms(&to, &sent.code, template, app, now);
+            sms.expires = Some(sent.expires);
             context.text(sms);
         }
     }

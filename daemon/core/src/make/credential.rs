@@ -174,20 +174,24 @@ pub fn api_key(new: NewApiKey, now: Millis, random: &mut dyn FnMut() -> [u8; 16]
     }
 }
 
-/// Evicts keys until one more expiring key fits: expired keys first, then the oldest session, then the oldest
-/// registered key.
-pub fn make_room(keys: &mut Vec<ApiKey>, limit: usize, now: Millis) {
-    let expiring = |keys: &[ApiKey]| keys.iter().filter(|key| key.expiration_seconds.is_some()).count();
-    if expiring(keys) < limit {
+/// Evicts keys until one more expiring key of this source fits: expired keys first, then the oldest session, then the
+/// oldest registered key.
+///
+/// Anybody who knows the address of a user can have a key mailed to them. The keys of each such flow are therefore
+/// counted for themselves: they evict each other, and never end another session.
+pub fn make_room(keys: &mut Vec<ApiKey>, source: KeySource, limit: usize, now: Millis) {
+    let counts = |key: &ApiKey| {
+        let is_same = if source.is_mailed() { key.source == source } else { !key.source.is_mailed() };
+        key.expiration_seconds.is_some() && is_same
+    };
+    let count = |keys: &[ApiKey]| keys.iter().filter(|key| counts(key)).count();
+    if count(keys) < limit {
         return;
     }
     keys.retain(|key| !key.is_expired(now));
-    while expiring(keys) >= limit {
-        let oldest = |is_session: bool| {
-            let is_candidate =
-                |key: &ApiKey| key.expiration_seconds.is_some() && key.is_session() == is_session;
-            keys.iter().position(is_candidate)
-        };
+    while count(keys) >= limit {
+        let oldest =
+            |is_session: bool| keys.iter().position(|key| counts(key) && key.is_session() == is_session);
         let Some(oldest) = oldest(true).or_else(|| oldest(false)) else { return };
         keys.remove(oldest);
     }

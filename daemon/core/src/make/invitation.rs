@@ -8,6 +8,7 @@ use zeroize::Zeroizing;
 use crate::error::{Corrupt, RequestError};
 use crate::execution::Execution;
 use crate::mail::Mail;
+use crate::model::invitation::INVITATION_LIFE_MILLIS;
 use crate::model::{Change, Invitation, InvitationStatus};
 use crate::params::user::AccessType;
 
@@ -59,7 +60,8 @@ pub fn invite(new: New, context: &mut Execution<'_>) -> Result<InvitationId, Req
         created: now,
         updated: now,
     };
-    let mail = mail(&invitation, &secret, context);
+    let mut mail = mail(&invitation, &secret, context);
+    mail.expires = Some(now.saturating_add(INVITATION_LIFE_MILLIS));
     context.send(mail);
     context.change(Change::put(invitation));
     Ok(id)

@@ -57,8 +57,10 @@ impl MailedKey {
         let (user_id, replaces) = (user.id, request.invalidates_existing);
         let (api_key_id, bundle) = session.open(user, source, request.seconds, replaces, context)?;
         let (organization, now) = (context.organization.head.name.as_str(), context.now());
-        let minutes = session::seconds(request.seconds) / 60;
-        context.send(compose(&request.email, &bundle, minutes, &branding, organization, now)?);
+        let seconds = session::seconds(request.seconds);
+        let mut mail = compose(&request.email, &bundle, seconds / 60, &branding, organization, now)?;
+        mail.expires = Some(now.saturating_add(seconds.saturating_mul(1000)));
+        context.send(mail);
         Ok((user_id, api_key_id))
     }
 }

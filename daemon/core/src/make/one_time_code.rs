@@ -41,6 +41,8 @@ pub struct SentTo {
     pub code: Zeroizing<String>,
     /// Key that the client encrypts the code to, in an encrypted flow.
     pub target: Option<TargetPublicKey>,
+    /// Time from which the code is no longer valid.
+    pub expires: Millis,
 }
 
 /// The flow of a code to make.
@@ -65,8 +67,7 @@ impl NewCode {
         let id = OtpId::random(context.random());
         let sent = SentCode { id, sent: now };
         let expires = now.saturating_add(self.seconds.saturating_mul(1000));
-        // Mail servers ignore the case of addresses, so that it must not make a new receiver.
-        let address = self.contact.as_str().to_lowercase();
+        let address = self.contact.receiver();
         let contact = Some(("contact", address.as_str()));
         let receivers = [contact, self.user_identifier.as_deref().map(|user| ("user", user))];
         // All limits are checked before the first claim, since claims last although the request fails.
@@ -91,7 +92,7 @@ impl NewCode {
         };
         let digest = context.code_digest(id, &code);
         context.put_code(id, OneTimeCode { digest, contact: self.contact, flow, expires });
-        Ok(SentTo { id, code, target })
+        Ok(SentTo { id, code, target, expires })
     }
 }
 
@@ -100,7 +101,7 @@ impl NewCode {
 /// # Errors
 /// [`Intent::TooManyCodes`] if too many such mails were sent to the contact, or the error of the store.
 pub fn count_mail(contact: &Contact, context: &mut Execution<'_>) -> Result<(), RequestError> {
-    let (now, address) = (context.now(), contact.as_str().to_lowercase());
+    let (now, address) = (context.now(), contact.receiver());
     let number = next_number(&["mail", &address], &context.view())?;
     let sent = SentCode { id: OtpId::random(context.random()), sent: now };
     context.claim(

@@ -96,7 +96,7 @@ impl NewSession {
         if self.invalidates_existing {
             user.api_keys.retain(|key| key.source != self.source);
         }
-        credential::make_room(&mut user.api_keys, limit, now);
+        credential::make_room(&mut user.api_keys, self.source, limit, now);
         let key = credential::api_key(self.key, now, &mut || context.random());
         let id = key.id;
         user.api_keys.push(ApiKey { source: self.source, session_profile: self.profile, ..key });

@@ -60,6 +60,8 @@ pub enum DeliveryStep {
     Rejected(ServerAnswer),
     /// The last attempt failed. No further attempt is made.
     GivenUp(ServerAnswer),
+    /// What it contains expired before the server took it. No further attempt is made.
+    Expired(ServerAnswer),
 }
 
 /// The answer of a server to a message.
@@ -103,18 +105,24 @@ impl DeliveryStep {
             Self::Queued => "Send",
             Self::Delivered(..) => "Delivery",
             Self::Delayed(_) => "DeliveryDelay",
-            Self::Rejected(_) | Self::GivenUp(_) => "Bounce",
+            Self::Rejected(_) | Self::GivenUp(_) | Self::Expired(_) => "Bounce",
         }
     }
 
-    /// Returns the answer of the server, if there was an attempt.
+    /// Returns the name of the step for operators, who distinguish more than the API does.
+    pub const fn operator_name(&self) -> &'static str {
+        if matches!(self, Self::Expired(_)) { "Expired" } else { self.name() }
+    }
+
+    /// Returns the answer of the server, or why there is none.
     pub const fn answer(&self) -> Option<&ServerAnswer> {
         match self {
             Self::Queued => None,
             Self::Delivered(answer, _)
             | Self::Delayed(answer)
             | Self::Rejected(answer)
-            | Self::GivenUp(answer) => Some(answer),
+            | Self::GivenUp(answer)
+            | Self::Expired(answer) => Some(answer),
         }
     }
 }
@@ -128,7 +136,9 @@ impl MessageEvent {
     /// Converts the event of a mail to the wire form.
     pub fn email(&self, id: MessageEventId) -> EmailEvent {
         let mut details = EmailEventDetails::default();
-        let diagnostic = |answer: &ServerAnswer| format!("smtp; {}", answer.line());
+        // The type of a diagnostic (RFC 3464 §2.3.6): the mail server did not say that the mail expired.
+        let kind = if matches!(self.step, DeliveryStep::Expired(_)) { "x-quorate" } else { "smtp" };
+        let diagnostic = |answer: &ServerAnswer| format!("{kind}; {}", answer.line());
         match &self.step {
             DeliveryStep::Queued => {}
             DeliveryStep::Delivered(answer, after) => {
@@ -141,7 +151,9 @@ impl MessageEvent {
                 let delay = if silent { "TransientCommunicationFailure" } else { "General" };
                 delay.clone_into(&mut details.delivery_delay_type);
             }
-            DeliveryStep::Rejected(answer) | DeliveryStep::GivenUp(answer) => {
+            DeliveryStep::Rejected(answer)
+            | DeliveryStep::GivenUp(answer)
+            | DeliveryStep::Expired(answer) => {
                 details.diagnostic_code = diagnostic(answer);
                 let is_rejected = matches!(self.step, DeliveryStep::Rejected(_));
                 let bounce = if is_rejected { "Permanent" } else { "Transient" };

@@ -25,6 +25,7 @@ mod packed;
 pub mod policy;
 pub mod private_key;
 mod purpose;
+pub mod queued_message;
 pub mod record;
 mod redaction;
 pub mod secret;

@@ -4,6 +4,7 @@ use quorate_common::bounded::{Email, Phone};
 use quorate_common::ids::{OrganizationId, OtpId, UserId, VerificationTokenId};
 pub use quorate_common::token::OtpType;
 use serde::{Deserialize, Serialize};
+use url::Host;
 use zeroize::ZeroizeOnDrop;
 
 use super::layout::{IndexKey, Key, sign_in};
@@ -78,6 +79,18 @@ impl Contact {
         user
     }
 
+    /// Returns the receiver in one form, whatever the spelling of the contact: mail servers ignore the case of
+    /// addresses, and domains have several spellings.
+    pub fn receiver(&self) -> String {
+        match self {
+            Self::Email(email) => {
+                let local = email.as_str().rsplit_once('@').map_or("", |(local, _)| local);
+                format!("{}@{}", local.to_lowercase(), ascii_domain(email))
+            }
+            Self::Phone(phone) => phone.to_string(),
+        }
+    }
+
     /// Returns the address or the number.
     pub fn as_str(&self) -> &str {
         match self {
@@ -85,6 +98,13 @@ impl Contact {
             Self::Phone(phone) => phone.as_str(),
         }
     }
+}
+
+/// Returns the domain of an address as the domain name system has it: in lower case, and in ASCII (RFC 5890). A domain
+/// without such a form is returned in lower case.
+pub fn ascii_domain(email: &Email) -> String {
+    let domain = email.as_str().rsplit_once('@').map_or("", |(_, domain)| domain);
+    Host::parse(domain).map_or_else(|_| domain.to_lowercase(), |host| host.to_string())
 }
 
 /// What a code is for, and in which form it is sent back. A code of one flow is useless in the others.

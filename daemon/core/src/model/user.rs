@@ -70,6 +70,11 @@ wire_enum! {
 }
 
 impl KeySource {
+    /// Returns whether the key is made and mailed before anybody has proven anything.
+    pub fn is_mailed(self) -> bool {
+        matches!(self, Self::EmailAuth | Self::Recovery)
+    }
+
     /// Returns whether the key was registered with its public key.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
     fn is_registration(&self) -> bool {

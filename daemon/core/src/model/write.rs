@@ -4,6 +4,7 @@ use zeroize::Zeroizing;
 
 use super::layout::Key;
 use super::layout::outbox::DeliveryId;
+use super::queued_message::QueuedMessage;
 use super::record::Record;
 use crate::error::Corrupt;
 
@@ -26,10 +27,8 @@ pub enum Effect {
     Delivery(DeliveryId),
     /// Count the body of queued deliveries, given by one of them.
     Body(DeliveryId),
-    /// Wake the mailer.
-    Mail,
-    /// Wake the sender of SMS.
-    Sms,
+    /// Count a queued message, and wake its sender.
+    Message(QueuedMessage),
     /// Wake the cleanup.
     Tombstone,
     /// Remove the decrypted key of the written record from the cache.

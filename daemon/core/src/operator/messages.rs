@@ -32,7 +32,7 @@ pub fn messages(
         message_id: event.message_id(),
         to_address: event.to.as_str().to_owned(),
         from_address: event.from.as_ref().map(ToString::to_string),
-        event_type: event.step.name().to_owned(),
+        event_type: event.step.operator_name().to_owned(),
         answer: event.step.answer().map(ServerAnswer::line),
         at_millis: event.at,
     });

@@ -114,7 +114,8 @@ impl EmailCustomizationParams {
     /// Checks the customization and the sender of a mail, and returns how the application presents itself.
     ///
     /// # Errors
-    /// If a member is invalid, a custom template is requested, or the service does not send from the address.
+    /// If a member is invalid, a custom template is requested, the service does not send from the address, or the
+    /// proposer may not customize mail.
     pub fn branding(&self, sender: &MailSender, view: &View<'_>) -> Result<Branding, RequestError> {
         if self.template_id.is_some() {
             let text = "custom mail templates are not offered by this service";
@@ -130,6 +131,9 @@ impl EmailCustomizationParams {
             );
             return Err(Intent::Detail(text).into());
         }
+        if !view.allows_branding() {
+            self.check_unbranded(sender)?;
+        }
         let (logo, link) = (self.logo_url.as_ref(), self.magic_link_template.as_ref());
         Ok(Branding {
             app_name: self.app_name.clone(),
@@ -139,6 +143,24 @@ impl EmailCustomizationParams {
             reply_to: sender.reply_to.clone(),
             link: link.map(|template| link_template(template.as_str())).transpose()?,
         })
+    }
+}
+
+impl EmailCustomizationParams {
+    /// Checks that nothing states who sends the mail, or where it leads. The name of the application is allowed.
+    fn check_unbranded(&self, sender: &MailSender) -> Result<(), RequestError> {
+        let members = [
+            (sender.from.is_some(), "sendFromEmailAddress"),
+            (sender.name.is_some(), "sendFromEmailSenderName"),
+            (sender.reply_to.is_some(), "replyToEmailAddress"),
+            (self.logo_url.is_some(), "emailCustomization.logoUrl"),
+            (self.magic_link_template.is_some(), "emailCustomization.magicLinkTemplate"),
+        ];
+        let Some((_, name)) = members.into_iter().find(|(is_set, _)| *is_set) else { return Ok(()) };
+        let text = format!(
+            "invalid request body: `{name}`: users of a sub-organization must not set it; its parent can"
+        );
+        Err(Intent::Detail(text).into())
     }
 }
 

@@ -12,14 +12,15 @@ use crate::auth_proxy;
 use crate::error::{Conflict, Corrupt, Limit, RequestError};
 use crate::execution::{CodeChange, Effects};
 use crate::kind::{Entry, Executed, empty_object};
-use crate::limits::BODY_AHEAD_MILLIS;
+use crate::limits::{BODY_AHEAD_MILLIS, MESSAGES_PART};
 use crate::mail::Mail;
 use crate::message_events::Message;
 use crate::model::change::{self, Applied, Change};
 use crate::model::last_use::CredentialUse;
-use crate::model::layout::{self, Key, outbox, sign_in};
+use crate::model::layout::{self, Key, sign_in};
 use crate::model::message_event::{DeliveryStep, MessageOrigin};
 use crate::model::one_time_code::{Claim, Contact};
+use crate::model::queued_message::{Channel, MessageId, MessageUsage, QueuedMessage, StoredMessage};
 use crate::model::write::{Effect, Write};
 use crate::model::{ActivityRecord, Millis, Organization, RecordDigest, VoteRecord};
 use crate::records;
@@ -261,13 +262,16 @@ impl Submission<'_> {
     }
 
     /// Queues messages, and records that they are queued.
+    ///
+    /// # Errors
+    /// [`Limit::WaitingMessages`] or [`Limit::WaitingMessageBytes`] if too many would wait, so that the request changes nothing.
     fn queue_messages(
         &self,
         mails: Vec<Mail>,
         texts: Vec<Sms>,
         activity: ActivityId,
         commit: &mut Commit,
-    ) -> Result<(), Corrupt> {
+    ) -> Result<(), RequestError> {
         let organization = self.target.id();
         let keeper = self.target.head.parent.unwrap_or(organization);
         let origin = MessageOrigin { organization, keeper, queued: self.now };
@@ -281,14 +285,58 @@ impl Submission<'_> {
             let from = mail.from.as_ref().or(self.world.mail_sender()).cloned();
             record(&Message { origin, activity, number, to: Contact::Email(mail.to.clone()), from })?;
             mail.origin = Some(origin);
-            queued.push(Write::put_new(layout::mail(activity, number), &mail)?.with(Effect::Mail));
+            queued.push(self.queued(&mail, MessageId { activity, number })?);
         }
         for (mut sms, number) in texts.into_iter().zip(number) {
             record(&Message { origin, activity, number, to: Contact::Phone(sms.to.clone()), from: None })?;
             sms.origin = Some(origin);
-            queued.push(Write::put_new(outbox::sms(activity, number), &sms)?.with(Effect::Sms));
+            queued.push(self.queued(&sms, MessageId { activity, number })?);
         }
-        commit.writes.extend(queued);
+        self.check_waiting_messages(&queued, keeper)?;
+        commit.writes.extend(queued.into_iter().map(|(write, message)| write.with(Effect::Message(message))));
+        Ok(())
+    }
+
+    /// Returns the write that queues a message.
+    fn queued<M: StoredMessage>(
+        &self,
+        message: &M,
+        id: MessageId,
+    ) -> Result<(Write, QueuedMessage), Corrupt> {
+        let write = Write::put_new(id.key(M::CHANNEL), message)?;
+        let length = write.value.as_ref().map_or(0, |record| record.len());
+        let queued = QueuedMessage::of(id, message, length, self.world.index());
+        Ok((write, queued))
+    }
+
+    /// Checks that these messages may wait beside those that already do. A sub-organization may use a part of the
+    /// share of its tenant.
+    fn check_waiting_messages(
+        &self,
+        queued: &[(Write, QueuedMessage)],
+        tenant: OrganizationId,
+    ) -> Result<(), RequestError> {
+        let (organization, limits) = (self.target.id(), self.world.limits());
+        let part = if organization == tenant { 1 } else { MESSAGES_PART };
+        for (channel, noun) in [(Channel::Mail, "mails"), (Channel::Sms, "SMS")] {
+            let mut more = MessageUsage::default();
+            let own = queued.iter().filter(|(_, message)| message.channel == channel);
+            own.for_each(|(_, message)| more.add(message.size));
+            if more.messages == 0 {
+                continue;
+            }
+            let present = self.world.waiting_messages(channel, tenant, organization);
+            for (present, part) in present.into_iter().zip([1, part]) {
+                let most = limits.waiting_messages.checked_div(part).unwrap_or_default();
+                if present.messages.saturating_add(more.messages) > most {
+                    return Err(Limit::WaitingMessages(most, noun).into());
+                }
+                let most = limits.waiting_message_bytes.checked_div(part).unwrap_or_default();
+                if present.bytes.saturating_add(more.bytes) > most {
+                    return Err(Limit::WaitingMessageBytes(most, noun).into());
+                }
+            }
+        }
         Ok(())
     }
 

@@ -15,13 +15,16 @@ use quorate_core::error::{Corrupt, RequestError};
 use quorate_core::id_token::IssuerKeys;
 use quorate_core::interfaces::Interface;
 use quorate_core::limits::Limits;
+use quorate_core::mail::Mail;
 use quorate_core::model::layout::{self, IndexKey, Key};
 use quorate_core::model::organization::Head;
+use quorate_core::model::queued_message::{Channel, MessageUsage, StoredMessage};
 use quorate_core::model::record::Record;
 use quorate_core::model::{Millis, Organization};
 use quorate_core::pipeline::{self, Attempt, Commit};
 use quorate_core::policy::DenyErrors;
 use quorate_core::signing::Signer;
+use quorate_core::sms::Sms;
 use quorate_core::world::{InterfaceCache, Keyring, Order, Page, QuorumKey, Records, Runtime, World};
 use quorate_core::{kinds, queries, records};
 use serde_json::Value;
@@ -50,6 +53,8 @@ pub(crate) struct Memory {
     pub(crate) invitation_page: Option<String>,
     /// Whether SMS can be sent.
     pub(crate) sends_sms: bool,
+    /// Whether users of sub-organizations may customize the sender of mail.
+    pub(crate) allows_child_branding: bool,
     /// Whether anybody may create an organization.
     pub(crate) allows_registration: bool,
     /// Treatment of denying policies that fail.
@@ -81,6 +86,7 @@ impl Default for Memory {
             sender: Email::parse("quorate@house.example".to_owned()).ok(),
             invitation_page: None,
             sends_sms: true,
+            allows_child_branding: false,
             allows_registration: true,
             deny_errors: DenyErrors::Skip,
             cached: None,
@@ -448,6 +454,34 @@ impl World for Memory {
 
     fn allows_sender(&self, address: &Email) -> bool {
         address.as_str().ends_with("@allowed.example")
+    }
+
+    fn allows_child_branding(&self) -> bool {
+        self.allows_child_branding
+    }
+
+    fn waiting_messages(
+        &self,
+        channel: Channel,
+        tenant: OrganizationId,
+        organization: OrganizationId,
+    ) -> [MessageUsage; 2] {
+        let mut usage = [MessageUsage::default(); 2];
+        for (_, row) in self.rows.iter().filter(|(key, _)| key.starts_with(channel.prefix())) {
+            let origin = match channel {
+                Channel::Mail => Mail::decode(row).ok().and_then(|mail| mail.origin()),
+                Channel::Sms => Sms::decode(row).ok().and_then(|sms| sms.origin()),
+            };
+            let Some(origin) = origin else { continue };
+            for (usage, is_own) in
+                usage.iter_mut().zip([origin.keeper == tenant, origin.organization == organization])
+            {
+                if is_own {
+                    usage.add(u32::try_from(row.len()).unwrap_or(u32::MAX));
+                }
+            }
+        }
+        usage
     }
 
     fn sends_sms(&self) -> bool {

@@ -78,6 +78,19 @@ fn events_are_listed_newest_first_with_all_members() {
     let second = message(&fixture, 2, ANN);
     record(&mut fixture, &second, DeliveryStep::Rejected(answer(Some(550), "5.1.1 no")), 1, NOW + 80);
     record(&mut fixture, &second, DeliveryStep::GivenUp(answer(Some(451), "no")), 200, NOW + 90);
+    let third = message(&fixture, 5, "eve@mail.example");
+    record(&mut fixture, &third, DeliveryStep::Expired(answer(None, "expired")), 1, NOW + 95);
+    let expired = list(&fixture, &json!({"email": "eve@mail.example"}));
+    assert_eq!(
+        (&expired[0]["eventType"], &expired[0]["details"]["bounceType"]),
+        (&json!("Bounce"), &json!("Transient"))
+    );
+    assert_eq!(expired[0]["details"]["diagnosticCode"], "x-quorate; expired");
+    let page = operator::messages(&fixture.memory, fixture.id, None, 1).expect("the store is readable");
+    assert_eq!(
+        (page.events[0].event_type.as_str(), page.events[0].answer.as_deref()),
+        ("Expired", Some("expired"))
+    );
     let other = message(&fixture, 3, "bob@mail.example");
     record(&mut fixture, &other, DeliveryStep::Queued, 0, NOW + 100);
     let sms = message(&fixture, 4, "+4915112345678");
@@ -127,12 +140,12 @@ fn events_are_listed_newest_first_with_all_members() {
     // Operators see the messages to all receivers, SMS included.
     let page = operator::messages(&fixture.memory, fixture.id, None, 100).expect("the store is readable");
     let newest: Vec<&str> = page.events.iter().map(|event| event.to_address.as_str()).take(3).collect();
-    assert_eq!((newest[2], page.next), (ANN, None));
+    assert_eq!((newest[2], page.next), ("eve@mail.example", None));
     assert!(
         newest[..2].contains(&"+4915112345678") && newest[..2].contains(&"bob@mail.example"),
         "{newest:?}"
     );
-    assert_eq!(page.events[2].answer.as_deref(), Some("451 no"));
+    assert_eq!(page.events[3].answer.as_deref(), Some("451 no"));
 }
 
 #[test]

@@ -171,9 +171,12 @@ fn records_stay_readable() {
     check::<Mail>(&fixture, |_| false);
     check_as::<Mail>("mail with html", &fixture, |_| false);
     check_as::<Mail>("mail with origin", &fixture, |_| false);
+    check_as::<Mail>("mail with end", &fixture, |_| false);
     check_as::<Sms>("sms", &fixture, |_| false);
+    check_as::<Sms>("sms with end", &fixture, |_| false);
     check::<MessageEvent>(&fixture, |_| false);
     check::<LastUses>(&fixture, |_| false);
+    check_as::<MessageEvent>("message event of expiry", &fixture, |_| false);
     check::<Delivery>(&fixture, |key| DeliveryId::of_key(key).is_some());
     check::<EventBody>(&fixture, outbox::is_body);
     check::<Parked>(&fixture, |_| false);

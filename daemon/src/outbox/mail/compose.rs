@@ -7,6 +7,7 @@ use quorate_common::bounded::Email;
 use quorate_core::mail::Mail;
 use quorate_core::model::layout::of_message;
 use quorate_core::model::message_event::message_id;
+use quorate_core::model::one_time_code::ascii_domain;
 
 /// Returns the message of a mail; `None` if its addresses or headers cannot be part of one. `sender` is the
 /// sender of mail that names none. All attempts have the same `Message-ID`, by which receivers recognize a mail
@@ -39,8 +40,11 @@ pub(super) fn message(key: &[u8], mail: &Mail, sender: &Mailbox) -> Option<Messa
     message.ok()
 }
 
+/// Returns an address with its domain in ASCII, which every server accepts (RFC 5890).
 fn address(email: &Email) -> Option<Address> {
-    email.as_str().parse().ok()
+    let (local, domain) = email.as_str().rsplit_once('@')?;
+    let domain = if domain.is_ascii() { domain.to_owned() } else { ascii_domain(email) };
+    Address::new(local, domain).ok()
 }
 
 #[cfg(test)]

@@ -6,10 +6,11 @@ use quorate_common::ids::OrganizationId;
 use quorate_core::error::Corrupt;
 use quorate_core::message_events::{self, records_delay};
 use quorate_core::model::message_event::DeliveryStep;
+use quorate_core::model::queued_message::StoredMessage as _;
 use quorate_core::model::write::Write;
 use quorate_core::world::World as _;
 
-use super::{Channel, Outcome, Sent};
+use super::{Channel, Ended, Outcome};
 use crate::executor::Executor;
 
 /// After this many attempts, the events of an organization are counted again.
@@ -28,27 +29,30 @@ impl Counts {
         &mut self,
         executor: &Executor,
         channel: &C,
-        sent: &Sent<C::Message>,
+        ended: &Ended<C::Message>,
         continues: bool,
     ) -> Result<Vec<Write>, Corrupt> {
-        let Some(message) = channel.described(&sent.key, &sent.message) else { return Ok(Vec::new()) };
-        let attempts = C::schedule(&sent.message).0.saturating_add(1);
-        let answer = sent.reply.answer.clone();
-        let step = match sent.reply.outcome {
+        let Some(message) = channel.described(&ended.key, &ended.message) else { return Ok(Vec::new()) };
+        let attempts = ended.message.schedule().0.saturating_add(1);
+        let answer = ended.reply.answer.clone();
+        let step = match ended.reply.outcome {
             Outcome::Accepted => {
-                DeliveryStep::Delivered(answer, sent.at.saturating_sub(message.origin.queued))
+                DeliveryStep::Delivered(answer, ended.at.saturating_sub(message.origin.queued))
             }
             Outcome::Rejected => DeliveryStep::Rejected(answer),
-            Outcome::Failed if !continues => DeliveryStep::GivenUp(answer),
-            Outcome::Failed if records_delay(attempts) => DeliveryStep::Delayed(answer),
-            Outcome::Failed => return Ok(Vec::new()),
+            Outcome::Expired => DeliveryStep::Expired(answer),
+            Outcome::Failed | Outcome::Unavailable if !continues => DeliveryStep::GivenUp(answer),
+            Outcome::Failed | Outcome::Unavailable if records_delay(attempts) => {
+                DeliveryStep::Delayed(answer)
+            }
+            Outcome::Failed | Outcome::Unavailable => return Ok(Vec::new()),
         };
         let world = executor.world();
         let mut writes = message.excess(world.records(), world.index())?;
         if self.is_due(message.origin.keeper) {
             writes.extend(message_events::excess(world.records(), message.origin.keeper)?);
         }
-        writes.extend(message.record(step, attempts, sent.at, world.index())?);
+        writes.extend(message.record(step, attempts, ended.at, world.index())?);
         Ok(writes)
     }
 

@@ -3,6 +3,7 @@
 use crate::error::Limit;
 use crate::kinds::prelude::*;
 use crate::make::credential;
+use crate::model::user::KeySource;
 use crate::params::NewApiKey;
 use crate::params::credential::{ApiKeyParams, ApiKeyParamsV2, ApiKeysResult};
 
@@ -76,7 +77,7 @@ impl Kind for Request {
         let mut ids = Vec::with_capacity(self.keys.len());
         for new in self.keys {
             if new.expiration_seconds.is_some() {
-                credential::make_room(&mut user.api_keys, limit, now);
+                credential::make_room(&mut user.api_keys, KeySource::Registration, limit, now);
             }
             let key = credential::api_key(new, now, &mut || context.random());
             ids.push(key.id);

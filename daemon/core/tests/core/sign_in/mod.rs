@@ -26,6 +26,7 @@ mod mailed_keys;
 mod messages;
 mod oidc;
 mod proxy;
+mod queue;
 mod stored;
 mod tokens;
 

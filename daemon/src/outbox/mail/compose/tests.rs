@@ -56,6 +56,19 @@ fn headers_name_sender_and_address_for_replies() {
 }
 
 #[test]
+fn domains_are_sent_in_ascii() {
+    for (to, expected) in [
+        ("guest@b\u{fc}cher.example", "To: guest@xn--bcher-kva.example"),
+        ("guest@\u{ff45}xample.org", "To: guest@example.org"),
+        ("Guest@Example.org", "To: Guest@Example.org"),
+    ] {
+        let mut mail = mail();
+        mail.to = email(to);
+        check(&mail, &[expected]);
+    }
+}
+
+#[test]
 fn text_and_html_are_alternatives() {
     let mut mail = mail();
     let (headers, body) = parts(&composed(&mail).unwrap());

@@ -1,0 +1,136 @@
+//! Messages that wait to be sent, as far as the order of sending depends on them. Their texts stay in the store.
+
+use quorate_common::ids::{ActivityId, OrganizationId};
+
+use super::Millis;
+use super::layout::{self, IndexKey, Key, outbox};
+use super::message_event::MessageOrigin;
+use super::record::Record;
+
+/// A way in which messages are sent. Each has a queue of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Channel {
+    /// Mail.
+    Mail,
+    /// SMS.
+    Sms,
+}
+
+impl Channel {
+    /// Returns the prefix of the keys of queued messages.
+    pub const fn prefix(self) -> &'static [u8] {
+        match self {
+            Self::Mail => layout::MAILS,
+            Self::Sms => outbox::SMS,
+        }
+    }
+}
+
+/// Identifies a message: the activity that sends it, and its number among the messages of the activity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MessageId {
+    /// Activity.
+    pub activity: ActivityId,
+    /// Number.
+    pub number: u32,
+}
+
+impl MessageId {
+    /// Returns the key of the message while it is queued.
+    pub fn key(self, channel: Channel) -> Key {
+        match channel {
+            Channel::Mail => layout::mail(self.activity, self.number),
+            Channel::Sms => outbox::sms(self.activity, self.number),
+        }
+    }
+
+    /// Parses a key of [`Self::key`].
+    pub fn of_key(key: &[u8]) -> Option<Self> {
+        layout::of_message(key).map(|(activity, number)| Self { activity, number })
+    }
+}
+
+/// A stored message that waits to be sent.
+pub trait StoredMessage: Record {
+    /// How it is sent.
+    const CHANNEL: Channel;
+
+    /// Returns where the message comes from, if that is known.
+    fn origin(&self) -> Option<MessageOrigin>;
+
+    /// Returns who is slow if sending the message takes long: the domain of a mail, or the number of an SMS.
+    fn receiver(&self) -> String;
+
+    /// Returns the number of attempts so far, and the time of the next one.
+    fn schedule(&self) -> (u32, Millis);
+
+    /// Changes the schedule.
+    fn reschedule(&mut self, attempts: u32, due: Millis);
+
+    /// Returns the time from which the message is useless, because what it contains has expired.
+    fn expires(&self) -> Option<Millis>;
+}
+
+/// Digest of a receiver.
+pub type Receiver = [u8; 16];
+
+/// What the order of sending depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QueuedMessage {
+    /// How it is sent.
+    pub channel: Channel,
+    /// Its id.
+    pub id: MessageId,
+    /// Top-level organization whose share it uses.
+    pub tenant: OrganizationId,
+    /// Organization whose activity sends it.
+    pub organization: OrganizationId,
+    /// Digest of [`StoredMessage::receiver`].
+    pub receiver: Receiver,
+    /// Time of the next attempt.
+    pub due: Millis,
+    /// Time from which it is useless.
+    pub expires: Option<Millis>,
+    /// Length of its record, in bytes.
+    pub size: u32,
+}
+
+impl QueuedMessage {
+    /// Describes a message whose record has this length. Messages of unknown origin share one tenant.
+    pub fn of<M: StoredMessage>(id: MessageId, message: &M, length: usize, index: &IndexKey) -> Self {
+        let origin = message.origin();
+        Self {
+            channel: M::CHANNEL,
+            id,
+            tenant: origin.map_or(layout::NO_PARENT, |origin| origin.keeper),
+            organization: origin.map_or(layout::NO_PARENT, |origin| origin.organization),
+            receiver: index.of_receiver(&["queue", &message.receiver()]),
+            due: message.schedule().1,
+            expires: message.expires(),
+            size: u32::try_from(length).unwrap_or(u32::MAX),
+        }
+    }
+}
+
+/// Number and bytes of waiting messages.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MessageUsage {
+    /// Number.
+    pub messages: usize,
+    /// Bytes of their records.
+    pub bytes: usize,
+}
+
+impl MessageUsage {
+    /// Adds a message with a record of this length.
+    pub const fn add(&mut self, size: u32) {
+        self.messages = self.messages.saturating_add(1);
+        self.bytes = self.bytes.saturating_add(size as usize);
+    }
+
+    /// Subtracts a message.
+    pub const fn subtract(&mut self, size: u32) {
+        self.messages = self.messages.saturating_sub(1);
+        self.bytes = self.bytes.saturating_sub(size as usize);
+    }
+}

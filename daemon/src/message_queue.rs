@@ -1,0 +1,62 @@
+//! The queued messages of a channel, as they are known in memory: committed ones, and those found in the store after
+//! a start. Requests count them, and the sender of the channel takes them in turns. Their texts stay in the store.
+
+mod turns;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use quorate_common::ids::OrganizationId;
+use quorate_core::model::queued_message::{MessageUsage, QueuedMessage};
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
+
+pub use turns::{CONCURRENT, Turns};
+
+/// The queued messages of a channel.
+#[derive(Default)]
+pub struct MessageQueue {
+    turns: Mutex<Turns>,
+    unknown: AtomicBool,
+    notify: Notify,
+}
+
+impl MessageQueue {
+    /// Adds the messages of a commit and wakes their sender.
+    pub fn add(&self, messages: &[QueuedMessage]) {
+        if messages.is_empty() {
+            return;
+        }
+        {
+            let mut turns = self.turns();
+            messages.iter().for_each(|message| turns.add(*message));
+        }
+        self.notify.notify_one();
+    }
+
+    /// Wakes the sender when the queued messages are unknown; it then reads all of them again.
+    pub fn notify_one(&self) {
+        self.unknown.store(true, Ordering::Relaxed);
+        self.notify.notify_one();
+    }
+
+    /// Returns whether the queued messages are unknown, and resets the flag.
+    pub fn take_unknown(&self) -> bool {
+        self.unknown.swap(false, Ordering::Relaxed)
+    }
+
+    /// Completes when messages were added.
+    pub fn added(&self) -> Notified<'_> {
+        self.notify.notified()
+    }
+
+    /// Returns the order in which messages are sent. It must not be held while anything else waits.
+    pub fn turns(&self) -> MutexGuard<'_, Turns> {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns how many messages of a tenant wait, and how many of them are of one of its organizations.
+    pub fn usage(&self, tenant: OrganizationId, organization: OrganizationId) -> [MessageUsage; 2] {
+        self.turns().usage(tenant, organization)
+    }
+}
