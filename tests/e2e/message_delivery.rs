@@ -12,6 +12,7 @@ use quorate_tests::installation::Installation;
 use quorate_tests::keys::Key;
 use quorate_tests::mailbox::{Mail, Mailbox, Security};
 use quorate_tests::operator::Operator;
+use quorate_tests::requests;
 use serde_json::{Value, json};
 use std::time::Instant;
 use turnkey_client::generated::services::coordinator::public::v1::ListEmailEventsResponse;
@@ -152,6 +153,74 @@ async fn a_killed_daemon_loses_no_mail_and_sends_none_twice() {
     for (contact, activity) in sent {
         assert_eq!(accepted[&contact], format!("<{activity}.0@localhost.localdomain>"));
     }
+}
+
+/// Creates a sub-organization, and returns its root user.
+async fn tenant(root: &Caller, name: &str) -> Caller {
+    let key = Key::named(name);
+    let users = [requests::root_user("root", &key)];
+    let id = requests::create_sub_organization(root, name, &users, 1).await;
+    root.with_key(&key).on(&id)
+}
+
+#[tokio::test]
+async fn a_domain_that_does_not_answer_delays_its_own_mail_only() {
+    let mailbox = Mailbox::answering(&[]);
+    let mut daemon = Daemon::start(Options::quorum(1, 1).with_mail(mailbox.url())).await;
+    let root = daemon.root(0);
+    enable_mail(&root).await;
+    let (noisy, quiet) = (tenant(&root, "noisy").await, tenant(&root, "quiet").await);
+    let hanging: Vec<String> = (0..60)
+        .map(|number| format!("user{number}@{}hangs.example", if number % 2 == 0 { "" } else { "mail." }))
+        .collect();
+    for contact in &hanging {
+        request(&noisy, contact).await;
+    }
+    // Neither another domain of the same organization waits, nor another organization.
+    for (caller, contact) in
+        [(&noisy, "ann@example.org"), (&quiet, "bob@example.net"), (&root, "eve@example.com")]
+    {
+        request(caller, contact).await;
+        assert_eq!(mailbox.next().to, [contact]);
+    }
+    assert_eq!(mailbox.accepted(), 3);
+    // A kill while several mails are being sent loses none. Each is sent twice at most.
+    daemon.kill();
+    mailbox.open();
+    daemon.restart().await;
+    let mut arrived: BTreeMap<String, usize> = BTreeMap::new();
+    while arrived.len() < hanging.len() {
+        *arrived.entry(mailbox.next().to[0].clone()).or_default() += 1;
+    }
+    assert!(
+        hanging.iter().all(|contact| arrived.get(contact).is_some_and(|count| *count <= 2)),
+        "{arrived:?}"
+    );
+    let contact = hanging.last().expect("a contact");
+    until(&daemon.root(0), contact, "Delivery").await;
+}
+
+#[tokio::test]
+async fn a_code_that_expired_while_the_server_was_down_is_not_sent() {
+    let mailbox = Mailbox::closed();
+    let daemon = Daemon::start(Options::quorum(1, 1).with_mail(mailbox.url())).await;
+    let root = daemon.root(0);
+    enable_mail(&root).await;
+    let short = json!({"otpType": "OTP_TYPE_EMAIL", "contact": "bob@example.org", "expirationSeconds": "1"});
+    root.completed(INIT, &short).await;
+    let expired = until(&root, "bob@example.org", "Bounce").await;
+    let details = &expired[0]["details"];
+    assert_eq!(
+        (&details["bounceType"], &details["diagnosticCode"]),
+        (&json!("Transient"), &json!("x-quorate; expired before the server took it"))
+    );
+    mailbox.open();
+    request(&root, "ann@example.org").await;
+    until(&root, "ann@example.org", "Delivery").await;
+    assert_eq!(mailbox.accepted(), 1);
+    let operator = Operator::root(&daemon, 0);
+    let listed = operator.run(&["messages", "ls", "--state", "expired"]).await.with(0).lines();
+    assert_eq!((listed.len(), &listed[0]["toAddress"]), (1, &json!("bob@example.org")));
 }
 
 /// Creates a certificate authority, and a certificate for localhost.

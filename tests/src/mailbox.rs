@@ -86,7 +86,7 @@ impl Mailbox {
         Self::answering(&["closed"])
     }
 
-    /// Accepts all further mails.
+    /// Accepts all further mails, and those to `hangs.example` that wait for an answer.
     pub fn open(&self) {
         std::fs::write(self.folder.path().join("open"), "").expect("the file can be written");
     }

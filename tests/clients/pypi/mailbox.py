@@ -4,7 +4,8 @@ mailbox.py FOLDER ANSWERS [CERTIFICATE KEY USER PASSWORD]
 
 ANSWERS is a list of answers in JSON. Each mail gets the next one, and mails beyond the list are accepted. In an
 answer, "{text}" is replaced by the text of the mail. "drop" closes the connection instead of an answer. "closed" rejects
-mails temporarily until the folder contains a file named "open". Accepted mails are written to 1.json, 2.json and so on in the folder. With a certificate, the server requires STARTTLS and then
+mails temporarily until the folder contains a file named "open". A mail to an address at hangs.example or at a subdomain of
+it gets no answer until the folder contains that file; then it is accepted. Accepted mails are written to 1.json, 2.json and so on in the folder. With a certificate, the server requires STARTTLS and then
 a login.
 """
 
@@ -19,6 +20,8 @@ from pathlib import Path
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, LoginPassword
 
+# Domain whose mail server does not answer.
+HANGS = "hangs.example"
 ACCEPTED = "250 2.0.0 OK: queued as {number}"
 
 
@@ -37,6 +40,15 @@ class Mailbox:
                 return "451 4.3.2 closed"
             self.answers.clear()
         return self.answers.pop(0) if self.answers else ACCEPTED.format(number=self.received)
+
+    async def handle_RCPT(self, server, session, envelope, address: str, options: list[str]) -> str:
+        domain = address.rpartition("@")[2]
+        if domain == HANGS or domain.endswith("." + HANGS):
+            while not (self.folder / "open").exists():
+                await asyncio.sleep(0.05)
+        envelope.rcpt_tos.append(address)
+        envelope.rcpt_options.extend(options)
+        return "250 2.1.5 OK"
 
     async def handle_DATA(self, server, session, envelope) -> str:
         message = message_from_bytes(envelope.content)

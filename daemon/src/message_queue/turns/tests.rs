@@ -1,3 +1,5 @@
+//! The order of messages with chosen tenants, organizations and receivers.
+
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use quorate_common::ids::ActivityId;
