@@ -189,7 +189,8 @@ async fn a_domain_that_does_not_answer_delays_its_own_mail_only() {
     mailbox.open();
     daemon.restart().await;
     let mut arrived: BTreeMap<String, usize> = BTreeMap::new();
-    while arrived.len() < hanging.len() {
+    // One of the three that were accepted may arrive again, since its outcome may not have been recorded.
+    while !hanging.iter().all(|contact| arrived.contains_key(contact)) {
         *arrived.entry(mailbox.next().to[0].clone()).or_default() += 1;
     }
     assert!(

@@ -16,7 +16,7 @@ use quorate_core::model::queued_message::{MessageId, MessageUsage, QueuedMessage
 use crate::load::{Load, Share, Trust};
 
 /// Maximum number of messages of a channel that are sent at once.
-pub const CONCURRENT: usize = 16;
+pub const CONCURRENT: usize = 32;
 /// Limits for all messages together.
 const ALL: Share = Share { deliveries: CONCURRENT, bytes: u64::MAX };
 /// Limits for the messages of a tenant.

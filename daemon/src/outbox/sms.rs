@@ -91,8 +91,8 @@ impl Channel for SmsChannel {
                 tracing::warn!(status = status.as_u16(), rejected, "the gateway did not accept an SMS");
                 let outcome = match status {
                     _ if rejected => Outcome::Rejected,
-                    // The password is wrong, which holds for all SMS.
-                    StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Outcome::Unavailable,
+                    // The password is wrong, which holds for all SMS. 403 may concern the receiver only.
+                    StatusCode::UNAUTHORIZED => Outcome::Unavailable,
                     _ => Outcome::Failed,
                 };
                 (outcome, Some(status), "")

@@ -49,15 +49,15 @@ fn count(sent: &[QueuedMessage], is_counted: impl Fn(&QueuedMessage) -> bool) ->
 fn unknown_receivers_share_half_of_each_share() {
     // Receivers are all different.
     let all = (0..100).map(|number| message(number, 1, 1, u8::try_from(number).unwrap()));
-    assert_eq!(select_all(&mut turns(all)).len(), 2);
+    assert_eq!(select_all(&mut turns(all)).len(), 4);
     let all = (0..100)
         .map(|number| message(number, 1, u8::try_from(number).unwrap(), u8::try_from(number).unwrap()));
-    assert_eq!(select_all(&mut turns(all)).len(), 4);
+    assert_eq!(select_all(&mut turns(all)).len(), 8);
     let all = (0..100).map(|number| {
         let one = u8::try_from(number).unwrap();
         message(number, one, one, one)
     });
-    assert_eq!(select_all(&mut turns(all)).len(), 8);
+    assert_eq!(select_all(&mut turns(all)).len(), 16);
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn prompt_receivers_get_whole_shares_and_slow_ones_one_message_at_a_time() {
     assert_eq!(first.len(), 1);
     end_all(&mut turns, first, true);
     let prompt = select_all(&mut turns);
-    assert_eq!(prompt.len(), 4, "the share of the organization");
+    assert_eq!(prompt.len(), 8, "the share of the organization");
     let slow = prompt.first().unwrap().id;
     turns.end(slow, Some(false));
     turns.forget(slow);
@@ -77,13 +77,13 @@ fn prompt_receivers_get_whole_shares_and_slow_ones_one_message_at_a_time() {
     let next = select_all(&mut turns);
     assert_eq!(next.len(), 1);
     end_all(&mut turns, next, true);
-    assert_eq!(select_all(&mut turns).len(), 4);
+    assert_eq!(select_all(&mut turns).len(), 8);
 }
 
 #[test]
 fn slow_receivers_leave_room_for_others() {
     // A tenant with slow receivers in many organizations, and one whose receiver is prompt.
-    let mut turns = turns((0..40).map(|number| {
+    let mut turns = turns((0..80).map(|number| {
         let one = u8::try_from(number).unwrap();
         message(number, 1, one, one)
     }));
@@ -91,7 +91,7 @@ fn slow_receivers_leave_room_for_others() {
         let sent = select_all(&mut turns);
         end_all(&mut turns, sent, false);
     }
-    for number in 100..140 {
+    for number in 100..180 {
         let one = u8::try_from(number - 100).unwrap();
         turns.add(message(number, 1, one, one));
     }
@@ -99,7 +99,7 @@ fn slow_receivers_leave_room_for_others() {
     turns.add(message(201, 2, 2, 98));
     turns.tick(0);
     let sent = select_all(&mut turns);
-    assert_eq!(count(&sent, |message| message.id.number < 200), 2, "{sent:?}");
+    assert_eq!(count(&sent, |message| message.id.number < 200), 4, "{sent:?}");
     assert_eq!(count(&sent, |message| message.id.number >= 200), 2, "{sent:?}");
 }
 

@@ -39,6 +39,7 @@ async fn the_status_determines_the_outcome() {
         ("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n", Outcome::Failed),
         ("HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\n\r\n", Outcome::Failed),
         ("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n", Outcome::Failed),
+        ("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n", Outcome::Unavailable),
         ("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", Outcome::Failed),
         ("HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n", Outcome::Failed),
         ("", Outcome::Failed),
