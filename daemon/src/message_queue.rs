@@ -29,7 +29,9 @@ impl MessageQueue {
         }
         {
             let mut turns = self.turns();
-            messages.iter().for_each(|message| turns.add(*message));
+            for message in messages {
+                turns.add(*message);
+            }
         }
         self.notify.notify_one();
     }

@@ -259,12 +259,11 @@ fn outcome(error: &SmtpError, status: Option<u16>, is_ascii: bool) -> Outcome {
     match status {
         Some(status) if PERMANENT.contains(&status) => Outcome::Rejected,
         Some(status) if UNAVAILABLE.contains(&status) => Outcome::Unavailable,
-        Some(_) => Outcome::Failed,
         // An address that the server does not support.
         None if error.is_client() && !is_ascii => Outcome::Rejected,
         None if error.is_client() || error.is_tls() => Outcome::Unavailable,
         None if is_connection_error(error) => Outcome::Unavailable,
-        None => Outcome::Failed,
+        _ => Outcome::Failed,
     }
 }
 

@@ -55,7 +55,9 @@ struct Persona {
 fn personas() -> Vec<Persona> {
     let (mut strict, mut easy) = (Fixture::new(2), Fixture::new(1));
     // The samples customize mail; who may do that is tested elsewhere.
-    [&mut strict, &mut easy].map(|fixture| fixture.memory.allows_child_branding = true);
+    for fixture in [&mut strict, &mut easy] {
+        fixture.memory.allows_child_branding = true;
+    }
     let mut policed = strict.clone();
     let consensus = format!("approvers.any(user, user.id == '{}')", policed.user.user);
     let policy = json!({"policyName": "all", "effect": "EFFECT_ALLOW", "consensus": consensus, "notes": ""});

@@ -34,6 +34,7 @@ use crate::id_tokens;
 
 /// The stored rows, and the state of the deterministic randomness.
 #[derive(Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 pub(crate) struct Memory {
     rows: BTreeMap<Key, Vec<u8>>,
     /// Versions of ids without an organization.

@@ -108,7 +108,9 @@ fn a_tenant_has_a_limit_of_waiting_messages() {
     refused(run(&mut fixture, "CREATE_INVITATIONS", &invitations, NOW), most);
     // Once the messages are sent, there is room.
     let keys: Vec<_> = fixture.memory.rows(b'y').map(|(key, _)| key.to_vec()).collect();
-    keys.iter().for_each(|key| fixture.memory.set_row(key, None));
+    for key in &keys {
+        fixture.memory.set_row(key, None);
+    }
     run(&mut fixture, "INIT_OTP", &code("next@parent.example"), NOW).expect("there is room");
 }
 
