@@ -23,7 +23,7 @@ async fn the_newest_core_package_signs_in_through_the_proxy() {
         "allowed_origins = [\"https://app.example\"]\nmethods = {methods}\nsession_seconds = 3600\n\
          requests_per_address = 1000\nemail_issuers = [\"http://127.0.0.1:{port}\"]\n\
          google_client_id = \"rsa\"\noauth_redirect_url = \"https://app.example/callback\"\n\
-         [oidc]\nallow_http = true\nallow_networks = [\"127.0.0.0/8\"]"
+         [oidc]\nissuers = [\"http://127.0.0.1:{port}\"]\nallow_http = true\nallow_networks = [\"127.0.0.0/8\"]"
     );
     let proxy = Proxy::start_secured(&keys, &mailbox).await;
     proxy.enable().await;

@@ -27,7 +27,7 @@ pub(super) async fn account(call: &Call<'_>) -> Result<Value, ApiError> {
             find(call, "list_verified_suborgs", filter, value).await?
         }
         "OIDC_TOKEN" | "OIDC_CLAIMS" => {
-            call.check_oauth()?;
+            call.check_oauth(Some(value).filter(|_| filter == "OIDC_TOKEN"))?;
             find(call, "list_suborgs", filter, value).await?
         }
         "PUBLIC_KEY" => {
@@ -98,7 +98,7 @@ async fn check_proven(call: &Call<'_>, filter: &str, value: &str) -> Result<(), 
 
 /// Returns the email address that an ID token proves.
 async fn proven_email(call: &Call<'_>, text: &str) -> Result<String, ApiError> {
-    call.check_oauth()?;
+    call.check_oauth(Some(text))?;
     let token = IdToken::read(text).ok_or_else(|| invalid("invalid OIDC token"))?;
     let settings = &call.proxy.settings;
     let is_client = |audience: &String| settings.client_ids.iter().any(|(_, id)| id == audience);

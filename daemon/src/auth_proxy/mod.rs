@@ -5,8 +5,8 @@
 //! operator configured: origins, methods and rates.
 
 mod account;
-mod api_keys;
 mod codes;
+mod credentials;
 mod request;
 mod sessions;
 pub mod settings;
@@ -36,7 +36,7 @@ use crate::executor::Executor;
 use crate::listener::{Answer, Incoming, Sharing};
 use crate::rate::RateLimiter;
 use crate::source::network;
-use api_keys::{ApiKeys, Reservation};
+use credentials::{Reservation, SigningUp};
 use request::Parameters;
 pub use settings::Settings;
 
@@ -53,7 +53,7 @@ pub struct AuthProxy {
     /// By a keyed digest of the contact.
     contacts: RateLimiter<u64>,
     digests: RandomState,
-    api_keys: ApiKeys,
+    credentials: SigningUp,
     /// Timestamp of the newest body. Each body has its own, so that no two requests are the same.
     newest: AtomicU64,
 }
@@ -85,8 +85,8 @@ impl AuthProxy {
     pub fn new(executor: Arc<Executor>, settings: Settings) -> Self {
         let addresses = RateLimiter::new(settings.requests_per_address, MINUTE);
         let contacts = RateLimiter::new(settings.requests_per_contact, MINUTE);
-        let (digests, api_keys) = (RandomState::new(), ApiKeys::default());
-        Self { executor, settings, addresses, contacts, digests, api_keys, newest: AtomicU64::new(0) }
+        let (digests, credentials) = (RandomState::new(), SigningUp::default());
+        Self { executor, settings, addresses, contacts, digests, credentials, newest: AtomicU64::new(0) }
     }
 
     /// Returns the route of a path, if it is below the base path.

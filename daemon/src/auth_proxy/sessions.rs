@@ -29,8 +29,8 @@ pub(super) async fn otp(call: &Call<'_>, is_v2: bool) -> Result<Value, ApiError>
 
 /// Opens a session for the user whose identity a token of an OAuth provider proves.
 pub(super) async fn oauth(call: &Call<'_>) -> Result<Value, ApiError> {
-    call.check_oauth()?;
     let token = call.parameters.text("oidcToken")?;
+    call.check_oauth(Some(token))?;
     let organization = match named(call)? {
         Some(organization) => organization,
         None => account::find(call, "list_suborgs", "OIDC_TOKEN", token).await?.ok_or_else(nobody)?,
@@ -42,7 +42,7 @@ pub(super) async fn oauth(call: &Call<'_>) -> Result<Value, ApiError> {
 
 /// Exchanges a code of an OAuth 2.0 provider for a token.
 pub(super) async fn oauth2(call: &Call<'_>) -> Result<Value, ApiError> {
-    call.check_oauth()?;
+    call.check_oauth(None)?;
     let provider = call.parameters.text("provider")?;
     call.check_method(match provider {
         "OAUTH2_PROVIDER_X" => Method::X,

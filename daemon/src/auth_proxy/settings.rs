@@ -8,8 +8,14 @@ use quorate_common::wire_enum;
 use serde::Deserialize;
 use url::Url;
 
+use crate::issuers::OidcSettings;
+
 /// Issuer of the ID tokens of Google.
 const GOOGLE: &str = "https://accounts.google.com";
+/// Issuer of the ID tokens of Apple.
+const APPLE: &str = "https://appleid.apple.com";
+/// Issuers of the ID tokens of Facebook, for browsers and for applications on phones.
+const FACEBOOK: [&str; 2] = ["https://facebook.com", "https://www.facebook.com"];
 /// The OAuth providers.
 pub const OAUTH: [Method; 5] = [Method::Google, Method::Apple, Method::Facebook, Method::X, Method::Discord];
 
@@ -38,6 +44,8 @@ pub struct Settings {
     pub requests_per_contact: u32,
     /// Whether a lookup by a contact needs a token that proves it.
     pub needs_token_for_contacts: bool,
+    /// Issuers whose ID tokens clients may use: those in `[oidc]`, or those of the configured providers if it lists none.
+    pub issuers: Vec<String>,
     /// Issuers whose ID tokens prove a verified email address, as the claim `iss` states them.
     pub email_issuers: Vec<String>,
     /// Ids of the application at OAuth providers, which clients read.
@@ -61,15 +69,34 @@ impl Settings {
             requests_per_address: 60,
             requests_per_contact: 6,
             needs_token_for_contacts: true,
+            issuers: Vec::new(),
             email_issuers: vec![GOOGLE.to_owned()],
             client_ids: Vec::new(),
             redirect_url: None,
         }
     }
 
+    /// Returns the same settings for the issuers that the daemon accepts.
+    #[must_use]
+    pub fn within(self, oidc: &OidcSettings) -> Self {
+        if oidc.issuers.is_empty() { self } else { Self { issuers: oidc.issuers.clone(), ..self } }
+    }
+
     /// Returns whether clients may sign in with an OAuth provider.
     pub fn allows_oauth(&self) -> bool {
         OAUTH.iter().any(|method| self.methods.contains(method))
+    }
+}
+
+impl Method {
+    /// Returns the issuers of the ID tokens of a provider. Providers of OAuth 2.0 issue none.
+    pub const fn issuers(self) -> &'static [&'static str] {
+        match self {
+            Self::Google => &[GOOGLE],
+            Self::Apple => &[APPLE],
+            Self::Facebook => &FACEBOOK,
+            Self::Email | Self::Sms | Self::Passkey | Self::Wallet | Self::X | Self::Discord => &[],
+        }
     }
 }
 

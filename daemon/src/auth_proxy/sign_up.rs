@@ -2,21 +2,25 @@
 
 use quorate_common::api_error::{ApiError, Code};
 use quorate_core::auth_proxy;
+use quorate_core::id_token::IdToken;
 use quorate_core::model::one_time_code::Contact;
 use serde_json::{Map, Value, json};
 
-use super::api_keys::Reservation;
+use super::credentials::Reservation;
 use super::settings::Method;
 use super::{Call, account, invalid};
 
 /// Curve of the API keys that are not wallet keys.
 const API_KEY_CURVE: &str = "API_KEY_CURVE_P256";
-/// Maximum number of API keys of a sign-up, each of which is looked up.
-const API_KEYS: usize = 8;
+/// Maximum number of API keys and of passkeys of a sign-up, each of which is looked up.
+const CREDENTIALS: usize = 8;
+/// Maximum number of accounts of the wallet of a sign-up.
+const ACCOUNTS: usize = 16;
 
 /// Creates a sub-organization with one root user.
 pub(super) async fn sign_up(call: &Call<'_>, is_v2: bool) -> Result<Value, ApiError> {
     check(call)?;
+    check_wallet(call)?;
     let reservations = reserve(call).await?;
     let user_name = call.parameters.text("userName")?;
     let name = call.parameters.maybe_text("organizationName")?.unwrap_or(user_name);
@@ -50,8 +54,8 @@ fn check(call: &Call<'_>) -> Result<(), ApiError> {
     if has_passkey {
         call.check_method(Method::Passkey)?;
     }
-    if has_identity {
-        call.check_oauth()?;
+    for identity in parameters.items("oauthProviders") {
+        call.check_oauth(identity.get("oidcToken").and_then(Value::as_str))?;
     }
     if has_token {
         call.check_method(Method::of(&account::proven(call)?))?;
@@ -75,15 +79,18 @@ fn is_wallet(key: &Value) -> bool {
     key.get("curveType").is_some_and(|curve| curve != API_KEY_CURVE)
 }
 
-/// Reserves the API keys of a sign-up, and checks that no sub-organization has them. Otherwise, anyone who knows a public
-/// key could keep its owner from being found by it. The text of a wallet key can be a key on P-256 too, which proves
-/// nothing and must not keep the wallet from signing up.
+/// Reserves the API keys and the passkeys of a sign-up, and checks that no sub-organization has them. Otherwise, anyone
+/// who knows a public key could keep its owner from being found by it, and a sign-up that is sent twice would have two
+/// sub-organizations. The text of a wallet key can be a key on P-256 too, which proves nothing and must not keep the
+/// wallet from signing up.
 async fn reserve(call: &Call<'_>) -> Result<Vec<Reservation>, ApiError> {
-    let keys = call.parameters.items("apiKeys");
-    if keys.len() > API_KEYS {
-        return Err(invalid(format!("invalid request body: `apiKeys`: more than {API_KEYS} items")));
+    let (keys, passkeys) = (call.parameters.items("apiKeys"), call.parameters.items("authenticators"));
+    for (list, items) in [("apiKeys", keys), ("authenticators", passkeys)] {
+        if items.len() > CREDENTIALS {
+            return Err(invalid(format!("invalid request body: `{list}`: more than {CREDENTIALS} items")));
+        }
     }
-    let mut reservations = Vec::with_capacity(keys.len());
+    let mut reservations = Vec::with_capacity(keys.len().saturating_add(passkeys.len()));
     for key in keys {
         let public_key = key.get("publicKey").and_then(Value::as_str);
         let public_key =
@@ -91,7 +98,7 @@ async fn reserve(call: &Call<'_>) -> Result<Vec<Reservation>, ApiError> {
         // As keys are stored.
         let public_key = &public_key.to_ascii_lowercase();
         let exists = || ApiError::new(Code::AlreadyExists, "a sub-organization with this public key exists");
-        reservations.push(call.proxy.api_keys.reserve(public_key).ok_or_else(exists)?);
+        reservations.push(call.proxy.credentials.reserve(public_key).ok_or_else(exists)?);
         let mut found = account::find_all(call, "list_suborgs", "PUBLIC_KEY", public_key).await?;
         if is_wallet(key) {
             found = call.proxy.read(|world, _| auth_proxy::with_wallet_key(world, &found, public_key))?;
@@ -100,7 +107,25 @@ async fn reserve(call: &Call<'_>) -> Result<Vec<Reservation>, ApiError> {
             return Err(exists());
         }
     }
+    for passkey in passkeys {
+        let id = passkey.pointer("/attestation/credentialId").and_then(Value::as_str);
+        let id = id.ok_or_else(|| invalid("invalid request body: missing field `credentialId`"))?;
+        let exists = || ApiError::new(Code::AlreadyExists, "a sub-organization with this passkey exists");
+        reservations.push(call.proxy.credentials.reserve(id).ok_or_else(exists)?);
+        if account::find(call, "list_suborgs", "CREDENTIAL_ID", id).await?.is_some() {
+            return Err(exists());
+        }
+    }
     Ok(reservations)
+}
+
+/// Checks that a wallet has few accounts: anyone can sign up, and deriving accounts takes time from all organizations.
+fn check_wallet(call: &Call<'_>) -> Result<(), ApiError> {
+    let accounts = call.parameters.inner("wallet", "accounts").and_then(Value::as_array);
+    if accounts.is_some_and(|accounts| accounts.len() > ACCOUNTS) {
+        return Err(invalid(format!("invalid request body: `wallet.accounts`: more than {ACCOUNTS} items")));
+    }
+    Ok(())
 }
 
 impl Method {
@@ -124,12 +149,17 @@ impl Call<'_> {
         if is_allowed { Ok(()) } else { Err(ApiError::new(Code::PermissionDenied, message())) }
     }
 
-    /// Checks that an OAuth provider is configured.
+    /// Checks that an OAuth provider is configured, and that an ID token comes from one. The issuer of a token is
+    /// contacted before the token is verified, so anyone could have this service contact others.
     ///
     /// # Errors
-    /// If none is.
-    pub(super) fn check_oauth(&self) -> Result<(), ApiError> {
-        let is_allowed = self.proxy.settings.allows_oauth();
+    /// If no provider is configured, or the token has another issuer.
+    pub(super) fn check_oauth(&self, token: Option<&str>) -> Result<(), ApiError> {
+        let settings = &self.proxy.settings;
+        let is_of_issuer = |token: &str| {
+            IdToken::read(token).is_none_or(|token| settings.issuers.iter().any(|one| one == token.issuer()))
+        };
+        let is_allowed = settings.allows_oauth() && token.is_none_or(is_of_issuer);
         if is_allowed { Ok(()) } else { Err(ApiError::new(Code::PermissionDenied, "OAUTH disallowed")) }
     }
 }

@@ -30,6 +30,8 @@ pub(super) fn read(section: &mut Section<'_, '_>) -> Option<Settings> {
         let id = section.text(&format!("{}_client_id", method.name())).filter(|id| !id.is_empty());
         settings.client_ids.extend(id.map(|id| (method, id)));
     }
+    settings.issuers =
+        settings.methods.iter().flat_map(|method| method.issuers()).map(|one| (*one).to_owned()).collect();
     settings.redirect_url = section.parsed("oauth_redirect_url");
     organization.map(|_| settings)
 }

@@ -109,7 +109,7 @@ impl Config {
         let store = document.required_section("store", store::read);
         let key = document.required_section("key", key::read);
         let webhook = document.section("webhook", webhook::read);
-        let oidc = document.section("oidc", oidc::read);
+        let oidc = document.section("oidc", oidc::read).unwrap_or_default();
         let mail = document.section("mail", mail::read);
         let sms = document.section("sms", sms::read);
         let pages = document.section("pages", pages::read);
@@ -126,13 +126,13 @@ impl Config {
                 store,
                 key,
                 webhook: webhook.unwrap_or_default(),
-                oidc: oidc.unwrap_or_default(),
+                auth_proxy: auth_proxy.flatten().map(|settings| settings.within(&oidc)),
+                oidc,
                 mail: mail.flatten(),
                 sms: sms.flatten(),
                 pages: pages.flatten(),
                 organizations: organizations.unwrap_or_default(),
                 policies: policies.unwrap_or_default(),
-                auth_proxy: auth_proxy.flatten(),
                 log: log.unwrap_or_default(),
                 limits: limits.unwrap_or_default(),
             }),

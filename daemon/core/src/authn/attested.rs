@@ -60,9 +60,9 @@ impl Request<'_> {
         if !ip_allowlist::admits(home.head.ip_allowlist.as_ref(), None, self.source) {
             return Err(Denied::Address.into());
         }
-        let identity = match attestation.authentication {
-            Authentication::Oauth(provider) => Some(Credential::Identity(provider)),
-            _ => None,
+        let identity = match &attestation.proof {
+            AttestedProof::Identity(identity) => Some(Credential::Identity(identity.provider)),
+            AttestedProof::Contact(_) => None,
         };
         let caller = Caller {
             organization: home.id(),

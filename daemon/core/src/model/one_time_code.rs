@@ -51,11 +51,11 @@ impl Contact {
     /// Returns whether a user has the contact.
     pub fn is_of(&self, user: &User) -> bool {
         match self {
-            // Mail servers ignore the case of addresses, and so do the lookups of sub-organizations.
-            Self::Email(email) => user
-                .email
-                .as_ref()
-                .is_some_and(|own| own.as_str().to_lowercase() == email.as_str().to_lowercase()),
+            // Mail servers ignore the case of ASCII letters. Other letters that have a common lower case, such as the
+            // Kelvin sign and `k`, can belong to different mailboxes.
+            Self::Email(email) => {
+                user.email.as_ref().is_some_and(|own| own.as_str().eq_ignore_ascii_case(email.as_str()))
+            }
             Self::Phone(phone) => user.phone.as_ref() == Some(phone),
         }
     }

@@ -53,7 +53,10 @@ impl<'a> Submission<'a> {
             (None, Verdict::Allowed(Err(error))) => (Transition::failed(&error), None),
             // Only users of the organization vote on its activities, and anonymous clients must not fill the list of waiting ones.
             (None, Verdict::Waits(pending, status))
-                if is_decided_by_parent || pending.has_secret() || self.is_attested() || self.is_of_proxy() =>
+                if is_decided_by_parent
+                    || pending.has_secret()
+                    || self.is_attested()
+                    || self.is_of_proxy() =>
             {
                 let reason = match status {
                     Status::AuthenticatorsNeeded => Denied::Authenticators,

@@ -209,3 +209,18 @@ fn a_user_without_rights_does_not_learn_whether_a_contact_is_shared() {
         assert_eq!(error.code, Code::PermissionDenied, "{contact}: {}", error.message);
     }
 }
+
+#[test]
+fn letters_that_only_look_alike_are_another_mailbox() {
+    let mut fixture = Fixture::new(1);
+    let (id, user) = (fixture.id, fixture.user.clone());
+    fixture.execute(
+        "ACTIVITY_TYPE_UPDATE_USER_EMAIL",
+        &json!({"userId": user.user, "userEmail": "kevin@house.example"}),
+    );
+    for (contact, is_same) in [("\u{212a}evin@house.example", false), ("KEVIN@House.example", true)] {
+        let code = init(&mut fixture, "INIT_OTP", contact, &json!({}), NOW).expect("a code is sent");
+        let token = verify(&mut fixture, &code.id, &code.code, NOW).expect("the code is right");
+        assert_eq!(log_in(&mut fixture, id, &token, 30, NOW).is_ok(), is_same, "{contact}");
+    }
+}
