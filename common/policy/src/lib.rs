@@ -66,6 +66,7 @@ mod parse;
 mod plan;
 mod presence;
 mod program;
+mod property;
 mod reach;
 pub mod request;
 pub mod selectors;
@@ -85,6 +86,7 @@ pub use expression_error::{CronSpanError, ErrorReason, ExpressionError, Position
 pub use expression_kind::ExpressionKind;
 pub use number::Integer;
 pub use program::Program;
+pub use property::Property;
 pub use timestamp::{Timestamp, TimestampError};
 pub use value::{Facts, Value};
 pub use words::{Names, in_words};

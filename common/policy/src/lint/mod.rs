@@ -8,10 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::decide::{Effect, PolicyOutcome};
+use crate::decide::{Effect, PolicyOutcome, PolicyProgram};
 use crate::expression_kind::ExpressionKind;
 use crate::plan::{Node, Step, conjuncts};
 use crate::program::Program;
+use crate::property::Property;
 use crate::request::kind_of;
 use crate::simulate::{NamedPolicy, OrganizationRules};
 use crate::value::Value;
@@ -24,6 +25,9 @@ use truth::Possible;
 /// Kinds that give access in the name of the user that their parameters state.
 const ACCESS_KINDS: [&str; 4] =
     ["CREATE_API_KEYS", "CREATE_AUTHENTICATORS", "CREATE_OAUTH_PROVIDERS", "CREATE_READ_WRITE_SESSION"];
+/// Properties that are names rather than grants of authority.
+const NAMES: [Property; 4] =
+    [Property::UserName, Property::UserEmail, Property::WalletName, Property::PrivateKeyName];
 /// Maximum number of activity kinds that a finding names; the others are counted.
 const NAMED_KINDS: usize = 4;
 
@@ -44,7 +48,7 @@ pub struct Finding {
     /// Severity of the finding.
     pub level: Level,
     /// Machine-readable code: `never-true`, `always-true`, `access-as-others`, `absent-member`, `unknown-id`,
-    /// `nobody-agrees`, `address-case` or `fewer-people`.
+    /// `nobody-agrees`, `address-case`, `reads-name` or `fewer-people`.
     pub code: &'static str,
     /// Id of the policy.
     pub policy_id: String,
@@ -69,6 +73,7 @@ pub fn lint(rules: &OrganizationRules, types: &[ActivityType], names: &dyn Names
         report.people(rules);
         report.ids(names);
         report.addresses();
+        report.changeable();
     }
     people::overlaps(rules, &scenarios, &mut findings);
     findings
@@ -212,6 +217,20 @@ impl Report<'_, '_> {
                  case-sensitively; write the address in mixed case"
             );
             self.add(Level::Warning, "address-case", ExpressionKind::Condition, text);
+        }
+    }
+
+    /// Reports names and mail addresses, which an activity can change.
+    fn changeable(&mut self) {
+        let PolicyProgram { condition, consensus, .. } = &self.policy.program;
+        for expression in [condition, consensus].into_iter().flatten() {
+            for property in NAMES.into_iter().filter(|property| expression.reads(*property)) {
+                let text = format!(
+                    "everyone who may change {property} decides what the policy matches; use {}",
+                    property.identity()
+                );
+                self.add(Level::Note, "reads-name", expression.kind(), text);
+            }
         }
     }
 }

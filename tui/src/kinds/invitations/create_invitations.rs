@@ -3,8 +3,10 @@
 use std::fmt::Write as _;
 
 use quorate_common::wire::Invitation;
+use quorate_policy::Property;
 
 use crate::kinds::prelude::*;
+use crate::kinds::shared::read_by_policies::{flag_name, flag_tags};
 
 /// Status of an invitation that is not used yet.
 const OPEN: &str = "INVITATION_STATUS_CREATED";
@@ -30,6 +32,8 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
     description.change_added("open invitations", before, invited.len());
     let text = "Anyone who reads such a mail first can become the user instead of the intended person.";
     description.flag_medium("secret-by-mail", text);
+    flag_name(Property::UserName, &mut description, context);
+    flag_name(Property::UserEmail, &mut description, context);
     description.brief = listed(names);
     description.sentence = sentence;
     Ok(description)
@@ -59,6 +63,7 @@ fn add_flags(one: &Reader<'_>, context: &ReviewContext<'_>, description: &mut De
     let sender = one.text("senderUserId")?;
     let tags = one.texts("receiverUserTags")?;
     if !tags.is_empty() {
+        flag_tags(Property::UserTags, &tags, description, context);
         let tags = listed(tags.iter().map(|tag| context.tag_named(tag)));
         let text = format!("{} gets every right that policies give to {tags} at once.", quoted(name));
         description.flag_medium("joins-tag", text);

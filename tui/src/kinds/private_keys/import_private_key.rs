@@ -1,7 +1,10 @@
 //! Imports a private key.
 
+use quorate_policy::Property;
+
 use crate::kinds::prelude::*;
 use crate::kinds::shared::key_import::{encrypted, flag_external_copy};
+use crate::kinds::shared::read_by_policies::flag_name;
 
 pub(super) const KIND: Kind = Kind {
     abridged: &[("encryptedBundle", encrypted)],
@@ -28,6 +31,7 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
     if context.organization.private_keys.iter().any(|known| known.private_key_name == name) {
         description.flag_same_name("a private key", name);
     }
+    flag_name(Property::PrivateKeyName, &mut description, context);
     description.change_added("private keys", context.organization.private_keys.len(), 1);
     Ok(description)
 }

@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 
+use quorate_policy::Property;
+
 use crate::kinds::prelude::*;
+use crate::kinds::shared::read_by_policies::{flag_name, flag_tags};
 
 /// Describes the creation of these users. Users of some kinds can have no credentials except API keys.
 pub(in crate::kinds) fn describe_added(
@@ -12,13 +15,16 @@ pub(in crate::kinds) fn describe_added(
     let names = users.iter().map(|user| user.text("userName").map(quoted)).collect::<Result<Vec<_>, _>>()?;
     let mut sentence = format!("Add {}: {}.", count(users.len(), "user"), listed(names.iter().cloned()));
     let mut description = Description::new(listed(names), String::new());
+    let mut has_mail_address = false;
     for user in users {
         let name = user.text("userName")?;
         let _ = write!(sentence, " {} gets {}.", quoted(name), credentials(user)?);
         description.flag_same_user(name, context);
+        has_mail_address |= user.maybe_text("userEmail")?.is_some();
         let tags = user.texts("userTags")?;
         if !tags.is_empty() {
             let tag_names = listed(tags.iter().map(|tag| context.tag_named(tag)));
+            flag_tags(Property::UserTags, &tags, &mut description, context);
             let _ = write!(sentence, " {} is tagged {tag_names}.", quoted(name));
             description.flag_medium(
                 "joins-tag",
@@ -26,6 +32,10 @@ pub(in crate::kinds) fn describe_added(
             );
         }
         registered_keys(user, context, &mut description)?;
+    }
+    flag_name(Property::UserName, &mut description, context);
+    if has_mail_address {
+        flag_name(Property::UserEmail, &mut description, context);
     }
     description.change_added("users", context.organization.users.len(), users.len());
     description.sentence = sentence;

@@ -1,6 +1,9 @@
 //! Descriptions of activities on tags, both user tags and private key tags.
 
+use quorate_policy::Property;
+
 use crate::kinds::prelude::*;
+use crate::kinds::shared::read_by_policies::flag_tags;
 
 /// The type of object that a tag groups.
 pub(super) struct TagTarget {
@@ -8,15 +11,22 @@ pub(super) struct TagTarget {
     pub(super) noun: &'static str,
     /// `TAG_TYPE_*`.
     pub(super) tag_type: &'static str,
+    /// How policies read the tags of an object.
+    property: Property,
     /// Returns name and full id of one object.
     pub(super) named: fn(&ReviewContext<'_>, &str) -> String,
 }
 
-pub(super) const USERS: TagTarget =
-    TagTarget { noun: "user", tag_type: "TAG_TYPE_USER", named: |context, id| context.user_named(id) };
+pub(super) const USERS: TagTarget = TagTarget {
+    noun: "user",
+    tag_type: "TAG_TYPE_USER",
+    property: Property::UserTags,
+    named: |context, id| context.user_named(id),
+};
 pub(super) const PRIVATE_KEYS: TagTarget = TagTarget {
     noun: "private key",
     tag_type: "TAG_TYPE_PRIVATE_KEY",
+    property: Property::PrivateKeyTags,
     named: |context, id| context.private_key_named(id),
 };
 
@@ -41,6 +51,9 @@ impl TagTarget {
             format!("{}, {who}", quoted(name)),
             format!("Create the {noun} tag {}. {holders}", quoted(name)),
         );
+        if !ids.is_empty() {
+            flag_tags(self.property, &[], &mut description, context);
+        }
         self.flag_same_name(name, context, &mut description);
         description.change_added("tags", context.organization.tags.len(), 1);
         Ok(description)
@@ -79,6 +92,7 @@ impl TagTarget {
             }
         }
         if !add.is_empty() || !remove.is_empty() {
+            flag_tags(self.property, &[tag], &mut description, context);
             description.flag_medium(
                 "changes-tag",
                 format!(
@@ -113,6 +127,7 @@ impl TagTarget {
             "Policies that use the deleted tags, including those that deny, no longer match anything through \
              them.",
         );
+        flag_tags(self.property, &tags, &mut description, context);
         self.flag_unknown(&tags, context, &mut description);
         Ok(description)
     }

@@ -1,7 +1,11 @@
 //! Changes name, contacts or tags of a user.
 
+use quorate_common::wire::User;
+use quorate_policy::Property;
+
 use super::change::{MAIL_ADDRESS, TELEPHONE_NUMBER, flag_user};
 use crate::kinds::prelude::*;
+use crate::kinds::shared::read_by_policies::{flag_name, flag_tags};
 
 pub(super) const KIND: Kind = Kind::new("UPDATE_USER", "Change user", describe);
 
@@ -18,9 +22,12 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
             user.map_or_else(|| "?".to_owned(), |user| clean(&user.user_name)),
             clean(name),
         );
+        if user.is_none_or(|user| user.user_name != name) {
+            flag_name(Property::UserName, &mut description, context);
+        }
     }
     for contact in [MAIL_ADDRESS, TELEPHONE_NUMBER] {
-        parts.extend(contact.describe_part(parameters, user, &mut description)?);
+        parts.extend(contact.describe_part(parameters, user, &mut description, context)?);
     }
     let tags = parameters.texts("userTagIds")?;
     if !tags.is_empty() {
@@ -29,6 +36,7 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
         let now =
             user.map(|user| listed(user.user_tags.iter().map(|tag| context.tag_named(&tag.to_string()))));
         description.change("tags", now.unwrap_or_else(|| "?".to_owned()), tag_names);
+        flag_changed_tags(&tags, user, &mut description, context);
         description
             .flag_medium("changes-tag", "Policies that use the tags then apply differently to this user.");
     }
@@ -38,4 +46,23 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
     description.sentence = format!("{} {}", description.sentence, parts.join(" "));
     flag_user(&mut description, id, context);
     Ok(description)
+}
+
+/// Flags that policies use the tags which the user gains or loses.
+fn flag_changed_tags(
+    tags: &[&str],
+    user: Option<&User>,
+    description: &mut Description,
+    context: &ReviewContext<'_>,
+) {
+    let before: Vec<String> =
+        user.map(|user| user.user_tags.iter().map(ToString::to_string).collect()).unwrap_or_default();
+    let gained =
+        tags.iter().copied().filter(|tag| !before.iter().any(|known| known.eq_ignore_ascii_case(tag)));
+    let lost =
+        before.iter().map(String::as_str).filter(|tag| !tags.iter().any(|new| new.eq_ignore_ascii_case(tag)));
+    let changed: Vec<&str> = gained.chain(lost).collect();
+    if !changed.is_empty() {
+        flag_tags(Property::UserTags, &changed, description, context);
+    }
 }

@@ -1,8 +1,11 @@
 //! Imports a wallet.
 
+use quorate_policy::Property;
+
 use crate::kinds::prelude::*;
 use crate::kinds::shared::key_import::{encrypted, flag_external_copy};
 use crate::kinds::shared::new_key::account;
+use crate::kinds::shared::read_by_policies::flag_name;
 
 pub(super) const KIND: Kind = Kind {
     abridged: &[("encryptedBundle", encrypted)],
@@ -29,6 +32,7 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
     if context.organization.wallets.iter().any(|known| known.wallet_name == name) {
         description.flag_same_name("a wallet", name);
     }
+    flag_name(Property::WalletName, &mut description, context);
     description.change_added("wallets", context.organization.wallets.len(), 1);
     Ok(description)
 }

@@ -1,6 +1,9 @@
 //! Renames a wallet.
 
+use quorate_policy::Property;
+
 use crate::kinds::prelude::*;
+use crate::kinds::shared::read_by_policies::flag_name;
 
 pub(super) const KIND: Kind = Kind::new("UPDATE_WALLET", "Rename wallet", describe);
 
@@ -23,6 +26,9 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
         known.map_or_else(|| "?".to_owned(), |wallet| clean(&wallet.wallet_name)),
         clean(name),
     );
+    if known.is_none_or(|known| known.wallet_name != name) {
+        flag_name(Property::WalletName, &mut description, context);
+    }
     if context
         .organization
         .wallets
