@@ -9,7 +9,7 @@ use super::siblings::{BURST, Siblings};
 use super::votes::VoteProof;
 use crate::kinds::{Decoded, Flag, Level};
 use crate::known_keys::KnownQuorum;
-use crate::text::{clean, date, duration, has_hidden, is_mixed, quoted};
+use crate::text::{clean, date, duration, has_hidden, imitates_latin, is_mixed, quoted};
 
 /// Text on a key that was added after the first contact and that only the daemon states.
 const UNCONFIRMED: &str = "a key that the daemon added after the first contact. Compare the key with its \
@@ -118,6 +118,12 @@ fn of_text(evidence: &Evidence<'_>, proposal: &Proposal, decoded: &Decoded, flag
         let text = clean(text);
         let text = format!("A name may imitate another. It mixes letters of several scripts: {text}.");
         flags.push(flag(Level::Med, "mixed-script", text));
+    }
+    if let Some(text) = texts.iter().find(|text| imitates_latin(text)) {
+        let text = clean(text);
+        let text =
+            format!("A name may imitate another. Its letters look Latin and are of another script: {text}.");
+        flags.push(flag(Level::Med, "imitates-latin", text));
     }
 }
 

@@ -6,5 +6,5 @@ mod sanitize;
 mod timestamps;
 
 pub(crate) use fit::{cut, grouped, indented, pad, width, wrap};
-pub(crate) use sanitize::{clean, has_hidden, is_hidden, is_mixed, quoted};
+pub(crate) use sanitize::{clean, has_hidden, imitates_latin, is_hidden, is_mixed, quoted};
 pub(crate) use timestamps::{ago, clock, date, date_time, duration};

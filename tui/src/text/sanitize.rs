@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use unicode_security::MixedScript;
+use unicode_security::{MixedScript, skeleton};
 use unicode_width::UnicodeWidthChar;
 
 /// Number of combining marks per base character that are shown; further marks are only counted.
@@ -50,6 +50,18 @@ pub(crate) fn is_mixed(text: &str) -> bool {
     text.split_whitespace().any(|word| !word.is_single_script())
 }
 
+/// Returns whether a word of the text has letters of another script and looks Latin as a whole (UTS 39 §4).
+pub(crate) fn imitates_latin(text: &str) -> bool {
+    let looks_latin = |word: &&str| skeleton(word).all(|letter| letter.is_ascii());
+    text.split_whitespace().filter(looks_latin).any(|word| word.chars().any(is_not_latin))
+}
+
+/// Returns whether a letter is neither ASCII nor Latin. Letters of no script, such as mathematical ones, count as not Latin.
+fn is_not_latin(letter: char) -> bool {
+    let fits = |other: char| String::from_iter([other, letter]).is_single_script();
+    letter.is_alphabetic() && !letter.is_ascii() && (!fits('a') || fits('\u{431}'))
+}
+
 fn flush_marks(out: &mut String, marks: &mut usize) {
     if *marks > MARK_LIMIT {
         let _ = write!(out, "<+{} marks>", *marks - MARK_LIMIT);
@@ -57,21 +69,17 @@ fn flush_marks(out: &mut String, marks: &mut usize) {
     *marks = 0;
 }
 
-/// Returns whether a character is invisible or affects how other text is drawn.
+/// Returns whether a character is invisible or affects how other text is drawn. The pages use the same list, which is
+/// `assets/vectors/hidden.txt`.
 pub(crate) fn is_hidden(letter: char) -> bool {
     letter.is_control()
-        || matches!(
-            letter,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'
-                ..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-                | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-                | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
-        )
-        || matches!(letter, '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}')
+        || matches!(letter, '\u{a0}' | '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}' | '\u{8e2}' | '\u{115f}'..='\u{1160}' | '\u{1680}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{2000}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{205f}'..='\u{206f}' | '\u{2800}' | '\u{3000}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d159}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
     use super::*;
 
     #[test]
@@ -87,6 +95,40 @@ mod tests {
         check("\u{301}x", "<U+0301>x");
         check("\u{2066}i\u{2069}", "<U+2066>i<U+2069>");
         check("\u{e0041}", "<U+E0041>");
+        check("a\u{2800}\u{1d159}\u{1680}", "a<U+2800><U+1D159><U+1680>");
+        check("1\u{600}2\u{6dd}3\u{70f}\u{110bd}\u{13430}", "1<U+0600>2<U+06DD>3<U+070F><U+110BD><U+13430>");
+    }
+
+    #[test]
+    fn hidden_characters_are_those_of_the_list() {
+        let list = include_str!("../../../assets/vectors/hidden.txt");
+        let number = |text: &str| u32::from_str_radix(text, 16).unwrap();
+        let ranges: Vec<(u32, u32)> = list
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .map(|line| line.split_once('-').unwrap_or((line, line)))
+            .map(|(first, last)| (number(first), number(last)))
+            .collect();
+        assert!(ranges.len() > 20, "{ranges:?}");
+        for letter in '\0'..=char::MAX {
+            let code = u32::from(letter);
+            let is_listed = ranges.iter().any(|(first, last)| (*first..=*last).contains(&code));
+            assert_eq!(is_hidden(letter), is_listed, "U+{code:04X}");
+        }
+    }
+
+    #[test]
+    fn detects_words_that_imitate_latin() {
+        let check = |text: &str, expected: bool| assert_eq!(imitates_latin(text), expected, "{text}");
+        check("\u{430}\u{440}\u{440}\u{4cf}\u{435}", true);
+        check("pay \u{441}\u{43e}\u{440}-1", true);
+        check("\u{39f}\u{3a1}\u{395}\u{39d}", true);
+        check("\u{13aa}\u{13aa}", true);
+        check("\u{1d586}bc", true);
+        check("\u{430}\u{434}\u{43c}\u{438}\u{43d}", false);
+        check("\u{65e5}\u{672c}\u{8a9e}", false);
+        check("apple", false);
+        check("C\u{e6}sar \u{fc}ber", false);
     }
 
     #[test]
