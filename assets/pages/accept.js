@@ -1,17 +1,17 @@
 // This part is the page on which an invited person accepts the invitation.
 
 // What exists already, so that a second attempt after an error continues instead of starting again.
-const accepted = { userId: "", authenticator: null, body: "" };
+const accepted = { userId: "", authenticator: null, body: "", isUser: false };
 
 function readInvitation() {
   const fragment = new URLSearchParams(location.hash.slice(1));
-  // The key must not stay in the history of the browser.
+  // The key must not stay in the address bar or in the history of the browser.
   history.replaceState(null, "", location.pathname);
-  const [organizationId, invitationId, publicKey, privateKey] = ["organization", "invitation", "publicKey", "privateKey"].map(
-    (name) => (fragment.get(name) ?? "").toLowerCase(),
-  );
+  const text = (name) => fragment.get(name) ?? "";
+  const [organizationId, invitationId, publicKey, privateKey] = ["organization", "invitation", "publicKey", "privateKey"].map((name) => text(name).toLowerCase());
   const isWhole = UUID.test(organizationId) && UUID.test(invitationId) && /^0[23][0-9a-f]{64}$/.test(publicKey) && /^[0-9a-f]{64}$/.test(privateKey);
-  return isWhole ? { organizationId, invitationId, publicKey, privateKey } : null;
+  if (!isWhole) return null;
+  return { organizationId, invitationId, publicKey, privateKey, organizationName: text("organizationName"), sender: text("sender") };
 }
 
 async function acceptInvitation(invitation, authenticatorParameters) {
@@ -23,6 +23,7 @@ async function acceptInvitation(invitation, authenticatorParameters) {
     "X-Stamp": await keyStamp(invitation.key, invitation.publicKey, accepted.body),
   });
   requireCompleted(activity, "The invitation was not accepted");
+  accepted.isUser = true;
 }
 
 function requireCompleted(activity, what) {
@@ -71,38 +72,60 @@ function finish(invitation, hasPasskey) {
   show("done");
 }
 
+// Returns how an invitation ended that can no longer be accepted, or null.
+function endOf(error) {
+  const [, end] = /invitation has (been accepted|been revoked|expired)/.exec(error.message) ?? [];
+  return { "been accepted": "was used", "been revoked": "was withdrawn", expired: "has expired" }[end] ?? null;
+}
+
+function showEnd(end) {
+  byId("ended-title").textContent = `This invitation ${end}`;
+  byId("ended-used").hidden = end !== "was used";
+  show("ended");
+}
+
+function choose() {
+  const isKey = byId("use-key").checked;
+  byId("passkey-fields").hidden = isKey;
+  byId("key-fields").hidden = !isKey;
+}
+
+async function onAccept(invitation, relyingPartyId) {
+  const choices = [...document.querySelectorAll("input[name=credential]")];
+  // The other kind of credential cannot continue this attempt.
+  for (const choice of choices) choice.disabled = true;
+  try {
+    await (byId("use-key").checked ? acceptWithKey : acceptWithPasskey)(invitation, relyingPartyId);
+  } catch (error) {
+    if (!accepted.authenticator) for (const choice of choices) choice.disabled = false;
+    const end = accepted.isUser ? null : endOf(error);
+    if (end) showEnd(end);
+    throw error;
+  }
+}
+
 async function startAccept() {
-  const { relyingPartyId } = await settings();
+  // Before anything that can fail or take time, so that the key never stays in the address bar.
   const invitation = readInvitation();
   if (!invitation) {
-    show("no-link");
+    start("no-link");
     return;
   }
+  const { relyingPartyId } = await settings();
   invitation.key = await importSecret(invitation.publicKey, invitation.privateKey);
   delete invitation.privateKey;
   accepted.userId = crypto.randomUUID();
+  for (const [id, name] of [["organization-name", "organizationName"], ["sender", "sender"]]) {
+    byId(id).textContent = clean(invitation[name]) || "not named in the link";
+    byId(`${id}-note`).hidden = !isMixed(invitation[name]) && !imitatesLatin(invitation[name]);
+  }
   byId("organization").textContent = invitation.organizationId;
   byId("invitation").textContent = invitation.invitationId;
-  const choose = () => {
-    const isKey = byId("use-key").checked;
-    byId("passkey-fields").hidden = isKey;
-    byId("key-fields").hidden = !isKey;
-  };
   for (const choice of document.querySelectorAll("input[name=credential]")) choice.addEventListener("change", choose);
   choose();
   byId("accept-form").addEventListener("submit", (event) => {
     event.preventDefault();
-    const accept = byId("use-key").checked ? acceptWithKey : acceptWithPasskey;
-    act("Accepting the invitation…", async () => {
-      // The other kind of credential cannot continue this attempt.
-      for (const choice of document.querySelectorAll("input[name=credential]")) choice.disabled = true;
-      try {
-        await accept(invitation, relyingPartyId);
-      } catch (error) {
-        if (!accepted.authenticator) for (const choice of document.querySelectorAll("input[name=credential]")) choice.disabled = false;
-        throw error;
-      }
-    });
+    act("Accepting the invitation…", () => onAccept(invitation, relyingPartyId));
   });
-  show("accept");
+  start("accept");
 }

@@ -1,9 +1,13 @@
 // This part is the page on which a member with a passkey reviews activities and votes.
 
 const PAGE_LENGTH = 100;
+// Number of pages of waiting activities in which a fingerprint is searched.
+const MAX_PAGES = 100;
+// Greatest time that a date can represent (ECMA-262 §21.4.1.1).
+const MAX_MILLIS = 8.64e15;
 
 // What the page knows while it is open. Nothing is stored in the browser.
-const member = { organizationId: "", relyingPartyId: "", allowHigh: false, session: "", credentialId: "", name: "", wanted: "", shown: null };
+const member = { organizationId: "", relyingPartyId: "", allowHigh: false, session: "", credentialId: "", name: "", wanted: "", shown: null, isHigh: true };
 
 async function signIn() {
   const body = requestBody("ACTIVITY_TYPE_CREATE_READ_ONLY_SESSION", member.organizationId, {});
@@ -31,7 +35,7 @@ async function query(name, members) {
 }
 
 function signOut() {
-  Object.assign(member, { session: "", credentialId: "", shown: null });
+  Object.assign(member, { session: "", credentialId: "", shown: null, isHigh: true });
   show("sign-in");
 }
 
@@ -68,7 +72,7 @@ function titleOf(type) {
 }
 
 function when(millis) {
-  return Number.isFinite(millis) ? `${new Date(millis).toISOString().slice(0, 16).replace("T", " ")} UTC` : "unknown time";
+  return Math.abs(millis) <= MAX_MILLIS ? `${new Date(millis).toISOString().slice(0, 16).replace("T", " ")} UTC` : "unknown time";
 }
 
 // Opens an activity by its id, or by its fingerprint if it waits for votes.
@@ -89,12 +93,27 @@ async function openActivity(wanted) {
 }
 
 async function idOf(fingerprint) {
-  for (let after; ; ) {
+  let after;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
     const { activities } = await waitingPage(after);
     const match = activities.find((activity) => activity.fingerprint === fingerprint);
     if (match) return match.id;
-    if (activities.length < PAGE_LENGTH) throw new Error("No waiting activity has this fingerprint. Use its id.");
+    if (activities.length < PAGE_LENGTH) break;
     after = activities.at(-1).id;
+  }
+  throw new Error("No waiting activity has this fingerprint. Use its id.");
+}
+
+// Returns the expressions that decide in the organization, as the daemon reports them, or null if it does not.
+async function expressions() {
+  try {
+    const [{ policies }, { users }, { sessionProfiles }] = await Promise.all(["list_policies", "list_users", "get_session_profiles"].map((name) => query(name, {})));
+    const mfa = users.flatMap((user) => user.mfaPolicies ?? []);
+    const texts = [...policies.flatMap((one) => [one.condition, one.consensus]), ...mfa.map((one) => one.condition), ...sessionProfiles.map((one) => one.scope)];
+    return texts.map((text) => text ?? "");
+  } catch (error) {
+    if (error.status === 401) throw error;
+    return null;
   }
 }
 
@@ -103,6 +122,8 @@ async function showActivity(activity) {
   for (const id of ["approve", "reject"]) byId(id).hidden = true;
   const { configs } = await query("get_organization_configs", {});
   const found = await review(activity, member.organizationId, member.wanted);
+  const type = found.proposal?.type ?? "";
+  member.isHigh = NAMING.has(kindOf(type)) ? isHigh(type, await expressions()) : isHigh(type);
   member.shown = found;
   byId("kind").textContent = clean(found.proposal?.type ? titleOf(found.proposal.type) : "activity without readable bytes");
   byId("fingerprint").textContent = found.proposal?.fingerprint.slice(7).replace(/.{8}(?=.)/g, "$& ") ?? "none";
@@ -142,6 +163,7 @@ function fill(id, rows) {
     line.append(heading, element("td", value));
     if (clean(value) !== String(value) || clean(name) !== String(name)) line.lastChild.append(element("span", "contains invisible characters, shown as <U+…>", "note"));
     if (isMixed(value)) line.lastChild.append(element("span", "mixes letters of several scripts", "note"));
+    else if (imitatesLatin(value)) line.lastChild.append(element("span", "looks Latin, but its letters are of another script", "note"));
     return line;
   });
   byId(id).replaceChildren(...lines);
@@ -174,14 +196,14 @@ function showVotes(votes) {
 
 // Shows the buttons, or why there are none.
 function offerVote({ isRefused, proposal, activity }) {
-  const high = proposal?.type ? isHigh(proposal.type) : true;
+  const high = member.isHigh;
   const isWaiting = activity.status === WAITING;
   const canApprove = !isRefused && isWaiting && activity.canApprove && (!high || member.allowHigh);
   const canReject = !isRefused && isWaiting && activity.canReject;
   let reason = "";
   if (isRefused) reason = "No vote is possible here, because a check failed. Show this page to the operator, and use the console.";
   else if (!isWaiting) reason = "This activity does not wait for votes.";
-  else if (!canApprove && high && !member.allowHigh) reason = "Approve this in the console, quorate: activities of this kind can move funds, give away keys or change authority. This page cannot show what they do.";
+  else if (!canApprove && high && !member.allowHigh) reason = `Approve this in the console, quorate: ${whyHigh(proposal.type)} This page cannot show what they do.`;
   else if (!activity.canApprove) reason = "The daemon reports that your approval would not count now.";
   byId("vote-reason").textContent = reason;
   byId("vote-reason").hidden = reason === "";
@@ -191,9 +213,16 @@ function offerVote({ isRefused, proposal, activity }) {
   byId("typed").value = "";
 }
 
+function whyHigh(type) {
+  const isNaming = NAMING.has(kindOf(type));
+  return isNaming
+    ? "policies of your organization read names or tags, so activities of this kind can change authority."
+    : "activities of this kind can move funds, give away keys or change authority.";
+}
+
 async function vote(approves) {
   const { proposal } = member.shown;
-  if (approves && isHigh(proposal.type) && byId("typed").value.trim().toLowerCase() !== proposal.fingerprint.slice(-8)) {
+  if (approves && member.isHigh && byId("typed").value.trim().toLowerCase() !== proposal.fingerprint.slice(-8)) {
     byId("typed").focus();
     throw new Error("Type the last eight characters of the fingerprint.");
   }
@@ -229,7 +258,9 @@ async function startApprove() {
   byId("approve").addEventListener("click", () => act("Use your passkey to approve…", () => vote(true)));
   byId("reject").addEventListener("click", () => act("Use your passkey to reject…", () => vote(false)));
   for (const button of document.querySelectorAll(".sign-out")) button.addEventListener("click", signOut);
-  show("sign-in");
+  start("sign-in");
 }
 
+// A link that is opened in this tab changes the fragment only. The page must read it.
+addEventListener("hashchange", () => location.reload());
 (document.body.dataset.page === "accept" ? startAccept() : startApprove()).catch((error) => report("bad", describe(error)));

@@ -3,9 +3,8 @@
 // This part converts bytes and untrusted text.
 "use strict";
 
-// Characters that are invisible, or that move or reorder other text, as in the console's `tui/src/text/sanitize.rs`.
-const HIDDEN =
-  /[\p{Cc}\p{Cs}\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
+// Characters that are invisible, or that move or reorder other text: `assets/vectors/hidden.txt`, as in the console.
+const HIDDEN = /[\p{Cc}\p{Cs}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}]|(?! )\p{Zs}/gu;
 const MARKS_SHOWN = 4;
 
 function codePoint(character) {
@@ -23,11 +22,41 @@ function clean(value) {
     });
 }
 
-// Returns whether a word mixes Latin letters with letters that look like them.
+// Letters of other scripts that look like ASCII letters or digits (UTS 39 §4), as ranges. The console knows further scripts.
+const LOOKS_LATIN = new RegExp(
+  `^[${[
+    "\\u037f\\u0391\\u0392\\u0395-\\u0397\\u0399\\u039a\\u039c\\u039d\\u039f\\u03a1\\u03a4\\u03a5\\u03a7\\u03b1\\u03b3\\u03b9\\u03bd",
+    "\\u03bf\\u03c1\\u03c3\\u03c5\\u03d2\\u03dc\\u03e8\\u03ec\\u03ed\\u03f1-\\u03f3\\u03f8-\\u03fa\\u0405\\u0406\\u0408\\u0410\\u0412",
+    "\\u0415\\u0417\\u041a\\u041c-\\u041e\\u0420-\\u0423\\u0425\\u042b\\u042c\\u042e\\u0430\\u0431\\u0433\\u0435\\u043e\\u0440\\u0441",
+    "\\u0443\\u0445\\u0448\\u0455\\u0456\\u0458\\u0461\\u0474\\u0475\\u0478\\u0479\\u04ae\\u04af\\u04ba\\u04bb\\u04bd\\u04c0\\u04cf",
+    "\\u04d4\\u04d5\\u04e0\\u0501\\u050c\\u051a-\\u051d\\u0545\\u054d\\u054f\\u0555\\u0560\\u0561\\u0563\\u0566\\u0570\\u0575\\u0578",
+    "\\u057c\\u057d\\u0581\\u0582\\u0584\\u0585\\u10b9\\u10bd\\u10c7\\u10cd\\u10e7\\u10fd\\u10ff\\u13a0-\\u13a2\\u13a5\\u13a9-\\u13ac",
+    "\\u13b3\\u13b7\\u13bb\\u13bd\\u13c0\\u13c2\\u13c3\\u13ce\\u13cf\\u13d2\\u13d4\\u13d5\\u13d9\\u13da\\u13de\\u13df\\u13e2\\u13e6",
+    "\\u13e7\\u13ee\\u13f3\\u13f4\\u1c82-\\u1c84\\u1c95\\u1cb7\\u1cbd\\u1cbf\\u1d26\\u2c82\\u2c85\\u2c8c-\\u2c8e\\u2c92-\\u2c94",
+    "\\u2c98\\u2c9a\\u2c9c\\u2c9e\\u2c9f\\u2ca2-\\u2ca6\\u2ca8\\u2ca9\\u2cac\\u2cbd\\u2cc4\\u2cca-\\u2ccc\\u2cce-\\u2cd0\\u2cd2",
+    "\\u2cd3\\u2cdc\\u2d2d\\ua4d0-\\ua4d4\\ua4d6\\ua4d7\\ua4d9\\ua4da\\ua4dc\\ua4dd\\ua4df-\\ua4e3\\ua4e6\\ua4e7\\ua4ea-\\ua4ec",
+    "\\ua4ee\\ua4f0\\ua4f2-\\ua4f4\\ua644\\ua647\\ua698\\ua699\\uab75\\uab81\\uab83\\uab93\\uab9e\\uaba4\\uaba9\\uabaa\\uabaf\\uabbe",
+  ].join("")}]$`,
+  "u",
+);
+const SCRIPTS = ["Latin", "Cyrillic", "Greek", "Armenian", "Cherokee", "Coptic", "Georgian", "Lisu", "Hebrew", "Arabic"].map(
+  (name) => new RegExp(`\\p{Script=${name}}`, "u"),
+);
+const OTHER_LETTER = /(?!\p{Script=Latin}|\p{Script=Common}|\p{Script=Inherited})\p{L}/u;
+
+// Returns whether a word mixes letters of several scripts that no single language mixes.
 function isMixed(text) {
+  const mixes = (word) => (SCRIPTS[0].test(word) && OTHER_LETTER.test(word)) || SCRIPTS.filter((script) => script.test(word)).length > 1;
+  return String(text).split(/\s+/).some(mixes);
+}
+
+// Returns whether a word looks Latin as a whole and has letters of another script, or letters of no script.
+function imitatesLatin(text) {
+  const isAscii = (word) => /^[ -~]*$/.test(word);
+  const imitates = (letter) => LOOKS_LATIN.test(letter) || (/(?=\p{Script=Common})\p{L}/u.test(letter) && isAscii(letter.normalize("NFKC")));
   return String(text)
     .split(/\s+/)
-    .some((word) => /\p{Script=Latin}/u.test(word) && /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u.test(word));
+    .some((word) => !isAscii(word) && Array.from(word).every((letter) => isAscii(letter) || imitates(letter)));
 }
 
 function utf8(text) {

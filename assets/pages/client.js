@@ -31,6 +31,12 @@ function show(id) {
   byId(id).querySelector("h2").focus();
 }
 
+// Shows the first section, and removes the message that the page is loading.
+function start(id) {
+  report("progress", "");
+  show(id);
+}
+
 // Runs an action of the user with the buttons switched off, and reports its error.
 async function act(text, action) {
   const focused = document.activeElement;

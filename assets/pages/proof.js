@@ -9,15 +9,17 @@ const ENVELOPE = ["type", "timestampMs", "organizationId", "parameters", "genera
 // those that this script does not know, are HIGH: they can move funds, give away keys or change authority, and only the
 // console describes what they do.
 const LOW = new Set([
-  "CREATE_PRIVATE_KEYS",
-  "CREATE_PRIVATE_KEY_TAG",
-  "CREATE_USER_TAG",
-  "CREATE_WALLET",
   "CREATE_WALLET_ACCOUNTS",
   "DELETE_INVITATION",
-  "UPDATE_USER_NAME",
-  "UPDATE_WALLET",
   "UPDATE_WALLET_ACCOUNT_NAME",
+]);
+// The kinds that give new objects names or tags, with the members by which policies read these. They change no authority if
+// no policy has the word. A new name for an existing object is always HIGH.
+const NAMING = new Map([
+  ["CREATE_PRIVATE_KEYS", ["label", "tags"]],
+  ["CREATE_PRIVATE_KEY_TAG", ["tags"]],
+  ["CREATE_USER_TAG", ["tags"]],
+  ["CREATE_WALLET", ["label"]],
 ]);
 
 // Returns the name of a kind: its type without prefix and version.
@@ -25,8 +27,13 @@ function kindOf(type) {
   return type.replace(/^ACTIVITY_TYPE_/, "").replace(/_V[0-9]+$/, "");
 }
 
-function isHigh(type) {
-  return !LOW.has(kindOf(type));
+// Returns whether only the console can show what an activity of this type does. `expressions` are those of the organization,
+// or null if they are not known.
+function isHigh(type, expressions = null) {
+  const kind = kindOf(type);
+  const words = NAMING.get(kind);
+  if (!words) return !LOW.has(kind);
+  return expressions === null || expressions.some((text) => words.some((word) => text.includes(word)));
 }
 
 // Parses JSON that has one meaning. A doubled member, or a number that the browser cannot represent, does not survive the
@@ -128,11 +135,28 @@ async function examineVote(vote, proposal, activity, organization) {
     isKeyOfUser: keys.includes(vote.publicKey),
     isExpired: Date.now() - signedAt >= VOTE_LIFE_MILLIS,
     signedAt,
+    message: vote.message,
     userId: vote.userId,
     name: vote.user?.userName ?? "",
     publicKey: vote.publicKey,
     scheme: vote.scheme,
   };
+}
+
+// Marks votes that cannot all count: one key belongs to one user, one signature is one vote, and a key approves once while its
+// approval lasts. A user may approve with several keys, which MFA policies require.
+function refuseRepeated(votes) {
+  const keyOf = (vote) => (/^[0-9a-f]+$/i.test(vote.publicKey) ? vote.publicKey.toLowerCase() : vote.publicKey);
+  const userOf = (vote) => String(vote.userId).toLowerCase();
+  votes.forEach((vote, index) => {
+    for (const other of votes.slice(0, index)) {
+      if (keyOf(other) !== keyOf(vote)) continue;
+      const again = vote.approves && other.approves && !vote.isExpired && !other.isExpired;
+      if (userOf(other) !== userOf(vote)) vote.error = other.error = "votes of several users are signed with this key";
+      else if (other.message === vote.message) vote.error ??= "this signed vote is shown twice";
+      else if (again) vote.error ??= "the user has already approved with this key";
+    }
+  });
 }
 
 // Reviews an activity: what is proven here, and the reasons for which it must not be approved here. `wanted` is the
@@ -165,6 +189,7 @@ async function review(activity, organization, wanted) {
   }
   const votes = [];
   for (const vote of activity.votes) votes.push(await examineVote(vote, proposal, activity, organization));
+  refuseRepeated(votes);
   const wrong = votes.filter((vote) => vote.error !== null).length;
   check(wrong === 0, "Each vote is signed for this activity, verified here.", "A vote does not verify: see the votes.");
   const isRefused = checks.some((one) => !one.passes);

@@ -63,6 +63,7 @@ impl Pages {
         let settings = json!({ "relyingPartyId": relying_party_id, "allowHigh": allow_high }).to_string();
         let built_in = |text: &'static str| Bytes::from_static(text.as_bytes());
         let files = [
+            ("", HTML, built_in(include_str!("../../assets/pages/index.html"))),
             (ACCEPT, HTML, built_in(include_str!("../../assets/pages/accept.html"))),
             ("approve", HTML, built_in(include_str!("../../assets/pages/approve.html"))),
             ("pages.css", STYLE, built_in(include_str!("../../assets/pages/pages.css"))),

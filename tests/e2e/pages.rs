@@ -1,6 +1,9 @@
 //! The pages in a real browser: an invited person registers a passkey, accepts the invitation, and approves a waiting
 //! activity. The vote verifies independently, and the page refuses what a lying daemon shows.
 
+mod links;
+mod names;
+
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -19,7 +22,7 @@ use sha2::{Digest, Sha256};
 
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
     img-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
-const FILES: [&str; 6] = ["accept", "approve", "pages.css", "pages.js", "icon.svg", "settings.json"];
+const FILES: [&str; 7] = ["", "accept", "approve", "pages.css", "pages.js", "icon.svg", "settings.json"];
 /// A wallet name that is markup, reorders text, and contains an invisible character.
 const HOSTILE: &str = "<img src=x onerror=document.title='owned'> \u{202e}evil\u{200b}";
 
@@ -259,7 +262,7 @@ async fn pages_work_with_the_keyboard_only() {
 type Lie = (&'static str, Tamper, &'static str);
 type Tamper = fn(&mut Value);
 
-const LIES: [Lie; 9] = [
+const LIES: [Lie; 11] = [
     (
         "another intent",
         |activity| activity["intent"]["createWalletIntent"]["walletName"] = json!("harmless"),
@@ -309,6 +312,23 @@ const LIES: [Lie; 9] = [
         "the vote belongs to another activity",
     ),
     (
+        "the proposal as the approval of another user",
+        |activity| {
+            let mut vote = activity["votes"][0].clone();
+            vote["userId"] = json!("00000000-0000-4000-8000-000000000001");
+            activity["votes"].as_array_mut().expect("a list").push(vote);
+        },
+        "votes of several users are signed with this key",
+    ),
+    (
+        "the proposal twice",
+        |activity| {
+            let vote = activity["votes"][0].clone();
+            activity["votes"].as_array_mut().expect("a list").push(vote);
+        },
+        "this signed vote is shown twice",
+    ),
+    (
         "another activity",
         |activity| activity["id"] = json!("00000000-0000-4000-8000-000000000001"),
         "another activity",
@@ -316,7 +336,17 @@ const LIES: [Lie; 9] = [
 ];
 
 /// Lies about the vote of a passkey.
-const LATER_LIES: [Lie; 3] = [
+const LATER_LIES: [Lie; 4] = [
+    (
+        "the approval as that of a third user",
+        |activity| {
+            let mut vote = activity["votes"][1].clone();
+            vote["userId"] = json!("00000000-0000-4000-8000-000000000001");
+            vote["user"]["userName"] = json!("carol");
+            activity["votes"].as_array_mut().expect("a list").push(vote);
+        },
+        "votes of several users are signed with this key",
+    ),
     (
         "another choice",
         |activity| activity["votes"][1]["selection"] = json!("VOTE_SELECTION_REJECTED"),
@@ -405,9 +435,41 @@ async fn script_reads_text_and_json_like_the_console() {
         ("\u{301}x", "<U+0301>x"),
         ("\u{2066}i\u{2069}", "<U+2066>i<U+2069>"),
         ("\u{e0041}\u{a0}\u{3000}", "<U+E0041><U+00A0><U+3000>"),
+        ("a\u{2800}\u{1d159}\u{1680}", "a<U+2800><U+1D159><U+1680>"),
+        ("1\u{600}2\u{6dd}3\u{110bd}\u{13430}", "1<U+0600>2<U+06DD>3<U+110BD><U+13430>"),
     ] {
         let shown = browser.run(&format!("return clean({})", json!(text))).await;
         assert_eq!(shown, expected, "{text:?}");
+    }
+    let list = json!(include_str!("../../assets/vectors/hidden.txt"));
+    let differing = format!(
+        "const lines = {list}.split('\\n').filter((line) => line && !line.startsWith('#'));
+         const ranges = lines.map((line) => line.split('-').map((hex) => parseInt(hex, 16)));
+         const isListed = (code) => ranges.some(([first, last = first]) => first <= code && code <= last);
+         return Array.from({{ length: 0x110000 }}, (_, code) => code).filter((code) => {{
+             const text = `a${{String.fromCodePoint(code)}}`;
+             return (clean(text) !== text) !== isListed(code);
+         }});"
+    );
+    assert_eq!(
+        browser.run(&differing).await,
+        json!([]),
+        "code points that console and page treat differently"
+    );
+    for (text, is_mixed, imitates) in [
+        ("\u{430}\u{440}\u{440}\u{4cf}\u{435}", false, true),
+        ("pay \u{441}\u{43e}\u{440}-1", false, true),
+        ("\u{39f}\u{3a1}\u{395}\u{39d}", false, true),
+        ("\u{1d586}bc", false, true),
+        ("\u{430}\u{434}\u{43c}\u{438}\u{43d}", false, false),
+        ("\u{430}dmin", true, true),
+        ("\u{430}\u{3a9}", true, false),
+        ("\u{65e5}\u{672c}\u{8a9e}", false, false),
+        ("C\u{e6}sar \u{fc}ber", false, false),
+    ] {
+        let marks = browser.run(&format!("return [isMixed({0}), imitatesLatin({0})]", json!(text))).await;
+        assert_eq!(marks[1], imitates, "{text}: looks Latin");
+        assert!(marks[0] == is_mixed || imitates, "{text}: mixes scripts");
     }
     for (text, is_read) in [
         (r#"{"a": [1, 0.5, -2], "b": "\u00e9\/", "c": {}}"#, true),
@@ -500,9 +562,14 @@ async fn files_have_strict_headers_and_tags() {
     }
     let over_socket = Caller::new(daemon.socket(), root.organization(), root.key().clone());
     let absent = |reply: Reply| reply.expect_error(404, 5, "");
-    for path in
-        ["/pages", "/pages/", "/pages/accept/", "/pages/../pages/accept", "/pages/ACCEPT", "/pages/bytes.js"]
-    {
+    for path in [
+        "/pages",
+        "/pages/index.html",
+        "/pages/accept/",
+        "/pages/../pages/accept",
+        "/pages/ACCEPT",
+        "/pages/bytes.js",
+    ] {
         absent(root.call(Method::GET, path, &[], b"").await);
     }
     absent(over_socket.call(Method::GET, "/pages/accept", &[], b"").await);

@@ -2,14 +2,15 @@
 
 use quorate_chain::curve::{Curve, SecretKey};
 use quorate_common::bounded::{Email, Label};
-use quorate_common::ids::{InvitationId, OrganizationId, TagId, UserId};
+use quorate_common::ids::{InvitationId, TagId, UserId};
+use url::form_urlencoded;
 use zeroize::Zeroizing;
 
 use crate::error::{Corrupt, RequestError};
 use crate::execution::Execution;
 use crate::mail::Mail;
 use crate::model::invitation::INVITATION_LIFE_MILLIS;
-use crate::model::{Change, Invitation, InvitationStatus};
+use crate::model::{Change, Invitation, InvitationStatus, Organization};
 use crate::params::user::AccessType;
 
 /// An invitation to create.
@@ -71,8 +72,10 @@ fn mail(invitation: &Invitation, secret: &SecretKey, context: &Execution<'_>) ->
     let organization = context.organization;
     let sender = organization.user(invitation.sender).map_or_else(String::new, |user| user.name.to_string());
     let private_key = Zeroizing::new(const_hex::encode(secret.to_bytes().as_slice()));
-    let page =
-        context.view().invitation_page().map(|page| link(page, invitation, organization.id(), &private_key));
+    let page = context
+        .view()
+        .invitation_page()
+        .map(|page| link(page, invitation, organization, &sender, &private_key));
     let text = format!(
         "Hello {name},\n\n\
          {sender} invites you to become a user of the organization \"{organization}\".\n\n\
@@ -100,12 +103,16 @@ fn mail(invitation: &Invitation, secret: &SecretKey, context: &Execution<'_>) ->
 fn link(
     page: &str,
     invitation: &Invitation,
-    organization: OrganizationId,
+    organization: &Organization,
+    sender: &str,
     private_key: &str,
 ) -> Zeroizing<String> {
     let Invitation { id, public_key, .. } = invitation;
+    let names = [("organizationName", organization.head.name.as_str()), ("sender", sender)];
+    let names = form_urlencoded::Serializer::new(String::new()).extend_pairs(names).finish();
+    let organization = organization.id();
     let fragment = Zeroizing::new(format!(
-        "organization={organization}&invitation={id}&publicKey={public_key}&privateKey={private_key}"
+        "organization={organization}&invitation={id}&{names}&publicKey={public_key}&privateKey={private_key}"
     ));
     Zeroizing::new(format!("To accept, open this link in your browser:\n\n{page}#{}\n\n", fragment.as_str()))
 }
