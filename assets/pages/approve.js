@@ -35,6 +35,7 @@ async function query(name, members) {
 }
 
 function signOut() {
+  for (const id of ["waiting", "member", "kind", "fields", "fingerprint", "bytes", "checks", "votes", "reported"]) byId(id).replaceChildren();
   Object.assign(member, { session: "", credentialId: "", shown: null, isHigh: true });
   show("sign-in");
 }

@@ -146,11 +146,14 @@ async function examineVote(vote, proposal, activity, organization) {
 // Marks votes that cannot all count: one key belongs to one user, one signature is one vote, and a key approves once while its
 // approval lasts. A user may approve with several keys, which MFA policies require.
 function refuseRepeated(votes) {
-  const keyOf = (vote) => (/^[0-9a-f]+$/i.test(vote.publicKey) ? vote.publicKey.toLowerCase() : vote.publicKey);
+  // One key has several texts: hexadecimal in both cases, and base64url whose last character has unused bits.
+  const bytesOf = ({ scheme, publicKey }) => (scheme === "SIGNATURE_SCHEME_TK_WEBAUTHN" ? bytesOfBase64 : bytesOfHex)(publicKey);
+  const keyOf = (vote) => (vote.error === null ? hexOf(bytesOf(vote)) : vote.publicKey);
   const userOf = (vote) => String(vote.userId).toLowerCase();
+  const keys = votes.map(keyOf);
   votes.forEach((vote, index) => {
-    for (const other of votes.slice(0, index)) {
-      if (keyOf(other) !== keyOf(vote)) continue;
+    for (const [earlier, other] of votes.slice(0, index).entries()) {
+      if (keys[earlier] !== keys[index]) continue;
       const again = vote.approves && other.approves && !vote.isExpired && !other.isExpired;
       if (userOf(other) !== userOf(vote)) vote.error = other.error = "votes of several users are signed with this key";
       else if (other.message === vote.message) vote.error ??= "this signed vote is shown twice";

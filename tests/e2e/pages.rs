@@ -336,13 +336,27 @@ const LIES: [Lie; 11] = [
 ];
 
 /// Lies about the vote of a passkey.
-const LATER_LIES: [Lie; 4] = [
+const LATER_LIES: [Lie; 5] = [
     (
         "the approval as that of a third user",
         |activity| {
             let mut vote = activity["votes"][1].clone();
             vote["userId"] = json!("00000000-0000-4000-8000-000000000001");
             vote["user"]["userName"] = json!("carol");
+            activity["votes"].as_array_mut().expect("a list").push(vote);
+        },
+        "votes of several users are signed with this key",
+    ),
+    (
+        "the approval as that of a third user, with other bits that the encoding of the key does not use",
+        |activity| {
+            let mut vote = activity["votes"][1].clone();
+            let key = vote["publicKey"].as_str().expect("text");
+            let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+            let (head, last) = key.split_at(key.len() - 1);
+            let index = alphabet.find(last).expect("base64url");
+            vote["publicKey"] = json!(format!("{head}{}", &alphabet[index + 1..index + 2]));
+            vote["userId"] = json!("00000000-0000-4000-8000-000000000001");
             activity["votes"].as_array_mut().expect("a list").push(vote);
         },
         "votes of several users are signed with this key",
