@@ -105,12 +105,11 @@ fn mail_contains_the_link_to_the_page_if_there_is_one() {
     let [link] = links.as_slice() else { panic!("only one email has a link: {texts:?}") };
     let (page, fragment) = link.split_once('#').expect("the key is in the fragment");
     assert_eq!(page, "https://keys.example/pages/accept");
-    let values: Vec<(&str, usize)> = fragment
-        .split('&')
-        .filter_map(|part| part.split_once('='))
-        .map(|(name, value)| (name, value.len()))
-        .collect();
-    assert_eq!(values, [("organization", 36), ("invitation", 36), ("publicKey", 66), ("privateKey", 64)]);
+    let values: Vec<(&str, &str)> = fragment.split('&').filter_map(|part| part.split_once('=')).collect();
+    let lengths = [36, 36, 5, 6, 66, 64];
+    let names = ["organization", "invitation", "organizationName", "sender", "publicKey", "privateKey"];
+    assert_eq!(values.iter().map(|(name, _)| *name).collect::<Vec<_>>(), names);
+    assert_eq!(values.iter().map(|(_, value)| value.len()).collect::<Vec<_>>(), lengths, "{values:?}");
     assert!(fragment.contains(&fixture.id.to_string()), "{link}");
 }
 
