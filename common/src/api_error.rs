@@ -105,6 +105,9 @@ pub struct ApiError {
     /// later.
     #[serde(skip)]
     pub has_expired: bool,
+    /// Cause for the log, which clients do not learn.
+    #[serde(skip)]
+    pub cause: Option<&'static str>,
 }
 
 impl ApiError {
@@ -117,6 +120,7 @@ impl ApiError {
             turnkey_error_code: None,
             limit: None,
             has_expired: false,
+            cause: None,
         }
     }
 
@@ -135,6 +139,13 @@ impl ApiError {
     #[must_use]
     pub const fn expired(mut self) -> Self {
         self.has_expired = true;
+        self
+    }
+
+    /// Adds a cause for the log, which clients do not learn.
+    #[must_use]
+    pub const fn logged(mut self, cause: &'static str) -> Self {
+        self.cause = Some(cause);
         self
     }
 

@@ -10,6 +10,48 @@ use crate::stamp::{ApiKeyCurve, Scheme, StampKey};
 /// Maximum length of the statement in bytes.
 pub const MESSAGE_LIMIT: usize = 16 * 1024;
 
+/// Why the signature of a client is not accepted. The texts name what the client controls, and no value of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ClientSignatureError {
+    /// The request contains no signature.
+    #[error("`clientSignature` is required, because the token is bound to a key")]
+    Missing,
+    /// The scheme is not the only one that is accepted.
+    #[error("`scheme` must be CLIENT_SIGNATURE_SCHEME_API_P256")]
+    Scheme,
+    /// The signer is not the key of the token.
+    #[error("`publicKey` is not the key of the verification token")]
+    Key,
+    /// The signature is not r and s in hex.
+    #[error("`signature` must be r and s, 32 bytes each, in hexadecimal")]
+    Form,
+    /// The signature does not verify.
+    #[error("`signature` does not verify over the bytes of `message` with the key of the verification token")]
+    Signature,
+    /// The message is not a [`LoginStatement`].
+    #[error(
+        "`message` must have the members `login.publicKey`, `tokenId` and `type` (USAGE_TYPE_LOGIN), and no other"
+    )]
+    Login,
+    /// The message is not a [`SignUpStatement`].
+    #[error(
+        "`message` must have the members `signupV2`, `tokenId` and `type` (USAGE_TYPE_SIGNUP), and no other"
+    )]
+    SignUp,
+    /// The message names another token.
+    #[error("`tokenId` of `message` is not the claim `id` of the verification token")]
+    Token,
+    /// The message names another key for the session.
+    #[error("`login.publicKey` of `message` is not `publicKey` of the request")]
+    PublicKey,
+    /// The message describes another user. Contains the first member that differs.
+    #[error("`signupV2.{0}` of `message` differs from the root user of the request")]
+    User(&'static str),
+    /// The message describes a user with members that are not known.
+    #[error("`signupV2` of `message` has an unknown member")]
+    UnknownMember,
+}
+
 /// What a client signed: the use of a verification token to log in.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -95,15 +137,21 @@ pub fn has_only(value: &Value, known: &Value) -> bool {
     }
 }
 
-/// Returns whether `signature` is an ECDSA signature of a message with SHA-256: r and s, 32 bytes each, in hex.
-/// `public_key` is a compressed P-256 point in hex.
-pub fn is_signed(message: &str, public_key: &str, signature: &str) -> bool {
-    let der = const_hex::decode(signature)
-        .ok()
-        .and_then(|bytes| p256::ecdsa::Signature::from_slice(&bytes).ok())
-        .map(|signature| const_hex::encode(signature.to_der().as_bytes()));
-    let key = StampKey::parse(ApiKeyCurve::P256, public_key);
-    key.ok().zip(der).is_some_and(|(key, der)| key.verify(Scheme::P256, message.as_bytes(), &der))
+/// Verifies an ECDSA signature of a message with SHA-256: r and s, 32 bytes each, in hex. `public_key` is a compressed
+/// P-256 point in hex.
+///
+/// # Errors
+/// [`ClientSignatureError::Form`] if the signature has another form, and [`ClientSignatureError::Signature`] if it does
+/// not verify.
+pub fn verify(message: &str, public_key: &str, signature: &str) -> Result<(), ClientSignatureError> {
+    let mut bytes = [0; 64];
+    const_hex::decode_to_slice(signature, &mut bytes).map_err(|_| ClientSignatureError::Form)?;
+    // Numbers outside of the curve's order have the right form, and verify nothing.
+    let der = p256::ecdsa::Signature::from_slice(&bytes).ok();
+    let der = der.map(|signature| const_hex::encode(signature.to_der().as_bytes()));
+    let key = StampKey::parse(ApiKeyCurve::P256, public_key).ok();
+    let is_signed = key.zip(der).is_some_and(|(key, der)| key.verify(Scheme::P256, message.as_bytes(), &der));
+    if is_signed { Ok(()) } else { Err(ClientSignatureError::Signature) }
 }
 
 #[cfg(test)]
@@ -175,10 +223,15 @@ mod tests {
         let public = const_hex::encode(key.verifying_key().to_sec1_point(true).as_bytes());
         let signature: Signature = key.sign(MESSAGE.as_bytes());
         let raw = const_hex::encode(signature.to_bytes());
-        assert!(is_signed(MESSAGE, &public, &raw));
-        assert!(!is_signed("another message", &public, &raw));
-        assert!(!is_signed(MESSAGE, &public, &const_hex::encode(signature.to_der().as_bytes())));
-        assert!(!is_signed(MESSAGE, &format!("03{}", &public[2..]), "00"));
-        assert!(!is_signed(MESSAGE, "", &raw));
+        let der = const_hex::encode(signature.to_der().as_bytes());
+        let (form, wrong) = (Err(ClientSignatureError::Form), Err(ClientSignatureError::Signature));
+        assert_eq!(verify(MESSAGE, &public, &raw), Ok(()));
+        assert_eq!(verify("another message", &public, &raw), wrong);
+        assert_eq!(verify(MESSAGE, "", &raw), wrong);
+        assert_eq!(verify(MESSAGE, &public, &"00".repeat(64)), wrong);
+        assert_eq!(verify(MESSAGE, &public, &"ff".repeat(64)), wrong);
+        for other in [&der, &raw[2..], &format!("{raw}00"), &format!("0x{}", &raw[2..]), "", "zz"] {
+            assert_eq!(verify(MESSAGE, &public, other), form, "{other}");
+        }
     }
 }

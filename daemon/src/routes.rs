@@ -18,6 +18,7 @@ use crate::fail_points;
 use crate::listener::{Answer, Incoming, Listener, Service, Sharing};
 use crate::pages::{self, Pages};
 use crate::readers::{Account, NotRun, Readers};
+use crate::telemetry;
 
 const SUBMIT: &str = "/public/v1/submit/";
 const QUERY: &str = "/public/v1/query/";
@@ -157,6 +158,9 @@ fn answer(result: Result<Vec<u8>, ApiError>) -> Answer {
     fail_points::reach("answer.render");
     match result {
         Ok(body) => Answer::ok(body),
-        Err(error) => Answer::error(&error),
+        Err(error) => {
+            telemetry::log_cause(&error);
+            Answer::error(&error)
+        }
     }
 }

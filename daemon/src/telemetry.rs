@@ -7,14 +7,19 @@ mod metrics;
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
+use quorate_common::api_error::ApiError;
 use quorate_core::limits::BODY_AGE_MILLIS;
 use tracing::Span;
 
 pub use self::log::{LogFormat, start};
 pub use self::metrics::Metrics;
 use crate::clock;
+use crate::rate::RateLimiter;
+
+/// Maximum number of causes that are logged within a minute.
+const CAUSES: u32 = 60;
 
 /// Id of a request, unique within the process and practically unique across processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -47,6 +52,15 @@ pub fn request_span(id: RequestId) -> Span {
         operation = tracing::field::Empty,
         organization = tracing::field::Empty,
     )
+}
+
+/// Logs the cause of an error that its client does not learn. Anybody can cause such errors, so the number of lines is
+/// limited.
+pub(crate) fn log_cause(error: &ApiError) {
+    static LINES: LazyLock<RateLimiter<()>> = LazyLock::new(|| RateLimiter::new(CAUSES, 60_000));
+    if let Some(cause) = error.cause.filter(|_| LINES.take((), clock::now())) {
+        tracing::info!(cause, "{}", error.message);
+    }
 }
 
 /// Readiness of the daemon, as reported by `/readyz`.

@@ -2,6 +2,7 @@
 
 mod wire;
 
+use quorate_common::client_signature::ClientSignatureError;
 use quorate_common::ids::{ApiKeyId, OrganizationId, UserId};
 use quorate_common::json::JsonError;
 use quorate_common::webauthn::AttestationError;
@@ -69,9 +70,18 @@ pub enum Intent {
     /// A one-time code is wrong, expired, used, unknown or was tried too often. All look the same.
     #[error("Invalid OTP code")]
     OtpCode,
-    /// Too many codes were sent to the same receiver.
-    #[error("Max number of OTPs have been initiated please wait and try again")]
-    TooManyCodes,
+    /// Too many codes were sent to the same receiver. Contains their number, and the minutes in which they are counted.
+    #[error(
+        "Max number of OTPs have been initiated please wait and try again: a contact, or a `userIdentifier`, gets {0} \
+         codes within {1} minutes, and has at most {0} valid ones"
+    )]
+    TooManyCodes(usize, u64),
+    /// Too many mails with a key were sent to the same address. Contains the same numbers.
+    #[error(
+        "Max number of OTPs have been initiated please wait and try again: an address gets {0} mails with a key \
+         within {1} minutes"
+    )]
+    TooManyMails(usize, u64),
     /// A verification token is not one of this service, has ended, or is for another organization.
     #[error("invalid verification token")]
     VerificationToken,
@@ -79,8 +89,8 @@ pub enum Intent {
     #[error("verification token proves another contact")]
     OtherContact,
     /// The signature of a client does not state the use of its verification token.
-    #[error("invalid client signature")]
-    ClientSignature,
+    #[error("invalid client signature: {0}")]
+    ClientSignature(ClientSignatureError),
     /// A list that must not be empty is empty. Contains its name.
     #[error("invalid request body: `{0}` must not be empty")]
     Empty(&'static str),
@@ -117,9 +127,10 @@ pub enum Intent {
     /// The attestation of an authenticator cannot be verified.
     #[error("{0}")]
     Attestation(AttestationError),
-    /// An ID token cannot be verified, or belongs to no user.
+    /// An ID token cannot be verified, or belongs to no user. Contains the reason for the log: clients do not learn
+    /// whether somebody has an identity.
     #[error("invalid OIDC token")]
-    OidcToken,
+    OidcToken(&'static str),
     /// The keys of the issuer of an ID token cannot be read. Contains the reason.
     #[error("invalid OIDC token: {0}")]
     OidcIssuer(&'static str),

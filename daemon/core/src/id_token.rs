@@ -21,6 +21,9 @@ const CLAIM_BYTES: usize = 1024;
 const AUDIENCES: usize = 16;
 /// Maximum number of keys of an issuer.
 const KEYS: usize = 64;
+/// Why a token is rejected that [`IdToken::read`] does not accept, for the log.
+pub const MALFORMED: &str =
+    "it is malformed, lacks `iss`, `sub`, `aud` or `exp`, or is not signed with RS256 or ES256";
 /// How far the clock of an issuer may be ahead, in seconds.
 const AHEAD_SECONDS: u64 = 60;
 
@@ -55,7 +58,7 @@ enum Audience {
     Several(Vec<String>),
 }
 
-/// A token that was read. It proves nothing until [`IdToken::is_signed`] has returned true.
+/// A token that was read. It proves nothing until [`IdToken::check`] has accepted it.
 pub struct IdToken<'t> {
     text: &'t str,
     algorithm: Algorithm,
@@ -140,20 +143,28 @@ impl<'t> IdToken<'t> {
         [nonce, tknonce].into_iter().flatten().any(|nonce| *nonce == digest)
     }
 
-    /// Returns whether the token is valid at this time: whether its issuer signed it, it has not ended, and it was not
-    /// issued in the future.
-    pub fn is_signed(&self, keys: &IssuerKeys, now: Millis) -> bool {
+    /// Checks that the token is valid at this time: that its issuer signed it, it has not ended, and it was not issued
+    /// in the future.
+    ///
+    /// # Errors
+    /// Returns the reason for the log.
+    pub fn check(&self, keys: &IssuerKeys, now: Millis) -> Result<(), &'static str> {
         let now = now / 1000;
-        let begins = [self.claims.iat, self.claims.nbf].into_iter().flatten();
-        let is_current = self.claims.exp > now
-            && begins.max().is_none_or(|begin| begin <= now.saturating_add(AHEAD_SECONDS));
-        let Some(key) = keys.key(self.algorithm, self.key_id()).filter(|_| is_current) else { return false };
+        if self.claims.exp <= now {
+            return Err("it has expired");
+        }
+        let begins = [self.claims.iat, self.claims.nbf].into_iter().flatten().max();
+        if begins.is_some_and(|begin| begin > now.saturating_add(AHEAD_SECONDS)) {
+            return Err("it is not valid yet: the clocks of the issuer and of this machine differ");
+        }
+        let key = keys.key(self.algorithm, self.key_id()).ok_or("its issuer has no such key")?;
         // Times are checked above, by the clock of the service, and the audience by the caller.
         let mut validation = Validation::new(self.algorithm);
         validation.required_spec_claims.clear();
         validation.validate_exp = false;
         validation.validate_aud = false;
-        jsonwebtoken::decode::<IgnoredAny>(self.text, key, &validation).is_ok()
+        let verified = jsonwebtoken::decode::<IgnoredAny>(self.text, key, &validation);
+        verified.map(|_| ()).map_err(|_| "its signature does not verify")
     }
 }
 

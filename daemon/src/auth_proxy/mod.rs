@@ -36,6 +36,7 @@ use crate::executor::Executor;
 use crate::listener::{Answer, Incoming, Sharing};
 use crate::rate::RateLimiter;
 use crate::source::network;
+use crate::telemetry;
 use credentials::{Reservation, SigningUp};
 use request::Parameters;
 pub use settings::Settings;
@@ -108,7 +109,10 @@ impl AuthProxy {
         match self.answer(route, incoming).await {
             Ok(Some(value)) => Answer::ok(value.to_string()).cached("no-store").of(OPERATION),
             Ok(None) => Answer::not_found(),
-            Err(error) => Answer::error(&error).of(OPERATION),
+            Err(error) => {
+                telemetry::log_cause(&error);
+                Answer::error(&error).of(OPERATION)
+            }
         }
     }
 

@@ -237,21 +237,34 @@ fn reply(result: Result<Response, SmtpError>, is_ascii: bool, texts: &[&str]) ->
     };
     let status = error.status().map(u16::from);
     let outcome = outcome(&error, status, is_ascii);
-    tracing::warn!(status, ?outcome, "the mail server did not accept a mail");
-    let text = match status {
-        Some(_) => error.source().map(ToString::to_string).unwrap_or_default(),
-        None if error.is_timeout() => SILENT.to_owned(),
-        None if error.is_tls() => "TLS failed".to_owned(),
+    let stated = || error.source().map(ToString::to_string).unwrap_or_default();
+    let reason = match status {
+        Some(_) => "its answer is in `quorate messages ls`",
+        None if error.is_timeout() => SILENT,
+        None if error.is_tls() => "TLS failed",
         None if error.is_client() && !is_ascii => {
-            "the mail server does not support addresses in other letters than ASCII (SMTPUTF8)".to_owned()
+            "the mail server does not support addresses in other letters than ASCII (SMTPUTF8)"
         }
-        None if error.is_client() => {
-            "the mail server does not offer what the configuration requires".to_owned()
-        }
-        None if error.is_response() => "the answer is not SMTP".to_owned(),
-        None => "cannot connect, or the connection was lost".to_owned(),
+        None if error.is_client() => not_offered(&stated()),
+        None if error.is_response() => "the answer is not SMTP",
+        None => "cannot connect, or the connection was lost",
     };
+    // The answer of a server may quote the mail, so only the reasons of this service are logged.
+    tracing::warn!(status, ?outcome, reason, "the mail server did not accept a mail");
+    let text = if status.is_some() { stated() } else { reason.to_owned() };
     Reply { outcome, answer: ServerAnswer::new(status, &text, texts) }
+}
+
+/// Returns what a mail server lacks, and which key of `[mail]` changes that. `error` is the text of the mail library.
+fn not_offered(error: &str) -> &'static str {
+    if error.contains("STARTTLS") {
+        "the mail server does not offer STARTTLS: use smtps:// in mail.server, or set mail.allow_plain for a server \
+         on this machine"
+    } else if error.contains("authentication") {
+        "the mail server offers no authentication for mail.username"
+    } else {
+        "the mail server does not offer what the configuration requires"
+    }
 }
 
 /// Returns what an error means for the mail, and for the other mails.

@@ -1,8 +1,12 @@
-//! The pages of the reference that list the commands with their options. `BLESS=1` rewrites them.
+//! The pages of the reference that list the commands with their options, and the table of kinds that policies match.
+//! `BLESS=1` rewrites them.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::fs;
 use std::process::Command;
 
+use quorate_common::catalog::Catalog;
 use quorate_tests::book;
 use quorate_tests::paths;
 
@@ -14,6 +18,36 @@ fn the_pages_of_commands_are_current() {
         describe(program, &mut Vec::new(), &shared, &mut text);
         book::check_generated(&format!("docs/src/reference/{program}.md"), &text);
     }
+}
+
+#[test]
+fn the_table_of_kinds_is_current() {
+    let catalog =
+        fs::read_to_string(book::root().join("assets/catalog.json")).expect("the catalog can be read");
+    let catalog: Catalog = serde_json::from_str(&catalog).expect("a catalog");
+    let mut table: BTreeMap<&str, BTreeMap<&str, BTreeSet<&str>>> = BTreeMap::new();
+    for entry in &catalog.kinds {
+        let Some((action, resource)) = entry.acts else { continue };
+        let kinds = table.entry(resource.name()).or_default().entry(action.name()).or_default();
+        kinds.insert(kind(&entry.activity_type));
+    }
+    let mut text = String::from("\n| resource | action | kinds |\n|---|---|---|\n");
+    for (resource, actions) in &table {
+        for (action, kinds) in actions {
+            let kinds: Vec<String> = kinds.iter().map(|kind| format!("`{kind}`")).collect();
+            writeln!(text, "| `{resource}` | `{action}` | {} |", kinds.join(", "))
+                .expect("a text can be written to");
+        }
+    }
+    text.push('\n');
+    book::check_generated("docs/src/guides/policies.md", &text);
+}
+
+/// Returns the kind of an activity type: its name without prefix and version.
+fn kind(activity_type: &str) -> &str {
+    let name = activity_type.trim_start_matches("ACTIVITY_TYPE_");
+    let is_version = |end: &str| end.strip_prefix('V').is_some_and(|digits| digits.parse::<u32>().is_ok());
+    name.rsplit_once('_').filter(|(_, end)| is_version(end)).map_or(name, |(kind, _)| kind)
 }
 
 /// Appends the help of a command and of its subcommands.

@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use quorate_common::activity::Status;
 use quorate_common::console::ActivityRow;
+use quorate_policy::request::kind_of;
 use serde_json::{Value, json};
 
 use super::arguments::ActivityCommand;
 use crate::ballot::Outcome;
+use crate::catalog;
 use crate::failure::{Exit, Failure, Result};
 use crate::output::Answer;
 use crate::proof::{json, plain_text, status_word};
@@ -36,7 +38,7 @@ async fn list(session: &Session, statuses: &[String], types: &[String], limit: u
     session.check_context().await?;
     let id = session.organization_id().await?;
     let statuses = statuses.iter().map(|name| status(name)).collect::<Result<Vec<_>, _>>()?;
-    let types = types.iter().map(|name| activity_type(name)).collect::<Result<Vec<_>, _>>()?;
+    let types = types.iter().map(|name| activity_types(name)).collect::<Result<Vec<_>, _>>()?.concat();
     let rows = session.client.newest(id, &statuses, &types, limit).await?;
     let line = |row: &ActivityRow| {
         let activity = &row.activity;
@@ -82,12 +84,43 @@ fn status(name: &str) -> Result<Status> {
         .map_err(|_| Failure::new(Exit::Usage, format!("unknown status {}", clean(name))))
 }
 
-fn activity_type(name: &str) -> Result<String> {
+/// Returns the types that a name means: all versions of a kind, or the one that the name states.
+fn activity_types(name: &str) -> Result<Vec<String>> {
     let upper = name.to_ascii_uppercase().replace('-', "_");
-    let whole = if upper.starts_with("ACTIVITY_TYPE_") { upper } else { format!("ACTIVITY_TYPE_{upper}") };
-    if whole.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_') {
-        Ok(whole)
-    } else {
-        Err(Failure::new(Exit::Usage, "invalid type: use letters, digits and underscores"))
+    let bare = upper.trim_start_matches("ACTIVITY_TYPE_");
+    let is_meant =
+        |known: &&str| kind_of(known) == bare || known.trim_start_matches("ACTIVITY_TYPE_") == bare;
+    let known = catalog::all().map(|entry| entry.activity_type.as_str());
+    let meant: Vec<String> = known.filter(is_meant).map(str::to_owned).collect();
+    if meant.is_empty() {
+        let text = format!(
+            "unknown type {}: name a kind of activity, such as create-wallet, or one version of it, such as sign-raw-payload-v2",
+            clean(name)
+        );
+        return Err(Failure::new(Exit::Usage, text));
+    }
+    Ok(meant)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    #[test]
+    fn a_kind_means_all_of_its_versions() {
+        let both = ["ACTIVITY_TYPE_OTP_LOGIN", "ACTIVITY_TYPE_OTP_LOGIN_V2"];
+        for name in ["otp-login", "OTP_LOGIN", "ACTIVITY_TYPE_OTP_LOGIN"] {
+            assert_eq!(activity_types(name).unwrap(), both, "{name}");
+        }
+        for name in ["otp-login-v2", "ACTIVITY_TYPE_OTP_LOGIN_V2"] {
+            assert_eq!(activity_types(name).unwrap(), both[1..], "{name}");
+        }
+        for name in ["otp_loginx", "", "login", "ACTIVITY_TYPE_", "otp login\u{7}"] {
+            let failure = activity_types(name).unwrap_err();
+            assert_eq!(failure.exit, Exit::Usage);
+            assert!(failure.message().starts_with("unknown type "), "{}", failure.message());
+        }
     }
 }

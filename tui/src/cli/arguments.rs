@@ -209,7 +209,7 @@ pub(crate) enum ActivityCommand {
         /// List only activities with this status, for example COMPLETED; may be repeated
         #[arg(long)]
         status: Vec<String>,
-        /// List only activities of this type, for example create-wallet; may be repeated
+        /// List only activities of this kind, in all versions, for example create-wallet; may be repeated
         #[arg(long = "type")]
         types: Vec<String>,
         /// Maximum number of activities

@@ -99,7 +99,15 @@ fn check([condition, consensus, time]: &[Option<String>; 3]) -> Answer {
     let read =
         PolicyProgram::parse(Effect::Deny, condition.as_deref(), consensus.as_deref(), time.as_deref());
     match read {
-        Ok(_) => Answer::one(json!({"ok": true}), "The policy is valid.\n".to_owned()),
+        Ok(program) => {
+            let unknown = policies::unknown_names(&program);
+            let mut text = String::from("The policy is valid.\n");
+            for warning in &unknown {
+                let _ = writeln!(text, "[!] condition: {}", clean(warning));
+            }
+            let answer = Answer::one(json!({"ok": true, "warnings": unknown}), text);
+            if unknown.is_empty() { answer } else { answer.exits(Exit::Failed) }
+        }
         Err(error) => {
             let position = error.error.position;
             let data = json!({"ok": false, "expression": error.kind.name(), "message": error.to_string(),

@@ -493,6 +493,45 @@ fn user_and_key_must_match() {
 }
 
 #[test]
+fn another_organization_is_read_without_its_user_and_key() {
+    runtime(async {
+        let (_, record) = tag_proposal();
+        let record = fresh(&record);
+        let (id, _) = references(&record);
+        let fake = Fake::start(record, Behavior::Honest);
+        let folders = fake.folders();
+        let user = "00000000-0000-7000-8000-000000000001";
+        let configure = |organization: &str| {
+            let text = format!("organization = \"{organization}\"\nuser = \"{user}\"\n");
+            std::fs::create_dir_all(&folders.config).unwrap();
+            std::fs::write(folders.config.join("config.toml"), text).unwrap();
+        };
+        let (socket, organization) = (fake.socket().display().to_string(), Fixture::id().to_string());
+        let run = async |command: &[&str]| {
+            let context = ["--socket", &socket, "--organization", &organization];
+            let all = context.iter().chain(command).map(|word| (*word).to_owned());
+            run_with(&all.collect::<Vec<_>>(), &folders).await.0
+        };
+        configure("00000000-0000-7000-8000-000000000002");
+        for command in [
+            &["activity", "ls"][..],
+            &["activity", "get", &id],
+            &["approvals", "ls"],
+            &["org", "get"],
+            &["policy", "ls"],
+        ] {
+            assert_eq!(run(command).await, Exit::Done, "{command:?}");
+        }
+        assert_eq!(run(&["approvals", "ls", "--user", "nobody"]).await, Exit::NotFound);
+        assert_ne!(run(&["reject", &id]).await, Exit::Done);
+        // A user of the configured organization must exist there.
+        configure(&organization);
+        assert_eq!(run(&["activity", "ls"]).await, Exit::NotFound);
+        assert!(fake.votes.lock().unwrap().is_empty());
+    });
+}
+
+#[test]
 fn rejecting_unreadable_bytes_requires_a_fingerprint() {
     runtime(async {
         let (_, record) = crate::testing::card_proposal();

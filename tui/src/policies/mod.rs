@@ -17,7 +17,9 @@ pub(crate) use history::{History, Matched};
 pub(crate) use replay::{RECENT, Replay, changed, outcome_word, replay, signed, verdict_word};
 pub(crate) use request::Body;
 pub(crate) use rules::{Named, Rules, approvers, difference, program, sentence};
-pub(crate) use scope::{fewest, gives_access_as_others, is_met_by_anybody, matches_any_activity};
+pub(crate) use scope::{
+    fewest, gives_access_as_others, is_met_by_anybody, matches_any_activity, unknown_names,
+};
 pub(crate) use types::changing;
 
 #[cfg(test)]

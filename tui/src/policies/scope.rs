@@ -4,7 +4,7 @@ use quorate_policy::Value;
 use quorate_policy::decide::{
     Approver, Credential, DenyErrors, Effect, Electorate, PolicyOutcome, PolicyProgram, Proposer, outcome,
 };
-use quorate_policy::lint::lint;
+use quorate_policy::lint::{Finding, lint};
 use quorate_policy::simulate::{NamedPolicy, OrganizationRules};
 
 use super::types::types;
@@ -19,8 +19,19 @@ pub(crate) fn gives_access_as_others(program: &PolicyProgram) -> bool {
     has_finding(program, "access-as-others")
 }
 
+/// Returns a sentence about each name of a kind, type, action or resource in the condition that no activity has.
+pub(crate) fn unknown_names(program: &PolicyProgram) -> Vec<String> {
+    let findings = findings(program).into_iter().filter(|finding| finding.code == "unknown-name");
+    findings.map(|finding| finding.text).collect()
+}
+
 /// Returns whether `policy lint` reports a finding with this code for the policy alone.
 fn has_finding(program: &PolicyProgram, code: &str) -> bool {
+    findings(program).iter().any(|finding| finding.code == code)
+}
+
+/// Returns the lint findings of a policy alone.
+fn findings(program: &PolicyProgram) -> Vec<Finding> {
     let policy = NamedPolicy { id: String::new(), name: String::new(), program: program.clone() };
     let rules = OrganizationRules {
         users: Vec::new(),
@@ -29,7 +40,7 @@ fn has_finding(program: &PolicyProgram, code: &str) -> bool {
         policies: vec![policy],
         deny_errors: DenyErrors::Skip,
     };
-    lint(&rules, &types(), &()).iter().any(|finding| finding.code == code)
+    lint(&rules, &types(), &())
 }
 
 /// Returns whether an unknown user meets the consensus alone.
@@ -105,6 +116,27 @@ mod tests {
             ("activity.resource == 'CREDENTIAL' && activity.action == 'DELETE'", false),
         ] {
             assert_eq!(gives_access_as_others(&parsed(Some(condition), None)), expected, "{condition}");
+        }
+        for (condition, expected) in [
+            ("activity.kind == 'OTP_LOGINX'", vec!["unknown kind OTP_LOGINX"]),
+            ("activity.kind in ['OTP_LOGIN', 'otp_login']", vec!["unknown kind otp_login"]),
+            (
+                "activity.resource != 'OTPX' || activity.action == 'SIGNX'",
+                vec!["unknown action SIGNX", "unknown resource OTPX"],
+            ),
+            ("'ACTIVITY_TYPE_SIGN' == activity.type", vec!["unknown type ACTIVITY_TYPE_SIGN"]),
+            ("activity.kind == 'SIGN_RAW_PAYLOAD_V2'", vec!["unknown kind SIGN_RAW_PAYLOAD_V2"]),
+            (
+                "activity.type == 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2' && activity.kind == 'SIGN_RAW_PAYLOAD'",
+                vec![],
+            ),
+            ("activity.resource == 'WALLET' && activity.action in ['CREATE', 'EXPORT']", vec![]),
+            ("activity.params.wallet_name == 'OTPX'", vec![]),
+        ] {
+            let found = unknown_names(&parsed(Some(condition), None));
+            let found: Vec<&str> =
+                found.iter().filter_map(|text| text.split_once(':')).map(|(what, _)| what).collect();
+            assert_eq!(found, expected, "{condition}");
         }
         for at_times in ["activity.action == 'SIGN'", "wallet.id == 'a'"] {
             assert!(!matches_any_activity(&parsed(Some(at_times), None)), "{at_times}");

@@ -6,6 +6,7 @@ use super::evidence::Evidence;
 use super::proposal::Proposal;
 use super::recount::{known_quorum, recount, signatures};
 use super::rule::Evaluation;
+use super::states::is_only_stated;
 use super::tally::Tally;
 use super::votes::VoteProof;
 use crate::kinds::{Decoded, ReviewContext, hidden};
@@ -31,7 +32,7 @@ pub(super) fn run(
         ("K4", proposal.map(|proposal| intent(evidence, proposal, decoded))),
         ("K5", proposal.map(|_| proposer(votes))),
         ("K6", proposal.map(|proposal| known_keys(evidence, proposal))),
-        ("K7", Some(signatures(votes))),
+        ("K7", Some(signatures(votes)).filter(|_| !is_only_stated(&evidence.record.row.activity, proposal))),
         ("K8", Some(recount(evidence, tally, rule))),
         ("K9", proposal.map(|proposal| times(evidence, proposal, tally, votes))),
         ("K10", Some(known_quorum(evidence))),
@@ -45,6 +46,10 @@ pub(super) fn run(
 fn fingerprint(evidence: &Evidence<'_>, proposal: Option<&Proposal>) -> Finding {
     let activity = &evidence.record.row.activity;
     let Some(proposal) = proposal else {
+        if is_only_stated(activity, None) {
+            let what = hidden(&activity.activity_type).unwrap_or_default();
+            return unproven(format!("{what}, so nobody can verify what was signed; the daemon states it"));
+        }
         let because = hidden(&activity.activity_type).map_or_else(String::new, |what| format!(" ({what})"));
         return failed(format!(
             "the record contains no signed bytes that match the daemon's fingerprint {}: nothing proves \

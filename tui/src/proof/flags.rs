@@ -6,6 +6,7 @@ use quorate_common::ids::{ActivityId, UserId};
 use super::evidence::Evidence;
 use super::proposal::Proposal;
 use super::siblings::{BURST, Siblings};
+use super::states::is_only_stated;
 use super::votes::VoteProof;
 use crate::kinds::{Decoded, Flag, Level};
 use crate::known_keys::KnownQuorum;
@@ -22,6 +23,10 @@ pub(super) fn collect(
     decoded: &Decoded,
     votes: &[VoteProof],
 ) -> Vec<Flag> {
+    if is_only_stated(&evidence.record.row.activity, proposal) {
+        // Nothing is left to decide, and nothing can be verified.
+        return Vec::new();
+    }
     let mut flags = decoded.description.flags.clone();
     if !decoded.unknown_members.is_empty() {
         let names = decoded.unknown_members.join(", ");

@@ -90,6 +90,9 @@ pub(crate) fn plain_text(review: &Review) -> String {
     } else {
         line(format!("if sent   {}", needs(review)));
     }
+    if let Some(failure) = &review.activity.failure {
+        line(format!("failed    {} [s]", clean(&failure.message)));
+    }
     for vote in &review.votes {
         let selection = vote.noun();
         let state = vote

@@ -6,12 +6,12 @@ use quorate_common::activity::Activity;
 use quorate_common::console::OrganizationDetail;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{OrganizationId, UserId};
-use quorate_common::wire::{AuthenticationMethod, AuthenticationType, MfaStatus};
+use quorate_common::wire::{AuthenticationMethod, AuthenticationType, MfaStatus, User};
 
 use super::check::{Check, Mark};
 use super::evidence::{Evidence, NO_ORGANIZATION, NO_SIGNER, Record, Viewer};
 use super::proposal::Proposal;
-use super::states::status_word;
+use super::states::{is_only_stated, status_word};
 use super::tally::{self, Tally};
 use super::votes::{self, VoteProof};
 use super::{checks, flags, rule};
@@ -102,7 +102,7 @@ impl Review {
         if let Some(proposal) = &proposal {
             fields.extend(proposal.extra.iter().cloned());
         }
-        let proposer = proposer(proposal.as_ref(), &context);
+        let proposer = proposer(activity, proposal.as_ref(), &context);
         Self {
             proposer,
             title: decoded.title,
@@ -277,6 +277,9 @@ fn decoded(activity: &Activity, proposal: Option<&Proposal>, context: &ReviewCon
     if let Some(proposal) = proposal {
         return kinds::decode(&proposal.activity_type, &proposal.parameters, context);
     }
+    if let Some(stated) = stated(activity, context) {
+        return stated;
+    }
     let reason = "the record contains no signed bytes that match the fingerprint";
     let mut decoded = kinds::undecoded(None, Vec::new(), reason.to_owned());
     let why = kinds::hidden(&activity.activity_type).map_or_else(String::new, |what| {
@@ -293,9 +296,35 @@ fn decoded(activity: &Activity, proposal: Option<&Proposal>, context: &ReviewCon
     decoded
 }
 
-fn proposer(proposal: Option<&Proposal>, context: &ReviewContext<'_>) -> String {
-    let Some(proposal) = proposal else { return "unknown".to_owned() };
-    let id = proposal.proposer.to_string();
+/// Describes a closed activity whose signed bytes are not stored, by what the daemon states.
+fn stated(activity: &Activity, context: &ReviewContext<'_>) -> Option<Decoded> {
+    let members = activity.intent.as_object().filter(|members| members.len() == 1)?;
+    let (_, parameters) = members.iter().next().filter(|_| is_only_stated(activity, None))?;
+    let mut decoded = kinds::decode(&activity.activity_type, parameters, context);
+    if decoded.undecoded.is_some() {
+        return None;
+    }
+    let description = &mut decoded.description;
+    description.sentence = format!("The daemon states [s]: {}", description.sentence);
+    description.danger = None;
+    // A login does not name its user, but the key that it registered belongs to them.
+    let key = parameters.get("publicKey").and_then(serde_json::Value::as_str);
+    let holds = |user: &&User| {
+        user.api_keys
+            .iter()
+            .any(|one| key.is_some_and(|key| one.credential.public_key.eq_ignore_ascii_case(key)))
+    };
+    if let Some(user) = context.organization.users.iter().find(holds) {
+        description.fact("holder of publicKey", context.user_named(&user.user_id.to_string()));
+    }
+    Some(decoded)
+}
+
+fn proposer(activity: &Activity, proposal: Option<&Proposal>, context: &ReviewContext<'_>) -> String {
+    let stated =
+        activity.votes.first().filter(|_| is_only_stated(activity, proposal)).map(|vote| vote.user_id);
+    let Some(id) = proposal.map(|proposal| proposal.proposer).or(stated) else { return "unknown".to_owned() };
+    let id = id.to_string();
     match context.user(&id) {
         Some(_) => context.user_named(&id),
         None => format!("{id} (not a user of this organization)"),

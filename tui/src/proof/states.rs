@@ -1,7 +1,10 @@
 //! States of activities and of the daemon, in words.
 
-use quorate_common::activity::Status;
+use quorate_common::activity::{Activity, Status};
 use quorate_common::console::{Mode, StoreState};
+
+use super::proposal::Proposal;
+use crate::kinds::hidden;
 
 /// Returns a status as a word for people.
 pub(crate) const fn status_word(status: Status) -> &'static str {
@@ -14,6 +17,12 @@ pub(crate) const fn status_word(status: Status) -> &'static str {
         Status::Rejected => "rejected",
         Status::AuthenticatorsNeeded => "waiting for authentication",
     }
+}
+
+/// Returns whether only the daemon states what a closed activity was, because it does not store the bytes that were
+/// signed. Nobody decides on it anymore, so this is shown and not blocked.
+pub(super) fn is_only_stated(activity: &Activity, proposal: Option<&Proposal>) -> bool {
+    proposal.is_none() && !activity.status.waits() && hidden(&activity.activity_type).is_some()
 }
 
 /// Returns the word for a store that accepts no writes. Every screen shows it.

@@ -6,6 +6,7 @@ mod mfa;
 mod passkeys;
 
 use quorate_common::activity::{Selection, Status};
+use quorate_common::api_error::{ApiError, Code};
 use quorate_common::console::{OrganizationDetail, ReviewRecord, WaitingReason, WaitingRule};
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{OrganizationId, UserId};
@@ -474,6 +475,75 @@ fn masked_activities_are_blocked_with_a_reason() {
     let review = fixture.review(&record, 0);
     assert!(review.blocked() && !review.sentence.contains(reason));
     assert!(review.approval_error().unwrap().contains("a check failed"));
+}
+
+/// Returns the record of a login by code, as the daemon stores it: without the token.
+fn login_record(fixture: &Fixture) -> ReviewRecord {
+    let activity_type = "ACTIVITY_TYPE_OTP_LOGIN_V2";
+    let key = &fixture.organization().users[1].api_keys[0].credential.public_key;
+    let signature = json!({"publicKey": key, "scheme": "CLIENT_SIGNATURE_SCHEME_API_P256", "message": "{}", "signature": "00"});
+    let body = |token: &str| {
+        json!({"type": activity_type, "timestampMs": (NOW - 600_000).to_string(), "organizationId": Fixture::id(),
+            "parameters": {"verificationToken": token, "publicKey": key, "expirationSeconds": "60", "clientSignature": signature}})
+    };
+    let kept = body("");
+    let intent = json!({"otpLoginIntentV2": kept["parameters"]});
+    let mut record = fixture.propose_bytes(0, &body("a.b.c").to_string(), activity_type, intent);
+    record.row.activity.votes[0].message = kept.to_string();
+    record
+}
+
+#[test]
+fn closed_logins_are_shown_as_the_daemon_states_them() {
+    let fixture = Fixture::new(3, 2);
+    let mut record = login_record(&fixture);
+    let waiting = fixture.review(&record, 0);
+    assert!(waiting.blocked() && waiting.risk == Level::High, "one that waits could still be approved");
+    record.row.activity.status = Status::Completed;
+    let review = fixture.review(&record, 0);
+    assert_eq!((review.risk, review.flags.len(), review.title.as_str()), (Level::Low, 0, "Log in by code"));
+    assert_eq!(mark(&review, "K1"), Mark::Stated);
+    assert!(
+        !review.blocked() && review.checks.iter().all(|check| check.mark != Mark::Verified),
+        "{:?}",
+        review.checks
+    );
+    assert!(
+        review.sentence.starts_with("The daemon states [s]: Open a session for 1m"),
+        "{}",
+        review.sentence
+    );
+    let holder = &fixture.organization().users[1].user_name;
+    assert!(
+        review
+            .facts
+            .iter()
+            .any(|fact| fact.name == "holder of publicKey" && fact.value.contains(holder.as_str()))
+    );
+    assert!(review.proposer.contains(&fixture.organization().users[0].user_name), "{}", review.proposer);
+    assert!(
+        review.approval_error().is_some()
+            && review.rejection_error().is_some()
+            && review.vote_target().is_err()
+    );
+    // Bytes of any other type that are missing are an error, whatever the status is.
+    let (fixture, mut record) = tag_proposal();
+    record.row.activity.status = Status::Completed;
+    record.row.activity.votes[0].message.push(' ');
+    let review = fixture.review(&record, 0);
+    assert!(review.blocked() && review.title == "UNDECODED");
+}
+
+#[test]
+fn failures_are_reported() {
+    let (fixture, mut record) = tag_proposal();
+    record.row.activity.status = Status::Failed;
+    record.row.activity.failure = Some(ApiError::new(Code::NotFound, "no tag \u{1b}[31mfound"));
+    let text = plain_text(&fixture.review(&record, 0));
+    assert!(
+        text.contains("\nfailed    no tag ") && text.contains("found [s]\n") && !text.contains('\u{1b}'),
+        "{text}"
+    );
 }
 
 #[test]

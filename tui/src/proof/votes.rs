@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::evidence::Evidence;
 use super::proposal::Proposal;
+use super::states::is_only_stated;
 use crate::keys::canonical;
 use crate::text::{clean, quoted};
 
@@ -113,7 +114,9 @@ fn examine_one(evidence: &Evidence<'_>, proposal: Option<&Proposal>, vote: &Vote
     let is_attested = Scheme::attested_from_name(&vote.scheme).is_some();
     let signed = if is_attested { is_signed_by_attested_key(vote) } else { is_signed(vote) };
     let ballot = Ballot::read(&vote.message);
-    let error = if !signed {
+    let error = if !signed && is_only_stated(activity, proposal) {
+        Some("its bytes are not stored as they were signed [s]".to_owned())
+    } else if !signed {
         Some("the signature does not match the message".to_owned())
     } else if vote.activity_id != activity.id {
         Some("the vote belongs to another activity".to_owned())

@@ -102,8 +102,15 @@ impl KeySource {
     }
 }
 
-/// Daemon, viewer, user name and key, as they are selected.
-type Selected = (PathBuf, Viewer, Option<String>, KeySource);
+/// What the arguments, the credentials or the configuration select.
+struct Selected {
+    socket: PathBuf,
+    viewer: Viewer,
+    user_name: Option<String>,
+    key: KeySource,
+    /// See [`Identity::is_of_other`].
+    is_of_other: bool,
+}
 
 /// A resolved context.
 pub(crate) struct Session {
@@ -117,7 +124,7 @@ pub(crate) struct Session {
 impl Session {
     /// Resolves the context without connecting to the daemon.
     pub(crate) fn new(context: &Context, folders: &Folders) -> Result<Self> {
-        let (socket, viewer, user_name, key) = match &context.credentials {
+        let Selected { socket, viewer, user_name, key, is_of_other } = match &context.credentials {
             Some(path) => from_credentials(context, path)?,
             None => from_configuration(context, folders)?,
         };
@@ -129,6 +136,7 @@ impl Session {
             needs_passphrase: matches!(key, KeySource::File { .. }),
             dev_only: context.credentials.is_some(),
             socket: clean(&socket.display().to_string()),
+            is_of_other,
         };
         let passphrase =
             context.passphrase_fd.map_or(passphrase::Source::Terminal, passphrase::Source::Descriptor);
@@ -206,12 +214,15 @@ fn from_configuration(context: &Context, folders: &Folders) -> Result<Selected> 
         None => KeySource::None,
     };
     let named = context.user.as_ref().and_then(|user| user.parse().ok());
+    let is_other = context.organization.is_some() && context.organization != config.organization;
+    let is_of_other = is_other && context.user.is_none() && context.key.is_none();
     let viewer = Viewer {
         organization: context.organization.or(config.organization),
         user: named.or(if context.user.is_some() { None } else { config.user }),
     };
     let socket = context.socket.clone().or(config.socket).unwrap_or_else(files::default_socket);
-    Ok((socket, viewer, context.user.clone().filter(|_| named.is_none()), key))
+    let user_name = context.user.clone().filter(|_| named.is_none());
+    Ok(Selected { socket, viewer, user_name, key, is_of_other })
 }
 
 fn from_credentials(context: &Context, path: &Path) -> Result<Selected> {
@@ -235,5 +246,5 @@ fn from_credentials(context: &Context, path: &Path) -> Result<Selected> {
     };
     let organization = context.organization.or(Some(credentials.organization_id));
     let socket = context.socket.clone().unwrap_or(credentials.socket);
-    Ok((socket, Viewer { organization, user }, None, key))
+    Ok(Selected { socket, viewer: Viewer { organization, user }, user_name: None, key, is_of_other: false })
 }

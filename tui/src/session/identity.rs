@@ -23,11 +23,17 @@ pub(crate) struct Identity {
     pub(crate) dev_only: bool,
     /// Socket path, cleaned.
     pub(crate) socket: String,
+    /// Whether user and key are those of the configuration, which names another organization. They may then be absent
+    /// from this one, and nobody is selected.
+    pub(crate) is_of_other: bool,
 }
 
 impl Identity {
     /// Returns the viewer within this organization: the user who was given, otherwise the holder of the key.
     pub(crate) fn viewer_in(&self, organization: &OrganizationDetail) -> Viewer {
+        if self.is_of_other && self.difference(organization).is_some() {
+            return Viewer { organization: self.viewer.organization, user: None };
+        }
         let by_name = || {
             let wanted = self.user_name.as_ref()?;
             organization.users.iter().find(|user| user.user_name == *wanted).map(|user| user.user_id)
@@ -48,9 +54,15 @@ impl Identity {
         self.user_name.is_some() || self.viewer.user.is_some() || self.public_key.is_some()
     }
 
+    /// Returns why user and key do not match an organization, if they must. Those of another organization need not:
+    /// they only cannot vote.
+    pub(crate) fn mismatch(&self, organization: &OrganizationDetail) -> Option<Failure> {
+        if self.is_of_other { None } else { self.difference(organization) }
+    }
+
     /// Returns why user and key do not match an organization, if so. The user must be a member, and the key
     /// must belong to the user.
-    pub(crate) fn mismatch(&self, organization: &OrganizationDetail) -> Option<Failure> {
+    fn difference(&self, organization: &OrganizationDetail) -> Option<Failure> {
         let id = organization.head.organization_id;
         let is_wanted = |user: &&User| match &self.user_name {
             Some(name) => user.user_name == *name,

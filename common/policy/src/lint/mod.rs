@@ -3,6 +3,7 @@
 mod people;
 mod scenario;
 mod truth;
+mod vocabulary;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +49,7 @@ pub struct Finding {
     /// Severity of the finding.
     pub level: Level,
     /// Machine-readable code: `never-true`, `always-true`, `access-as-others`, `absent-member`, `unknown-id`,
-    /// `nobody-agrees`, `address-case`, `reads-name` or `fewer-people`.
+    /// `unknown-name`, `nobody-agrees`, `address-case`, `reads-name` or `fewer-people`.
     pub code: &'static str,
     /// Id of the policy.
     pub policy_id: String,
@@ -72,6 +73,7 @@ pub fn lint(rules: &OrganizationRules, types: &[ActivityType], names: &dyn Names
         report.condition(&scenarios);
         report.people(rules);
         report.ids(names);
+        report.unknown_names(types);
         report.addresses();
         report.changeable();
     }
@@ -203,6 +205,14 @@ impl Report<'_, '_> {
                 kind,
                 format!("unknown id {id}: nothing in this organization has it"),
             );
+        }
+    }
+
+    /// Reports names of kinds, types, actions and resources that no activity has.
+    fn unknown_names(&mut self, types: &[ActivityType]) {
+        let Some(condition) = &self.policy.program.condition else { return };
+        for text in vocabulary::unknown_names(condition, types) {
+            self.add(Level::Warning, "unknown-name", ExpressionKind::Condition, text);
         }
     }
 

@@ -94,9 +94,8 @@ impl Request<'_> {
                 Ok(Attested::Contact(Box::new(proof)))
             }
             AttestationType::IdToken => {
-                let token = IdToken::read(&stamp.attestation);
-                let token = token.filter(|token| token.is_for_key(&stamp.public_key));
-                Ok(Attested::Identity(Box::new(token.ok_or(Intent::OidcToken)?)))
+                let token = oidc::read_for_key(&stamp.attestation, &stamp.public_key)?;
+                Ok(Attested::Identity(Box::new(token)))
             }
         }
     }
@@ -172,8 +171,8 @@ impl Request<'_> {
             Attested::Identity(token) => {
                 let keys = self.world.issuer_keys(token.issuer(), token.key_id())?;
                 let provider = user.oauth_providers.iter().find(|one| oidc::identifies(token, one));
-                let provider = provider.filter(|_| token.is_signed(&keys, self.now));
-                let identity = ProvenIdentity::of(provider.ok_or(Intent::OidcToken)?);
+                token.check(&keys, self.now).map_err(Intent::OidcToken)?;
+                let identity = ProvenIdentity::of(provider.ok_or(Intent::OidcToken(oidc::NOBODY))?);
                 Ok(Attestation { proof: AttestedProof::Identity(identity), token: None })
             }
         }

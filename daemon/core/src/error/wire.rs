@@ -14,7 +14,10 @@ impl RequestError {
     /// Converts to the wire form.
     pub fn api_error(&self) -> ApiError {
         match self {
-            Self::Intent(intent) => with_reason(Code::InvalidArgument, intent, intent.reason()),
+            Self::Intent(intent) => {
+                let error = with_reason(Code::InvalidArgument, intent, intent.reason());
+                if let Intent::OidcToken(cause) = intent { error.logged(cause) } else { error }
+            }
             Self::Authn(authn) => {
                 let error = with_reason(Code::Unauthenticated, authn, authn.reason());
                 if *authn == Authn::Expired { error.expired() } else { error }
@@ -64,11 +67,11 @@ impl Intent {
             Self::OtherOrganization { .. } => "ORGANIZATION_MISMATCH",
             Self::ClosedToChildren(_) => "INVALID_ACTIVITY_CALLER",
             Self::NoMail => "EMAIL_SENDING_DISABLED",
-            Self::TooManyCodes => "MAX_OTP_INITIATED",
+            Self::TooManyCodes(..) | Self::TooManyMails(..) => "MAX_OTP_INITIATED",
             Self::Transaction(_) => "INVALID_TRANSACTION",
             Self::TransactionType(_) => "UNSUPPORTED_TRANSACTION_TYPE",
             Self::NotExported => "WALLET_ACCOUNT_NOT_EXPORTED",
-            Self::OidcToken | Self::OidcIssuer(_) => "INVALID_OIDC_TOKEN",
+            Self::OidcToken(_) | Self::OidcIssuer(_) => "INVALID_OIDC_TOKEN",
             _ => return None,
         })
     }

@@ -99,10 +99,15 @@ impl NewCode {
 /// Counts a mail with a key to a contact, as codes are counted. Such mails and codes have separate limits.
 ///
 /// # Errors
-/// [`Intent::TooManyCodes`] if too many such mails were sent to the contact, or the error of the store.
+/// [`Intent::TooManyMails`] if too many such mails were sent to the contact, or the error of the store.
 pub fn count_mail(contact: &Contact, context: &mut Execution<'_>) -> Result<(), RequestError> {
     let (now, address) = (context.now(), contact.receiver());
-    let number = next_number(&["mail", &address], &context.view())?;
+    let number = next_number(&["mail", &address], &context.view()).map_err(|error| match error {
+        RequestError::Intent(Intent::TooManyCodes(count, minutes)) => {
+            Intent::TooManyMails(count, minutes).into()
+        }
+        other => other,
+    })?;
     let sent = SentCode { id: OtpId::random(context.random()), sent: now };
     context.claim(
         Claim::Sent(["mail".to_owned(), address], number, sent),
@@ -121,7 +126,7 @@ fn next_number(receiver: &[&str; 2], view: &View<'_>) -> Result<u32, RequestErro
         valid = valid.saturating_add(usize::from(is_valid(one.id, view)?));
     }
     if recent >= SENT_CODES || valid >= SENT_CODES {
-        return Err(Intent::TooManyCodes.into());
+        return Err(Intent::TooManyCodes(SENT_CODES, SENT_WINDOW_MILLIS / 60_000).into());
     }
     Ok(sent.first().map_or(0, |(number, _)| number.saturating_add(1)))
 }

@@ -1,8 +1,6 @@
 //! Sign-up with a verification token: a root user of a new sub-organization proves their contact.
 
-use std::collections::BTreeSet;
-
-use quorate_common::client_signature::{self, SignUpStatement};
+use quorate_common::client_signature::{self, ClientSignatureError, SignUpStatement};
 use quorate_common::ids::VerificationTokenId;
 use serde::{Deserialize, Serialize};
 
@@ -21,9 +19,15 @@ use crate::view::View;
 pub struct SignUp {
     token: Option<VerificationToken>,
     signature: Option<ClientSignature>,
-    /// Token of the signed statement, and the positions of the root users that it describes.
-    stated: Option<(VerificationTokenId, BTreeSet<usize>)>,
+    stated: Result<Stated, ClientSignatureError>,
     is_bound: bool,
+}
+
+/// What a client signed, compared with the root users of the request.
+struct Stated {
+    token: VerificationTokenId,
+    /// For each root user, the first member that differs from the statement, if one does.
+    differences: Vec<Option<&'static str>>,
 }
 
 /// The root user whose contact is proved, by its position, and the proof.
@@ -47,12 +51,14 @@ impl SignUp {
         if token.is_none() && signature.is_none() {
             return None;
         }
-        let statement = signature.as_ref().and_then(|one| SignUpStatement::read(one.message.as_str()));
+        let statement = signature
+            .as_ref()
+            .ok_or(ClientSignatureError::Missing)
+            .and_then(|one| SignUpStatement::read(one.message.as_str()).ok_or(ClientSignatureError::SignUp));
         let stated = statement.and_then(|statement| {
-            let user = stated_user::<O>(&statement)?;
-            let is_meant =
-                |(position, one): (usize, &RootUserParamsV4<O>)| one.is_stated(&user).then_some(position);
-            Some((statement.token_id, users.into_iter().enumerate().filter_map(is_meant).collect()))
+            let user = stated_user::<O>(&statement).ok_or(ClientSignatureError::UnknownMember)?;
+            let differences = users.into_iter().map(|one| one.difference(&user)).collect();
+            Ok(Stated { token: statement.token_id, differences })
         });
         Some(Self { token, signature, stated, is_bound })
     }
@@ -74,7 +80,15 @@ impl SignUp {
             return Err(Intent::OtherContact.into());
         };
         proof.check_signed(self.signature.as_ref(), |_, id| {
-            self.stated.as_ref().is_some_and(|(token, users)| *token == id && users.contains(&position))
+            let stated = self.stated.as_ref().map_err(|error| *error)?;
+            if stated.token != id {
+                return Err(ClientSignatureError::Token);
+            }
+            match stated.differences.get(position) {
+                Some(None) => Ok(()),
+                Some(Some(member)) => Err(ClientSignatureError::User(member)),
+                None => Err(ClientSignatureError::SignUp),
+            }
         })?;
         Ok(ProvedUser { position, proof })
     }

@@ -1,7 +1,7 @@
 //! Verification tokens: issued for an accepted code, and used as proof of a contact.
 
 use quorate_common::bounded::{Email, Phone};
-use quorate_common::client_signature::{self, LoginStatement};
+use quorate_common::client_signature::{self, ClientSignatureError, LoginStatement};
 use quorate_common::ids::VerificationTokenId;
 use quorate_common::token::{TokenEnd, UnsignedToken, VerificationClaims};
 
@@ -141,15 +141,22 @@ impl Proof {
     pub fn check_signed(
         &self,
         signature: Option<&ClientSignature>,
-        states: impl FnOnce(&str, VerificationTokenId) -> bool,
+        states: impl FnOnce(&str, VerificationTokenId) -> Result<(), ClientSignatureError>,
     ) -> Result<(), RequestError> {
         let Some(key) = &self.claims.public_key else { return Ok(()) };
-        let signed = signature
-            .filter(|one| one.scheme.as_str() == SCHEME)
-            .filter(|one| one.public_key.as_str().eq_ignore_ascii_case(key))
-            .filter(|one| client_signature::is_signed(one.message.as_str(), key, one.signature.as_str()))
-            .filter(|one| states(one.message.as_str(), self.claims.id));
-        if signed.is_some() { Ok(()) } else { Err(Intent::ClientSignature.into()) }
+        let check = || {
+            let signature = signature.ok_or(ClientSignatureError::Missing)?;
+            let message = signature.message.as_str();
+            if signature.scheme.as_str() != SCHEME {
+                return Err(ClientSignatureError::Scheme);
+            }
+            if !signature.public_key.as_str().eq_ignore_ascii_case(key) {
+                return Err(ClientSignatureError::Key);
+            }
+            client_signature::verify(message, key, signature.signature.as_str())?;
+            states(message, self.claims.id)
+        };
+        Ok(check().map_err(Intent::ClientSignature)?)
     }
 
     /// Checks that the key of the token signed the login with a public key. A token without a key needs no
@@ -163,9 +170,12 @@ impl Proof {
         public_key: &str,
     ) -> Result<(), RequestError> {
         self.check_signed(signature, |message, token| {
-            LoginStatement::read(message)
-                .filter(|statement| statement.token_id == token)
-                .is_some_and(|statement| statement.login.public_key.eq_ignore_ascii_case(public_key))
+            let statement = LoginStatement::read(message).ok_or(ClientSignatureError::Login)?;
+            if statement.token_id != token {
+                return Err(ClientSignatureError::Token);
+            }
+            let is_same = statement.login.public_key.eq_ignore_ascii_case(public_key);
+            if is_same { Ok(()) } else { Err(ClientSignatureError::PublicKey) }
         })
     }
 

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::secret_text::SecretText;
 use super::session::PUBLIC_KEY;
 use crate::error::{Intent, RequestError};
-use crate::id_token::IdToken;
+use crate::id_token::{IdToken, MALFORMED};
 use crate::limits::BATCH;
 
 /// A token that proves a contact.
@@ -331,7 +331,9 @@ impl NewOauthProvider {
     /// If it is not an ID token.
     pub fn token(&self) -> Result<Option<IdToken<'_>>, RequestError> {
         match &self.evidence {
-            Some(Evidence::Token(token)) => Ok(Some(IdToken::read(token.reveal()).ok_or(Intent::OidcToken)?)),
+            Some(Evidence::Token(token)) => {
+                Ok(Some(IdToken::read(token.reveal()).ok_or(Intent::OidcToken(MALFORMED))?))
+            }
             _ => Ok(None),
         }
     }
@@ -348,16 +350,16 @@ impl NewOauthProvider {
     pub fn identity(&self) -> Result<Identity, RequestError> {
         let [issuer, audience, subject] = match (&self.evidence, self.token()?) {
             (_, Some(token)) => {
-                let audience = token.audiences().first().ok_or(Intent::OidcToken)?;
+                let audience = token.audiences().first().ok_or(Intent::OidcToken(MALFORMED))?;
                 [token.issuer().to_owned(), audience.clone(), token.subject().to_owned()]
             }
             (Some(Evidence::Claims(claims)), None) => {
                 [&claims.iss, &claims.aud, &claims.sub].map(|claim| claim.as_str().to_owned())
             }
-            _ => return Err(Intent::OidcToken.into()),
+            _ => return Err(Intent::OidcToken("there is neither a token nor claims").into()),
         };
         if [&issuer, &audience, &subject].iter().any(|claim| claim.is_empty()) {
-            return Err(Intent::OidcToken.into());
+            return Err(Intent::OidcToken("a claim is empty").into());
         }
         Ok(Identity { name: self.name.to_string(), issuer, audience, subject })
     }

@@ -313,13 +313,16 @@ pub struct StatedUser<O: OauthProviderFormat> {
 }
 
 impl<O: OauthProviderFormat> RootUserParamsV4<O> {
-    /// Returns whether the user has exactly these credentials and contacts.
-    pub fn is_stated(&self, stated: &StatedUser<O>) -> bool {
-        self.user_email == stated.email
-            && self.user_phone_number == stated.phone_number
-            && *self.api_keys == *stated.api_keys
-            && *self.authenticators == *stated.authenticators
-            && *self.oauth_providers == *stated.oauth_providers
+    /// Returns the name of the first member of a statement that differs from the contacts and credentials of the user.
+    pub fn difference(&self, stated: &StatedUser<O>) -> Option<&'static str> {
+        let members = [
+            ("email", self.user_email == stated.email),
+            ("phoneNumber", self.user_phone_number == stated.phone_number),
+            ("apiKeys", *self.api_keys == *stated.api_keys),
+            ("authenticators", *self.authenticators == *stated.authenticators),
+            ("oauthProviders", *self.oauth_providers == *stated.oauth_providers),
+        ];
+        members.into_iter().find(|(_, is_same)| !is_same).map(|(name, _)| name)
     }
 }
 

@@ -10,7 +10,7 @@
 use quorate_common::json;
 
 use super::{Filters, having, matching, names};
-use crate::id_token::IdToken;
+use crate::id_token::{IdToken, MALFORMED};
 use crate::model::layout::{self, Lookup};
 use crate::queries::prelude::*;
 use crate::records;
@@ -64,9 +64,10 @@ impl Query for ListSuborgs {
 
 /// Returns the identities that a token may prove, as the index contains them.
 fn proven(context: &QueryContext<'_>, token: &str) -> Result<Vec<String>, RequestError> {
-    let token = IdToken::read(token).ok_or(Intent::OidcToken)?;
+    let token = IdToken::read(token).ok_or(Intent::OidcToken(MALFORMED))?;
     let keys = context.world.issuer_keys(token.issuer(), token.key_id())?;
-    if token.is_signed(&keys, context.now) { Ok(token.identities()) } else { Err(Intent::OidcToken.into()) }
+    token.check(&keys, context.now).map_err(Intent::OidcToken)?;
+    Ok(token.identities())
 }
 
 /// Returns a page of the sub-organizations with any of these identities. Each identity has a page at the same position,
@@ -99,7 +100,8 @@ fn claimed(claims: &str) -> Result<String, RequestError> {
         sub: String,
     }
     let claims = json::parse(claims.as_bytes()).ok().and_then(|claims| serde_json::from_value(claims).ok());
-    let Claims { iss, aud, sub } = claims.ok_or(Intent::OidcToken)?;
+    let Claims { iss, aud, sub } =
+        claims.ok_or(Intent::OidcToken("the claims are not JSON with `iss`, `aud` and `sub`"))?;
     Ok(layout::identity(&iss, &aud, &sub))
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{Row, Sender};
 use crate::fixture::{Fixture, Person, account, public_key};
 use crate::samples;
-use crate::sign_in::{TOKEN_KEY, sign_up_signature};
+use crate::sign_in::{TOKEN_KEY, UNSIGNED, sign_up_signature};
 
 /// Returns valid parameters of a type of this module. The user whose credentials change is the last argument.
 pub(super) fn sample(name: &str, fixture: &Fixture, subject: &Person) -> Option<Value> {
@@ -526,7 +526,7 @@ pub(super) fn rows(fixture: &Fixture) -> Vec<Row> {
         let token = json!({"verificationToken": "a.b.c"});
         rows.push((name, Sender::Root, token, InvalidArgument, None, text("invalid verification token")));
         let unsigned = json!({"clientSignature": null});
-        rows.push((name, Sender::Root, unsigned, InvalidArgument, None, text("invalid client signature")));
+        rows.push((name, Sender::Root, unsigned, InvalidArgument, None, text(UNSIGNED)));
     }
     for name in ["CREATE_SUB_ORGANIZATION_V2", "CREATE_SUB_ORGANIZATION_V3"] {
         rows.push((name, Sender::Root, no_root_key.clone(), InvalidArgument, None, text(no_credential)));

@@ -7,7 +7,7 @@ use super::{Row, Sender};
 use crate::fixture::{Fixture, Person, public_key, target_public_key};
 use crate::id_tokens::Token;
 use crate::samples;
-use crate::sign_in::{TOKEN_KEY, client_signature};
+use crate::sign_in::{TOKEN_KEY, UNSIGNED, client_signature};
 
 /// Returns an object with the members of several objects.
 fn joined<const N: usize>(objects: [Value; N]) -> Value {
@@ -142,7 +142,7 @@ pub(super) fn rows(fixture: &Fixture) -> Vec<Row> {
         row(name, token, InvalidArgument, None, "invalid verification token");
     }
     let bound = json!({"verificationToken": fixture.sign_in.tokens[1]});
-    row("OTP_LOGIN", bound, InvalidArgument, None, "invalid client signature");
+    row("OTP_LOGIN", bound, InvalidArgument, None, UNSIGNED);
     let plain = json!({"verificationToken": fixture.sign_in.tokens[0]});
     row("OTP_LOGIN_V2", plain, InvalidArgument, None, "invalid verification token");
     row(
@@ -150,7 +150,7 @@ pub(super) fn rows(fixture: &Fixture) -> Vec<Row> {
         json!({"publicKey": public_key(33)}),
         InvalidArgument,
         None,
-        "invalid client signature",
+        "invalid client signature: `login.publicKey` of `message` is not `publicKey` of the request",
     );
     for name in ["OAUTH", "OAUTH_LOGIN"] {
         for token in ["a.b.c".to_owned(), Token::new("nobody", &public_key(30)).sign()] {

@@ -4,7 +4,7 @@
 use quorate_common::api_error::Code;
 use serde_json::json;
 
-use super::tokens::{SIGNATURE, TOKEN, token};
+use super::tokens::{FORM, OTHER_TOKEN, SCHEME, SIGNER, TOKEN, UNSIGNED, UNVERIFIED, is_unsigned, token};
 use super::*;
 use crate::changes::query_as_root;
 use crate::fixture::operation;
@@ -13,6 +13,10 @@ use crate::samples;
 const OTHER: &str = "verification token proves another contact";
 const USED: &str = "verification token has already been used";
 const PHONE: &str = "+12025550123";
+const USER: &str = "`signupV2.{}` of `message` differs from the root user of the request";
+const UNKNOWN: &str = "`signupV2` of `message` has an unknown member";
+const STATEMENT: &str =
+    "`message` must have the members `signupV2`, `tokenId` and `type` (USAGE_TYPE_SIGNUP), and no other";
 const V8: &str = "CREATE_SUB_ORGANIZATION_V8";
 
 /// Returns the user whose contact a sign-up proves, as the client states it.
@@ -93,7 +97,7 @@ fn versions_accept_their_tokens() {
     refused(run(&mut fixture, V8, &sign_up(&plain, &Value::Null), NOW), TOKEN);
     refused(run(&mut fixture, V8, &sign_up(&plain, &signed(&bound, &stated())), NOW), TOKEN);
     for name in ["CREATE_SUB_ORGANIZATION_V7", V8] {
-        refused(run(&mut fixture, name, &sign_up(&bound, &Value::Null), NOW), SIGNATURE);
+        refused(run(&mut fixture, name, &sign_up(&bound, &Value::Null), NOW), UNSIGNED);
         let mut without = sign_up(&bound, &signed(&bound, &stated()));
         without.as_object_mut().expect("an object").remove("verificationToken");
         refused(run(&mut fixture, name, &without, NOW), TOKEN);
@@ -134,31 +138,47 @@ fn statements_are_compared_by_value() {
     passkey["attestation"]["transports"] = json!([]);
     let whole = changed("email", json!(EMAIL));
     let wrong = [
-        ("another key", changed("apiKeys", json!([samples::key_v2(52)]))),
-        ("one more key", changed("apiKeys", json!([samples::key_v2(50), samples::key_v2(52)]))),
-        ("no key", changed("apiKeys", json!([]))),
-        ("another lifetime", changed("apiKeys", json!([lasting]))),
-        ("a key with an unknown member", changed("apiKeys", json!([key]))),
-        ("other transports", changed("authenticators", json!([passkey]))),
-        ("an identity", changed("oauthProviders", json!([samples::provider("subject")]))),
-        ("another address", changed("email", json!("first@house.example"))),
-        ("a number", changed("phoneNumber", json!(PHONE))),
-        ("an unknown member", changed("more", json!(1))),
-        ("another token", whole.replace(&id, "09090909-0909-0909-0909-090909090909")),
-        ("another use", whole.replace("USAGE_TYPE_SIGNUP", "USAGE_TYPE_LOGIN")),
-        ("a member twice", whole.replace("\"email\":", "\"email\":\"a@house.example\",\"email\":")),
-        ("two users", whole.replace("{\"signupV2\":", "{\"signup\":{},\"signupV2\":")),
+        ("another key", changed("apiKeys", json!([samples::key_v2(52)])), USER.replace("{}", "apiKeys")),
+        (
+            "one more key",
+            changed("apiKeys", json!([samples::key_v2(50), samples::key_v2(52)])),
+            USER.replace("{}", "apiKeys"),
+        ),
+        ("no key", changed("apiKeys", json!([])), USER.replace("{}", "apiKeys")),
+        ("another lifetime", changed("apiKeys", json!([lasting])), USER.replace("{}", "apiKeys")),
+        ("a key with an unknown member", changed("apiKeys", json!([key])), UNKNOWN.to_owned()),
+        (
+            "other transports",
+            changed("authenticators", json!([passkey])),
+            USER.replace("{}", "authenticators"),
+        ),
+        (
+            "an identity",
+            changed("oauthProviders", json!([samples::provider("subject")])),
+            USER.replace("{}", "oauthProviders"),
+        ),
+        ("another address", changed("email", json!("first@house.example")), USER.replace("{}", "email")),
+        ("a number", changed("phoneNumber", json!(PHONE)), USER.replace("{}", "phoneNumber")),
+        ("an unknown member", changed("more", json!(1)), UNKNOWN.to_owned()),
+        ("another token", whole.replace(&id, "09090909-0909-0909-0909-090909090909"), OTHER_TOKEN.to_owned()),
+        ("another use", whole.replace("USAGE_TYPE_SIGNUP", "USAGE_TYPE_LOGIN"), STATEMENT.to_owned()),
+        (
+            "a member twice",
+            whole.replace("\"email\":", "\"email\":\"a@house.example\",\"email\":"),
+            STATEMENT.to_owned(),
+        ),
+        ("two users", whole.replace("{\"signupV2\":", "{\"signup\":{},\"signupV2\":"), STATEMENT.to_owned()),
         (
             "a login",
             json!({"login": {"publicKey": public_key(50)}, "tokenId": id, "type": "USAGE_TYPE_LOGIN"})
                 .to_string(),
+            STATEMENT.to_owned(),
         ),
-        ("no JSON", "sign up".to_owned()),
+        ("no JSON", "sign up".to_owned(), STATEMENT.to_owned()),
     ];
-    for (what, message) in &wrong {
+    for (what, message, reason) in &wrong {
         let parameters = sign_up(&bound, &sign_text(message, TOKEN_KEY));
-        let error = run(&mut fixture, V8, &parameters, NOW).expect_err(what);
-        assert_eq!((error.code, error.message.as_str()), (Code::InvalidArgument, SIGNATURE), "{what}");
+        is_unsigned(what, run(&mut fixture, V8, &parameters, NOW), reason);
     }
     let right = signed(&bound, &stated());
     let with = |member: &str, value: Value| {
@@ -167,14 +187,14 @@ fn statements_are_compared_by_value() {
         changed
     };
     let forged = [
-        ("another signer", sign_text(&whole, 33)),
-        ("the key of another signer", with("publicKey", json!(public_key(33)))),
-        ("another scheme", with("scheme", json!("CLIENT_SIGNATURE_SCHEME_API_ED25519"))),
-        ("a signature of zeros", with("signature", json!("00".repeat(64)))),
-        ("no signature", with("signature", json!(""))),
+        ("another signer", sign_text(&whole, 33), SIGNER),
+        ("the key of another signer", with("publicKey", json!(public_key(33))), SIGNER),
+        ("another scheme", with("scheme", json!("CLIENT_SIGNATURE_SCHEME_API_ED25519")), SCHEME),
+        ("a signature of zeros", with("signature", json!("00".repeat(64))), UNVERIFIED),
+        ("no signature", with("signature", json!("")), FORM),
     ];
-    for (what, signature) in forged {
-        refused(run(&mut fixture, V8, &sign_up(&bound, &signature), NOW), SIGNATURE);
+    for (what, signature, reason) in forged {
+        is_unsigned(what, run(&mut fixture, V8, &sign_up(&bound, &signature), NOW), reason);
         assert!(fixture.memory.rows(b'k').all(|(key, _)| key[1] != b'u'), "{what}: the token is unused");
     }
     run(&mut fixture, V8, &sign_up(&bound, &right), NOW).expect("the token was not used up");

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::*;
 
 const WRONG: &str = "Invalid OTP code";
-const TOO_MANY: &str = "Max number of OTPs have been initiated please wait and try again";
+const TOO_MANY: &str = "Max number of OTPs have been initiated please wait and try again: a contact, or a `userIdentifier`, gets 3 codes within 3 minutes, and has at most 3 valid ones";
 
 /// Returns the number of attempts that were counted for a code.
 fn attempts(fixture: &Fixture, code: &super::SentCode) -> usize {

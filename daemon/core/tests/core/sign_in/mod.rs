@@ -31,6 +31,7 @@ mod stored;
 mod tokens;
 
 pub(crate) use mailed_keys::recovery_key;
+pub(crate) use tokens::UNSIGNED;
 
 /// Number of the key that tokens are bound to.
 pub(crate) const TOKEN_KEY: u32 = 32;

@@ -127,6 +127,28 @@ fn invalid_tokens_are_rejected() {
 }
 
 #[test]
+fn only_the_log_learns_why_a_token_is_rejected() {
+    let mut fixture = Fixture::new(1);
+    let (valid, now) = (token(), NOW / 1000);
+    for (token, cause) in [
+        (valid.clone().claim("nonce", json!("other")), "its `nonce` is not the SHA-256 digest"),
+        (valid.clone().claim("sub", json!("nobody")), "no user of this organization"),
+        (valid.clone().claim("aud", json!("other")), "no user of this organization"),
+        (valid.clone().claim("exp", json!(now)), "it has expired"),
+        (valid.clone().claim("nbf", json!(now + 61)), "it is not valid yet"),
+        (valid.clone().head("kid", json!("key 99")), "its issuer has no such key"),
+        (Token { key: 61, ..valid.clone() }, "its signature does not verify"),
+        (valid.clone().head("alg", json!("none")), "it is malformed"),
+    ] {
+        let error = log_in(&mut fixture, &token.sign()).expect_err(cause);
+        assert!(error.cause.is_some_and(|logged| logged.starts_with(cause)), "{cause}: {error:?}");
+        assert_eq!(error.message, "invalid OIDC token");
+        let sent = serde_json::to_string(&error).expect("an error");
+        assert!(!sent.contains(cause), "{sent}");
+    }
+}
+
+#[test]
 fn malformed_tokens_are_rejected() {
     let mut fixture = Fixture::new(1);
     let valid = token().sign();

@@ -1,12 +1,28 @@
 //! Verification tokens: which of them are accepted, how often, and with which signature of the client.
 
-use quorate_common::api_error::Code;
+use quorate_common::api_error::{ApiError, Code};
 use serde_json::json;
 
 use super::*;
 
 pub(super) const TOKEN: &str = "invalid verification token";
-pub(super) const SIGNATURE: &str = "invalid client signature";
+pub(crate) const UNSIGNED: &str =
+    "invalid client signature: `clientSignature` is required, because the token is bound to a key";
+pub(super) const SCHEME: &str = "`scheme` must be CLIENT_SIGNATURE_SCHEME_API_P256";
+pub(super) const SIGNER: &str = "`publicKey` is not the key of the verification token";
+pub(super) const FORM: &str = "`signature` must be r and s, 32 bytes each, in hexadecimal";
+pub(super) const UNVERIFIED: &str =
+    "`signature` does not verify over the bytes of `message` with the key of the verification token";
+pub(super) const OTHER_TOKEN: &str = "`tokenId` of `message` is not the claim `id` of the verification token";
+const OTHER_KEY: &str = "`login.publicKey` of `message` is not `publicKey` of the request";
+const STATEMENT: &str = "`message` must have the members `login.publicKey`, `tokenId` and `type` (USAGE_TYPE_LOGIN), and no other";
+
+/// Asserts that an answer names this reason why the client signature is invalid.
+pub(super) fn is_unsigned<T: std::fmt::Debug>(what: &str, answer: Result<T, ApiError>, reason: &str) {
+    let error = answer.expect_err(what);
+    let message = format!("invalid client signature: {reason}");
+    assert_eq!((error.code, error.message), (Code::InvalidArgument, message), "{what}");
+}
 
 /// Creates a sub-organization whose root user has this email address.
 pub(super) fn child_with(fixture: &mut Fixture, email: &str, number: u32) -> OrganizationId {
@@ -123,6 +139,12 @@ fn altered_tokens_are_refused() {
     log_in(&mut fixture, id, &token, 30, NOW).expect("the token itself is valid");
 }
 
+/// Returns a signature in DER, as stamps contain it.
+fn der(raw: &Value) -> String {
+    let (r, s) = raw.as_str().expect("a text").split_at(64);
+    format!("30440220{r}0220{s}")
+}
+
 #[test]
 fn client_signatures_state_the_token_the_key_and_the_use() {
     let mut fixture = Fixture::new(1);
@@ -145,29 +167,33 @@ fn client_signatures_state_the_token_the_key_and_the_use() {
         sign_text(&stated.replacen(&format!("\"{member}\":"), &doubled, 1), TOKEN_KEY)
     };
     let wrong = [
-        ("the token twice", twice("tokenId", "\"other\"")),
-        ("the key twice", twice("publicKey", &json!(public_key(31)).to_string())),
-        ("the use twice", twice("type", "\"USAGE_TYPE_SIGNUP\"")),
-        ("another key of the session", sign_statement(&statement(&bound, 31, usage), TOKEN_KEY)),
-        ("another token", sign_statement(&statement(&other, 30, usage), TOKEN_KEY)),
-        ("another use", sign_statement(&statement(&bound, 30, "USAGE_TYPE_SIGNUP"), TOKEN_KEY)),
-        ("an unknown member", sign_statement(&more, TOKEN_KEY)),
-        ("another signer", sign_statement(&statement(&bound, 30, usage), 33)),
-        ("the key of another signer", with("publicKey", json!(public_key(33)))),
-        ("another scheme", with("scheme", json!("CLIENT_SIGNATURE_SCHEME_API_ED25519"))),
-        ("another message", with("message", json!(statement(&bound, 30, usage).to_string() + " "))),
-        ("a signature of zeros", with("signature", json!("00".repeat(64)))),
-        ("no signature", with("signature", json!(""))),
+        ("the token twice", twice("tokenId", "\"other\""), STATEMENT),
+        ("the key twice", twice("publicKey", &json!(public_key(31)).to_string()), STATEMENT),
+        ("the use twice", twice("type", "\"USAGE_TYPE_SIGNUP\""), STATEMENT),
+        ("another key of the session", sign_statement(&statement(&bound, 31, usage), TOKEN_KEY), OTHER_KEY),
+        ("another token", sign_statement(&statement(&other, 30, usage), TOKEN_KEY), OTHER_TOKEN),
+        ("another use", sign_statement(&statement(&bound, 30, "USAGE_TYPE_SIGNUP"), TOKEN_KEY), STATEMENT),
+        ("an unknown member", sign_statement(&more, TOKEN_KEY), STATEMENT),
+        ("another signer", sign_statement(&statement(&bound, 30, usage), 33), SIGNER),
+        ("the key of another signer", with("publicKey", json!(public_key(33))), SIGNER),
+        ("another scheme", with("scheme", json!("CLIENT_SIGNATURE_SCHEME_API_ED25519")), SCHEME),
+        (
+            "another message",
+            with("message", json!(statement(&bound, 30, usage).to_string() + " ")),
+            UNVERIFIED,
+        ),
+        ("a signature of zeros", with("signature", json!("00".repeat(64))), UNVERIFIED),
+        ("no signature", with("signature", json!("")), FORM),
+        ("a signature in DER", with("signature", json!(der(&right["signature"]))), FORM),
     ];
     let login = |token: &str, signature: &Value| json!({"verificationToken": token, "publicKey": public_key(30), "clientSignature": signature});
-    for (what, signature) in &wrong {
+    for (what, signature, reason) in &wrong {
         for name in ["OTP_LOGIN", "OTP_LOGIN_V2"] {
-            let error = run(&mut fixture, name, &login(&bound, signature), NOW).expect_err(what);
-            assert_eq!((error.code, error.message.as_str()), (Code::InvalidArgument, SIGNATURE), "{what}");
+            is_unsigned(what, run(&mut fixture, name, &login(&bound, signature), NOW), reason);
         }
     }
     let unsigned = json!({"verificationToken": bound, "publicKey": public_key(30)});
-    refused(run(&mut fixture, "OTP_LOGIN", &unsigned, NOW), SIGNATURE);
+    refused(run(&mut fixture, "OTP_LOGIN", &unsigned, NOW), UNSIGNED);
     // Version 2 needs a token of version 2; a bound token may be used in both.
     refused(run(&mut fixture, "OTP_LOGIN_V2", &login(&plain, &right), NOW), TOKEN);
     for name in ["OTP_LOGIN", "OTP_LOGIN_V2"] {
@@ -187,7 +213,7 @@ fn a_token_of_version_1_can_be_bound_to_a_key() {
     let token = token_of(&run(&mut fixture, "VERIFY_OTP", &parameters, NOW).expect("the code is right"));
     assert_eq!(claims_of(&token)["public_key"], json!(public_key(TOKEN_KEY)));
     let mut login = json!({"verificationToken": token, "publicKey": public_key(30)});
-    refused(run(&mut fixture, "OTP_LOGIN", &login, NOW), SIGNATURE);
+    refused(run(&mut fixture, "OTP_LOGIN", &login, NOW), UNSIGNED);
     login["clientSignature"] = client_signature(&token, TOKEN_KEY, &public_key(30));
     refused(run(&mut fixture, "OTP_LOGIN_V2", &login, NOW), TOKEN);
     run(&mut fixture, "OTP_LOGIN", &login, NOW).expect("a session");

@@ -1,0 +1,72 @@
+//! Finds names of kinds, types, actions and resources that no activity has, such as misspelled ones.
+
+use std::collections::BTreeSet;
+
+use super::ActivityType;
+use crate::plan::{Node, Step};
+use crate::program::Program;
+use crate::request::kind_of;
+use crate::value::Value;
+
+/// The members of `activity` whose values are names, each with the name of an activity type.
+const MEMBERS: [(&str, fn(&ActivityType) -> &str); 4] = [
+    ("kind", |one| kind_of(&one.name)),
+    ("type", |one| &one.name),
+    ("action", |one| &one.action),
+    ("resource", |one| &one.resource),
+];
+
+/// Returns a sentence about each name that a condition compares with a member of `activity`, and that no type has.
+pub(super) fn unknown_names(condition: &Program, types: &[ActivityType]) -> BTreeSet<String> {
+    let mut unknown = BTreeSet::new();
+    names(condition.plan(), &mut |member, text, folds_case| {
+        let Some((_, value_of)) = MEMBERS.iter().find(|(name, _)| *name == member) else { return };
+        let is_name = |one: &str| if folds_case { one.eq_ignore_ascii_case(text) } else { one == text };
+        if !types.iter().map(value_of).any(is_name) {
+            unknown.insert(format!("unknown {member} {text}: no activity that policies decide on has it"));
+        }
+    });
+    unknown
+}
+
+/// Calls `visit` with each text that a member of `activity` is compared with: the member, the text, and whether case is
+/// ignored.
+fn names(node: &Node, visit: &mut dyn FnMut(&str, &str, bool)) {
+    let sides = match &node.step {
+        Step::Compare { left, right, .. } => vec![(&**left, &**right), (&**right, &**left)],
+        Step::Contains(contains) => vec![(&contains.item, &contains.list)],
+        _ => Vec::new(),
+    };
+    for (path, values) in sides {
+        let folds_all = matches!(&path.step, Step::Lower(_));
+        let Some(member) = member(path) else { continue };
+        each_text(values, &mut |text, folds_case| visit(member, text, folds_case || folds_all));
+    }
+    node.parts().into_iter().for_each(|part| names(part, visit));
+}
+
+/// Returns the member of `activity` that a part reads, also within `CaseInsensitiveString`.
+fn member(node: &Node) -> Option<&str> {
+    match &node.step {
+        Step::Lower(inner) => member(inner),
+        Step::Path(path) if path.root == "activity" && path.members.len() == 1 => {
+            path.members.first().map(|member| member.name.as_str())
+        }
+        _ => None,
+    }
+}
+
+fn each_text(node: &Node, visit: &mut dyn FnMut(&str, bool)) {
+    if let Step::Lower(inner) = &node.step {
+        return each_text(inner, &mut |text, _| visit(text, true));
+    }
+    match node.constant() {
+        Some(Value::Text { text, folds_case }) => visit(text, *folds_case),
+        Some(Value::List(elements)) => elements.iter().for_each(|element| {
+            if let Value::Text { text, folds_case } = element {
+                visit(text, *folds_case);
+            }
+        }),
+        _ => {}
+    }
+}
