@@ -295,3 +295,25 @@ async fn mail_is_sent_after_starttls_and_a_login() {
     }
     assert_eq!(mailbox.accepted(), 2);
 }
+
+#[tokio::test]
+async fn a_mail_server_without_starttls_is_reported_as_such() {
+    let installation = Installation::new("file = \"root.key\"");
+    let mailbox = Mailbox::start(0);
+    let configuration = std::fs::read_to_string(installation.path("quorated.toml")).expect("a configuration");
+    installation.configure(&format!(
+        "{configuration}\n[mail]\nserver = \"{}\"\nfrom = \"Quorate <quorate@example.org>\"\n",
+        mailbox.url()
+    ));
+    let root_key = Key::named("root");
+    let id = installation.create_organization("team", &root_key).await;
+    let running = installation.serve().await;
+    let root = running.caller(&id, root_key.clone());
+    enable_mail(&root).await;
+    request(&root, "ann@example.org").await;
+    let delayed = until(&root, "ann@example.org", "DeliveryDelay").await;
+    let diagnostic = delayed[0]["details"]["diagnosticCode"].as_str().expect("a text");
+    let reason =
+        "the mail server does not offer STARTTLS: use smtps:// in mail.server, or set mail.allow_plain";
+    assert!(diagnostic.contains(reason), "{diagnostic}");
+}

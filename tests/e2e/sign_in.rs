@@ -188,3 +188,15 @@ async fn mail_is_not_sent_to_a_server_without_tls() {
     assert!(commands[0].starts_with("EHLO "), "{commands:?}");
     assert!(commands[1..].iter().all(|command| command == "QUIT"), "{commands:?}");
 }
+
+#[tokio::test]
+async fn the_log_contains_why_an_id_token_is_rejected() {
+    let daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let root = daemon.root(0);
+    let login = json!({"oidcToken": "canary.b.c", "publicKey": Key::named("session").public_key()});
+    let rejected = root.submit("ACTIVITY_TYPE_OAUTH_LOGIN", &login).await;
+    assert_eq!(rejected.expect_error(400, 3, "INVALID_OIDC_TOKEN"), "invalid OIDC token");
+    let log = daemon.log();
+    assert!(log.contains("invalid OIDC token") && log.contains("it is malformed"), "{log}");
+    assert!(!log.contains("canary"), "{log}");
+}

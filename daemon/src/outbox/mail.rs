@@ -291,6 +291,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_a_mail_server_lacks_is_named() {
+        for (error, expected) in [
+            (
+                "STARTTLS is not supported on this server",
+                "the mail server does not offer STARTTLS: use smtps://",
+            ),
+            ("No compatible authentication mechanism was found", "the mail server offers no authentication"),
+            ("unexpected", "the mail server does not offer what the configuration requires"),
+        ] {
+            assert!(not_offered(error).starts_with(expected), "{error}");
+        }
+    }
+
+    #[test]
     fn mail_servers_are_parsed_from_urls() {
         let server =
             |host: &str, port, protection| Ok(MailServer { host: host.to_owned(), port, protection });

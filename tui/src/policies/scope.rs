@@ -118,20 +118,20 @@ mod tests {
             assert_eq!(gives_access_as_others(&parsed(Some(condition), None)), expected, "{condition}");
         }
         for (condition, expected) in [
-            ("activity.kind == 'OTP_LOGINX'", vec!["unknown kind OTP_LOGINX"]),
-            ("activity.kind in ['OTP_LOGIN', 'otp_login']", vec!["unknown kind otp_login"]),
+            ("activity.kind == 'OTP_LOGINX'", vec!["unknown kind \"OTP_LOGINX\""]),
+            ("activity.kind in ['OTP_LOGIN', 'otp_login']", vec!["unknown kind \"otp_login\""]),
             (
                 "activity.resource != 'OTPX' || activity.action == 'SIGNX'",
-                vec!["unknown action SIGNX", "unknown resource OTPX"],
+                vec!["unknown action \"SIGNX\"", "unknown resource \"OTPX\""],
             ),
-            ("'ACTIVITY_TYPE_SIGN' == activity.type", vec!["unknown type ACTIVITY_TYPE_SIGN"]),
-            ("activity.kind == 'SIGN_RAW_PAYLOAD_V2'", vec!["unknown kind SIGN_RAW_PAYLOAD_V2"]),
+            ("'ACTIVITY_TYPE_SIGN' == activity.type", vec!["unknown type \"ACTIVITY_TYPE_SIGN\""]),
+            ("activity.kind == 'SIGN_RAW_PAYLOAD_V2'", vec!["unknown kind \"SIGN_RAW_PAYLOAD_V2\""]),
             (
                 "activity.type == 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2' && activity.kind == 'SIGN_RAW_PAYLOAD'",
                 vec![],
             ),
             ("activity.resource == 'WALLET' && activity.action in ['CREATE', 'EXPORT']", vec![]),
-            ("activity.params.wallet_name == 'OTPX'", vec![]),
+            ("wallet.label == 'OTPX'", vec![]),
         ] {
             let found = unknown_names(&parsed(Some(condition), None));
             let found: Vec<&str> =

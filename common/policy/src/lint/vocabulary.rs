@@ -16,6 +16,9 @@ const MEMBERS: [(&str, fn(&ActivityType) -> &str); 4] = [
     ("resource", |one| &one.resource),
 ];
 
+/// Maximum number of characters of a name that are shown.
+const SHOWN_CHARS: usize = 100;
+
 /// Returns a sentence about each name that a condition compares with a member of `activity`, and that no type has.
 pub(super) fn unknown_names(condition: &Program, types: &[ActivityType]) -> BTreeSet<String> {
     let mut unknown = BTreeSet::new();
@@ -23,7 +26,9 @@ pub(super) fn unknown_names(condition: &Program, types: &[ActivityType]) -> BTre
         let Some((_, value_of)) = MEMBERS.iter().find(|(name, _)| *name == member) else { return };
         let is_name = |one: &str| if folds_case { one.eq_ignore_ascii_case(text) } else { one == text };
         if !types.iter().map(value_of).any(is_name) {
-            unknown.insert(format!("unknown {member} {text}: no activity that policies decide on has it"));
+            // Quotes and control characters are escaped, so that a name cannot pass for a part of the sentence.
+            let shown: String = text.chars().take(SHOWN_CHARS).collect();
+            unknown.insert(format!("unknown {member} {shown:?}: no activity that policies decide on has it"));
         }
     });
     unknown
