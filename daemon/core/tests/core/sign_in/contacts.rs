@@ -125,6 +125,13 @@ fn statements_are_compared_by_value() {
         run(&mut fixture.clone(), V8, &parameters, NOW)
             .unwrap_or_else(|error| panic!("{message}: {error:?}"));
     }
+}
+
+#[test]
+fn other_statements_are_refused_with_the_member_that_differs() {
+    let mut fixture = Fixture::new(1);
+    let bound = fixture.sign_in.tokens[1].clone();
+    let id = claims_of(&bound)["id"].as_str().expect("an id").to_owned();
     let changed = |member: &str, value: Value| {
         let mut changed = stated();
         changed[member] = value;
@@ -180,7 +187,14 @@ fn statements_are_compared_by_value() {
         let parameters = sign_up(&bound, &sign_text(message, TOKEN_KEY));
         is_unsigned(what, run(&mut fixture, V8, &parameters, NOW), reason);
     }
+}
+
+#[test]
+fn forged_statements_are_refused_and_leave_the_token_unused() {
+    let mut fixture = Fixture::new(1);
+    let bound = fixture.sign_in.tokens[1].clone();
     let right = signed(&bound, &stated());
+    let whole = right["message"].as_str().expect("a text").to_owned();
     let with = |member: &str, value: Value| {
         let mut changed = right.clone();
         changed[member] = value;
