@@ -8,24 +8,26 @@ use crate::program::Program;
 use crate::request::kind_of;
 use crate::value::Value;
 
-/// The members of `activity` whose values are names, each with the name of an activity type.
-const MEMBERS: [(&str, fn(&ActivityType) -> &str); 4] = [
-    ("kind", |one| kind_of(&one.name)),
-    ("type", |one| &one.name),
-    ("action", |one| &one.action),
-    ("resource", |one| &one.resource),
-];
-
 /// Maximum number of characters of a name that are shown.
 const SHOWN_CHARS: usize = 100;
 
 /// Returns a sentence about each name that a condition compares with a member of `activity`, and that no type has.
-pub(super) fn unknown_names(condition: &Program, types: &[ActivityType]) -> BTreeSet<String> {
+pub(super) fn unknown_names<'t>(condition: &Program, types: &'t [ActivityType]) -> BTreeSet<String> {
     let mut unknown = BTreeSet::new();
     names(condition.plan(), &mut |member, text, folds_case| {
-        let Some((_, value_of)) = MEMBERS.iter().find(|(name, _)| *name == member) else { return };
+        let value_of = |one: &'t ActivityType| -> Option<&'t str> {
+            Some(match member {
+                "kind" => kind_of(&one.name),
+                "type" => &one.name,
+                "action" => &one.action,
+                "resource" => &one.resource,
+                _ => return None,
+            })
+        };
         let is_name = |one: &str| if folds_case { one.eq_ignore_ascii_case(text) } else { one == text };
-        if !types.iter().map(value_of).any(is_name) {
+        let mut known = types.iter().filter_map(value_of).peekable();
+        // Other members have no fixed set of names.
+        if known.peek().is_some() && !known.any(is_name) {
             // Quotes and control characters are escaped, so that a name cannot pass for a part of the sentence.
             let shown: String = text.chars().take(SHOWN_CHARS).collect();
             unknown.insert(format!("unknown {member} {shown:?}: no activity that policies decide on has it"));

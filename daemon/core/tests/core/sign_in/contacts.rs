@@ -106,7 +106,7 @@ fn versions_accept_their_tokens() {
 
 #[test]
 fn statements_are_compared_by_value() {
-    let mut fixture = Fixture::new(1);
+    let fixture = Fixture::new(1);
     let bound = fixture.sign_in.tokens[1].clone();
     let id = claims_of(&bound)["id"].as_str().expect("an id").to_owned();
     let user = stated();
