@@ -123,6 +123,8 @@ ids! {
     /// Identifies what an MFA policy requires by its id: an authenticator, an API key, an OAuth provider or a session
     /// profile.
     MethodId,
+    /// Identifies the credential of an application at an OAuth 2.0 provider.
+    Oauth2CredentialId,
     /// Identifies an imported secret.
     SecretId,
     /// Identifies the interface of a smart contract.

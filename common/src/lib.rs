@@ -10,6 +10,7 @@ pub mod bundle;
 pub mod catalog;
 pub mod client_signature;
 pub mod console;
+pub mod envelope;
 pub mod fingerprint;
 pub mod ids;
 mod inline_schema;

@@ -4,8 +4,10 @@
 //! without the four characters that could produce `-` or `_`, the two letters in which base64url differs
 //! (RFC 4648, section 5).
 
+mod identity;
 mod verification;
 
+pub use identity::IdClaims;
 pub use verification::{OtpType, TokenEnd, VerificationClaims};
 
 use std::io;

@@ -9,6 +9,7 @@ use crate::ids::{ActivityId, EvaluationId, OrganizationId, PolicyId, TagId, User
 mod key;
 mod message;
 mod mfa;
+mod oauth2;
 mod organization;
 mod secret;
 mod settings;
@@ -20,6 +21,7 @@ pub use mfa::{
     AuthenticationMethod, AuthenticationType, MFA_METHODS, MFA_STEPS, MfaPolicy, MfaStatus,
     RequiredAuthenticationMethod,
 };
+pub use oauth2::{Oauth2Credential, Oauth2Provider};
 pub use organization::*;
 pub use secret::{Secret, StaticProperty};
 pub use settings::{

@@ -3,6 +3,7 @@
 
 use quorate_chain::curve::{Curve, Message, PublicKey, SecretKey};
 use quorate_common::bundle::quorum_signature;
+use quorate_common::envelope;
 use quorate_common::ids::ActivityId;
 use quorate_core::error::Corrupt;
 use quorate_core::model::write::Write;
@@ -25,8 +26,8 @@ const WEBHOOK: &[u8] = b"mw";
 #[derive(Clone)]
 pub struct Identity {
     quorum: Arc<Locked<SecretKey>>,
-    /// Public key that clients encrypt to if they have no bundle.
-    encryption: PublicKey,
+    /// Key that clients encrypt to if they have no bundle.
+    encryption: Arc<Locked<SecretKey>>,
     webhook: Arc<Locked<SecretKey>>,
 }
 
@@ -51,7 +52,7 @@ impl Identity {
         let locked = |key| Arc::new(Locked::new(Box::new(key)));
         Ok(Self {
             quorum: locked(key(QUORUM, Curve::P256)?),
-            encryption: key(QUORUM_ENCRYPTION, Curve::P256)?.public().clone(),
+            encryption: locked(key(QUORUM_ENCRYPTION, Curve::P256)?),
             webhook: locked(key(WEBHOOK, Curve::Ed25519)?),
         })
     }
@@ -73,7 +74,7 @@ impl Identity {
 
     /// Returns whether the keys are locked in memory, so that they cannot be swapped out.
     pub(crate) fn is_locked(&self) -> bool {
-        self.quorum.is_locked() && self.webhook.is_locked()
+        self.quorum.is_locked() && self.encryption.is_locked() && self.webhook.is_locked()
     }
 
     /// Returns the public key that signs bundles, as an uncompressed point in hex.
@@ -85,7 +86,7 @@ impl Identity {
     /// signs bundles. Clients in Rust use the key that they encrypt to, followed by the signing key.
     pub fn quorum_keys(&self) -> Value {
         let signing = self.quorum_public_key();
-        let both = uncompressed(&self.encryption) + &signing;
+        let both = uncompressed(self.encryption.public()) + &signing;
         json!({"quorumPublicKey": signing, "quorumPublicKeys": both})
     }
 
@@ -127,6 +128,10 @@ impl QuorumKey for Identity {
         let digest = Sha256::digest(statement).into();
         let signature = self.quorum.sign(&Message::Digest(digest)).map_err(|_| Corrupt::Signature)?;
         quorum_signature(signature.r, signature.s).ok_or(Corrupt::Signature)
+    }
+
+    fn open(&self, envelope: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+        envelope::open(envelope, &self.encryption.to_bytes())
     }
 }
 

@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::cache::TwoGenerations;
-use crate::outgoing::{Dialler, Outcome, OutgoingUrl, ReceiverPolicy};
+use crate::outgoing::{Dialler, Outcome, OutgoingUrl, ReceiverPolicy, shares};
 use crate::readers::Account;
 
 /// How long fetched keys are used. A key that its issuer revoked is accepted for as long.
@@ -30,12 +30,6 @@ const DEADLINE: Duration = Duration::from_secs(5);
 const DOCUMENT_BYTES: usize = 128 * 1024;
 /// Maximum number of issuers whose keys are cached.
 const ISSUERS: usize = 512;
-/// Maximum number of concurrent fetches.
-const FETCHES: usize = 128;
-/// Maximum number of concurrent fetches for one tenant: a top-level organization with its sub-organizations.
-const FETCHES_OF_TENANT: usize = 32;
-/// Maximum number of concurrent fetches for one organization of a tenant.
-const FETCHES_OF_ORGANIZATION: usize = 4;
 
 /// Which issuers are accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -81,6 +75,11 @@ impl Issuers {
         let dialler = Dialler::new(settings.receivers.clone());
         let fetched = Mutex::new(TwoGenerations::new(ISSUERS));
         Self(Arc::new(Inner { settings, dialler, deadline: DEADLINE, fetched, fetches: Mutex::default() }))
+    }
+
+    /// Returns whether no ID tokens are accepted.
+    pub(crate) fn are_disabled(&self) -> bool {
+        self.0.settings.disabled
     }
 
     /// Returns the keys of an issuer, or `None` if they must be fetched first.
@@ -143,15 +142,7 @@ impl Issuers {
         if let Some((_, ended)) = fetches.get(issuer) {
             return Ok(ended.clone());
         }
-        let count = |is_counted: &dyn Fn(&Account) -> bool| {
-            fetches.values().filter(|(one, _)| is_counted(one)).count()
-        };
-        let of_tenant = count(&|one| one.tenant == account.tenant);
-        let of_organization = count(&|one| one.organization == account.organization);
-        if fetches.len() >= FETCHES
-            || of_tenant >= FETCHES_OF_TENANT
-            || of_organization >= FETCHES_OF_ORGANIZATION
-        {
+        if !shares::has_room(fetches.values().map(|(one, _)| one), &account) {
             let message = "too many OpenID Connect issuers are being contacted; try again later";
             return Err(ApiError::new(Code::ResourceExhausted, message).reason("RATE_LIMIT_EXCEEDED"));
         }

@@ -145,7 +145,7 @@ impl Service for Routes {
         } else if path == "/public/v1/discovery/quorum-key" {
             self.console.quorum_keys(&incoming)
         } else {
-            Answer::not_found()
+            self.executor.world().issuer_document(&incoming).unwrap_or_else(Answer::not_found)
         }
     }
 }

@@ -119,6 +119,7 @@ pub struct Vault {
     seal: SealKey,
     index: IndexKey,
     digests: DigestKey,
+    tokens: Zeroizing<[u8; 32]>,
 }
 
 impl Vault {
@@ -230,7 +231,9 @@ impl Vault {
         hkdf.expand(b"quorate/index/1", key.as_mut_slice()).ok()?;
         let index = IndexKey::new(*key);
         hkdf.expand(b"quorate/digest/1", key.as_mut_slice()).ok()?;
-        Some(Self { seal, index, digests: DigestKey::new(key) })
+        let mut tokens = Zeroizing::new([0; 32]);
+        hkdf.expand(b"quorate/token/1", tokens.as_mut_slice()).ok()?;
+        Some(Self { seal, index, digests: DigestKey::new(key), tokens })
     }
 
     /// Returns the key that seals records.
@@ -241,6 +244,16 @@ impl Vault {
     /// Returns the key of lookup digests.
     pub const fn index(&self) -> &IndexKey {
         &self.index
+    }
+
+    /// Fills a buffer with bytes for the key that signs ID tokens. Each generation of the key has other bytes, and so
+    /// has each attempt to create it.
+    pub(crate) fn fill_token_key(&self, generation: u32, attempt: u32, buffer: &mut [u8]) {
+        let hkdf = Hkdf::<Sha256>::new(Some(&generation.to_be_bytes()), self.tokens.as_slice());
+        // Buffers are much shorter than the limit of the function.
+        if hkdf.expand(&attempt.to_be_bytes(), buffer).is_err() {
+            buffer.fill(0);
+        }
     }
 
     /// Returns the key for digests of stored records.

@@ -9,15 +9,16 @@ use quorate_common::console::{
 };
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{
-    ActivityId, ApiKeyId, EndpointId, InvitationId, MessageEventId, MfaPolicyId, OrganizationId, PolicyId,
-    PrivateKeyId, SecretId, SessionProfileId, SmartContractInterfaceId, TagId, UserId, VoteId, WalletId,
+    ActivityId, ApiKeyId, EndpointId, InvitationId, MessageEventId, MfaPolicyId, Oauth2CredentialId,
+    OrganizationId, PolicyId, PrivateKeyId, SecretId, SessionProfileId, SmartContractInterfaceId, TagId,
+    UserId, VoteId, WalletId,
 };
 use quorate_common::stamp::{ApiKeyCurve, Stamp, Stamper};
 use quorate_common::wire::{
     ApiKey, AuthenticationMethod, AuthenticationType, Credential, Invitation, IpAllowlist, IpAllowlistRule,
-    LastUse, MfaPolicy, PaymentMethod, Policy, PolicyOutcome, PrivateKey, Quorum, ReadOnlySession,
-    RequiredAuthenticationMethod, Secret, SessionProfile, SmartContractInterface, StaticProperty, Tag,
-    Timestamp, User, Wallet, WebhookEndpoint, WebhookSubscription,
+    LastUse, MfaPolicy, Oauth2Credential, Oauth2Provider, PaymentMethod, Policy, PolicyOutcome, PrivateKey,
+    Quorum, ReadOnlySession, RequiredAuthenticationMethod, Secret, SessionProfile, SmartContractInterface,
+    StaticProperty, Tag, Timestamp, User, Wallet, WebhookEndpoint, WebhookSubscription,
 };
 use serde_json::{Value, json};
 
@@ -149,6 +150,15 @@ impl Fixture {
             Self::secret(0x86, Some("database"), &[("env", "prod"), ("owner", "ops")]),
             Self::secret(0x87, None, &[]),
         ];
+        organization.oauth2_credentials = vec![Oauth2Credential {
+            oauth2_credential_id: Oauth2CredentialId::from_bytes([0x8a; 16]),
+            organization_id: Self::id(),
+            provider: Oauth2Provider::X,
+            client_id: "acme-x-client".to_owned(),
+            encrypted_client_secret: "ab".repeat(113),
+            created_at: day.clone(),
+            updated_at: day.clone(),
+        }];
         organization.smart_contract_interfaces = vec![SmartContractInterface {
             organization_id: Self::id(),
             smart_contract_interface_id: SmartContractInterfaceId::from_bytes([0x85; 16]),

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Feature, Invitation, IpAllowlist, LastUse, PaymentMethod, Policy, PrivateKey, Quorum, ReadOnlySession,
-    Secret, SessionProfile, SmartContractInterface, Tag, Timestamp, User, Wallet, WalletAccount,
-    WebhookEndpoint,
+    Feature, Invitation, IpAllowlist, LastUse, Oauth2Credential, PaymentMethod, Policy, PrivateKey, Quorum,
+    ReadOnlySession, Secret, SessionProfile, SmartContractInterface, Tag, Timestamp, User, Wallet,
+    WalletAccount, WebhookEndpoint,
 };
 use crate::ids::{OrganizationId, UserId, WalletAccountId};
 
@@ -76,6 +76,9 @@ pub struct OrganizationDetail {
     /// Imported secrets, without their values.
     #[serde(default)]
     pub secrets: Vec<Secret>,
+    /// Credentials of applications at OAuth 2.0 providers.
+    #[serde(default)]
+    pub oauth2_credentials: Vec<Oauth2Credential>,
     /// IP allowlists of the organization and of its API keys.
     #[serde(default)]
     pub ip_allowlists: Vec<IpAllowlist>,
@@ -109,6 +112,7 @@ impl OrganizationDetail {
             session_profiles: Vec::new(),
             smart_contract_interfaces: Vec::new(),
             secrets: Vec::new(),
+            oauth2_credentials: Vec::new(),
             ip_allowlists: Vec::new(),
             payment_method: None,
             billing_tier: None,

@@ -137,6 +137,12 @@ pub enum Intent {
     /// ID tokens are not accepted by this service.
     #[error("OAUTH disallowed: this service is not configured to accept ID tokens (`[oidc]`)")]
     OauthOff,
+    /// The service issues no ID tokens of its own.
+    #[error("this service is not configured for OAuth 2.0 (`[oauth2]`)")]
+    Oauth2Off,
+    /// An authorization code cannot be exchanged. Contains the reason.
+    #[error("OAuth 2.0 authentication failed: {0}")]
+    Oauth2(&'static str),
     /// A pagination cursor does not refer to an item of the list.
     #[error("invalid request body: the cursor does not refer to an item of this list")]
     Cursor,

@@ -31,6 +31,7 @@ pub mod make;
 pub mod message_events;
 pub mod messages;
 pub mod model;
+pub mod oauth2;
 pub mod operator;
 pub mod origins;
 pub mod outbox;

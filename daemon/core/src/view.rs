@@ -1,6 +1,7 @@
 //! The view that a kind gets: one organization, and what the service offers to all of them.
 
 mod interfaces;
+mod oauth2;
 mod own;
 
 pub use interfaces::KnownInterfaces;

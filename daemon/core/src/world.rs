@@ -6,6 +6,7 @@ use quorate_chain::curve::{Message, SecretKey, Signature};
 use quorate_common::bounded::Email;
 use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
 use quorate_policy::decide::DenyErrors;
+use zeroize::Zeroizing;
 
 use crate::budget::Budget;
 use crate::error::{Corrupt, RequestError};
@@ -15,6 +16,7 @@ use crate::limits::Limits;
 use crate::model::layout::{IndexKey, Key};
 use crate::model::queued_message::{Channel, MessageUsage};
 use crate::model::{Millis, Organization};
+use crate::oauth2::{Exchange, Oauth2User};
 pub use crate::page::{Order, Page};
 use crate::signer::Signer;
 
@@ -73,6 +75,25 @@ pub trait QuorumKey {
 
     /// Signs a statement with ECDSA and SHA-256. The signature is in DER, with the lower of the two values of
     /// `s`.
+    ///
+    /// # Errors
+    /// If the signature cannot be made.
+    fn sign(&self, statement: &[u8]) -> Result<Vec<u8>, Corrupt>;
+
+    /// Decrypts an envelope that was encrypted to the encryption key of the service. Returns `None` if it was encrypted
+    /// to another key, or modified.
+    fn open(&self, envelope: &[u8]) -> Option<Zeroizing<Vec<u8>>>;
+}
+
+/// The issuer of the service's own ID tokens.
+pub trait TokenIssuer {
+    /// Returns the URL that tokens state as their issuer.
+    fn url(&self) -> &str;
+
+    /// Returns the id of the key that signs.
+    fn key_id(&self) -> &str;
+
+    /// Signs a statement with ECDSA on P-256 and SHA-256. The signature is in DER.
     ///
     /// # Errors
     /// If the signature cannot be made.
@@ -169,6 +190,16 @@ pub trait World {
     /// # Errors
     /// If the issuer is not allowed, or its keys cannot be read.
     fn issuer_keys(&self, issuer: &str, key_id: Option<&str>) -> Result<Arc<IssuerKeys>, RequestError>;
+
+    /// Returns the issuer of the service's own ID tokens, if it issues any.
+    fn token_issuer(&self) -> Option<&dyn TokenIssuer>;
+
+    /// Returns the user whom an exchange identified. An exchange whose code is not claimed is requested: the code is
+    /// claimed and exchanged, and then the request is decided again.
+    ///
+    /// # Errors
+    /// If the code is claimed by another request, or cannot be exchanged.
+    fn exchange(&self, exchange: Exchange, is_claimed: bool) -> Result<Arc<Oauth2User>, RequestError>;
 
     /// Returns whether anybody may create a top-level organization for themselves.
     fn allows_registration(&self) -> bool;

@@ -7,6 +7,7 @@
 mod account;
 mod codes;
 mod credentials;
+mod oauth2;
 mod request;
 mod sessions;
 pub mod settings;
@@ -138,7 +139,7 @@ impl AuthProxy {
             "v1/otp_login" => sessions::otp(&call, false).await?,
             "v1/otp_login_v2" => sessions::otp(&call, true).await?,
             "v1/oauth_login" => sessions::oauth(&call).await?,
-            "v1/oauth2_authenticate" => sessions::oauth2(&call).await?,
+            "v1/oauth2_authenticate" => oauth2::authenticate(&call).await?,
             "v1/signup" => sign_up::sign_up(&call, false).await?,
             "v1/signup_v2" => sign_up::sign_up(&call, true).await?,
             "v1/wallet_kit_config" => call.wallet_kit()?,

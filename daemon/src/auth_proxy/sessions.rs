@@ -40,29 +40,6 @@ pub(super) async fn oauth(call: &Call<'_>) -> Result<Value, ApiError> {
     call.submit(organization, "OAUTH_LOGIN", members.into()).await
 }
 
-/// Exchanges a code of an OAuth 2.0 provider for a token.
-pub(super) async fn oauth2(call: &Call<'_>) -> Result<Value, ApiError> {
-    call.check_oauth(None)?;
-    let provider = call.parameters.text("provider")?;
-    call.check_method(match provider {
-        "OAUTH2_PROVIDER_X" => Method::X,
-        "OAUTH2_PROVIDER_DISCORD" => Method::Discord,
-        _ => return Err(invalid("invalid request body: `provider`: unknown name")),
-    })?;
-    // Clients name the client id, which is public, and the activity the credential of the organization.
-    let client = call.parameters.text("clientId")?;
-    let listed = call.query("list_oauth2_credentials", Map::new()).await?;
-    let listed = listed.get("oauth2Credentials").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let has = |one: &Value, name: &str, value: &str| one.get(name).is_some_and(|text| text == value);
-    let credential = listed.iter().find(|one| has(one, "clientId", client) && has(one, "provider", provider));
-    let id = credential.and_then(|one| one.get("oauth2CredentialId"));
-    let id =
-        id.ok_or_else(|| ApiError::new(Code::NotFound, "no OAuth 2.0 credential with this client id"))?;
-    let mut members = call.parameters.only(["authCode", "redirectUri", "codeVerifier", "nonce"]);
-    members.insert("oauth2CredentialId".to_owned(), id.clone());
-    call.submit(call.proxy.settings.organization, "OAUTH2_AUTHENTICATE", members.into()).await
-}
-
 /// Returns the sub-organization that a request names. The proxy opens no session in its own organization, whose
 /// users administer it.
 fn named(call: &Call<'_>) -> Result<Option<OrganizationId>, ApiError> {

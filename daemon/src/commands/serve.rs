@@ -74,6 +74,7 @@ fn service_settings(config: &Config) -> Result<ServiceSettings, StartError> {
     Ok(ServiceSettings {
         webhooks,
         oidc: config.oidc.clone(),
+        oauth2: config.oauth2.clone(),
         mail: mail.transpose()?,
         sms: sms.transpose()?,
         pages: config.pages.as_ref().map(|pages| PagesSettings {

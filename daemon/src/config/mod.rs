@@ -9,6 +9,7 @@ mod key;
 mod limits;
 mod log;
 mod mail;
+mod oauth2;
 mod oidc;
 mod organizations;
 mod pages;
@@ -43,6 +44,7 @@ use section::Document;
 
 use crate::auth_proxy::Settings;
 use crate::issuers::OidcSettings;
+use crate::oauth2::Oauth2Settings;
 use crate::outgoing::ReceiverPolicy;
 
 /// Maximum size of a configuration file, in bytes.
@@ -63,6 +65,8 @@ pub struct Config {
     pub webhook: ReceiverPolicy,
     /// OpenID Connect issuers whose ID tokens are accepted.
     pub oidc: OidcSettings,
+    /// Sign-in with OAuth 2.0 providers; `None` if it is not enabled.
+    pub oauth2: Option<Oauth2Settings>,
     /// Mail settings; `None` if no mail is sent.
     pub mail: Option<Mail>,
     /// SMS settings; `None` if no SMS is sent.
@@ -110,6 +114,7 @@ impl Config {
         let key = document.required_section("key", key::read);
         let webhook = document.section("webhook", webhook::read);
         let oidc = document.section("oidc", oidc::read).unwrap_or_default();
+        let oauth2 = document.section("oauth2", oauth2::read);
         let mail = document.section("mail", mail::read);
         let sms = document.section("sms", sms::read);
         let pages = document.section("pages", pages::read);
@@ -128,6 +133,7 @@ impl Config {
                 webhook: webhook.unwrap_or_default(),
                 auth_proxy: auth_proxy.flatten().map(|settings| settings.within(&oidc)),
                 oidc,
+                oauth2: oauth2.flatten(),
                 mail: mail.flatten(),
                 sms: sms.flatten(),
                 pages: pages.flatten(),

@@ -224,6 +224,7 @@ fn keys_read_from(text: &str) -> BTreeSet<String> {
     document.section("key", key::read);
     document.section("webhook", webhook::read);
     document.section("oidc", oidc::read);
+    document.section("oauth2", oauth2::read);
     document.section("mail", mail::read);
     document.section("sms", sms::read);
     document.section("pages", pages::read);
@@ -396,4 +397,26 @@ fn a_mail_password_requires_tls() {
     let begins = ["line 8: mail.server: must be a mail server", "line 9: mail.from: must be an address"];
     assert_eq!(reported.len(), begins.len(), "{reported:?}");
     assert!(reported.iter().zip(begins).all(|(problem, begin)| problem.starts_with(begin)), "{reported:?}");
+}
+
+#[test]
+fn oauth2_needs_an_issuer_and_endpoints_that_may_be_reached() {
+    let oauth2 = |keys: &str| problems(&format!("{MINIMAL}[oauth2]\n{keys}\n"));
+    let on = "enabled = true\nissuer = \"https://keys.example.org/\"";
+    for good in ["", on, "enabled = false", &format!("{on}\nx_user_url = \"https://x.example/me\"")] {
+        assert_eq!(oauth2(good), Vec::<String>::new(), "{good}");
+    }
+    let config = Config::check(&format!("{MINIMAL}[oauth2]\n{on}\n"), Path::new("")).unwrap();
+    let settings = config.oauth2.unwrap();
+    assert_eq!((settings.issuer.as_str(), settings.key_generation), ("https://keys.example.org", 1));
+    assert_eq!(Config::check(MINIMAL, Path::new("")).unwrap().oauth2, None);
+    let local = "discord_token_url = \"http://127.0.0.1/token\"";
+    assert_eq!(oauth2(&format!("{on}\n{local}")), ["line 7: oauth2: discord_token_url must use https"]);
+    assert_eq!(
+        oauth2(&format!("{on}\nallow_http = true\n{local}")),
+        ["line 7: oauth2: discord_token_url must have a public host"]
+    );
+    for bad in ["enabled = true", "enabled = true\nissuer = \"keys.example.org\"", "key_generation = 0"] {
+        assert_eq!(oauth2(bad).len(), 1, "{bad}");
+    }
 }

@@ -15,7 +15,7 @@ use quorate_core::pipeline::Attempt;
 use quorate_core::queries::{self, Admitted, Entry};
 use quorate_core::world::World;
 
-use super::tracking::{Dependencies, Missing, TrackingWorld};
+use super::tracking::{Dependencies, Loaded, Missing, TrackingWorld};
 use super::{ATTEMPTS, Executor, log, unavailable};
 use crate::clock::now;
 use crate::readers::{Account, NotRun};
@@ -40,7 +40,7 @@ impl Executor {
             let (attempt, dependencies, missing) =
                 self.attempt(entry, credentials, body, &cancellation).await?;
             if let Some(missing) = missing {
-                self.load(missing, &dependencies, &mut Vec::new()).await?;
+                self.load(missing, &dependencies, &mut Loaded::default()).await?;
                 continue;
             }
             if self.is_current(&dependencies, attempt.corrupt.as_ref())? {
@@ -87,7 +87,7 @@ impl Executor {
         body: &Bytes,
         cancellation: &Cancellation,
     ) -> Result<(Result<Admitted, RequestError>, Dependencies), ApiError> {
-        let mut loaded = Vec::new();
+        let mut loaded = Loaded::default();
         for _ in 0..ATTEMPTS {
             let (missing, dependencies) = {
                 let budget = Budget::of_query(&self.shared.limits, cancellation.clone());
@@ -104,31 +104,37 @@ impl Executor {
     }
 
     /// Loads what an attempt lacked. `seen` are the organizations that it relied on; the first is the one that the
-    /// request names. Snapshots are added to `loaded`, since they may be evicted before the next attempt.
+    /// request names. Snapshots are added to `loaded`, since they may be evicted before the next attempt, and so is the
+    /// outcome of an exchange, which cannot be made twice.
     ///
     /// # Errors
     /// If too much is being loaded.
     pub(super) async fn load(
         &self,
         missing: Missing,
-        seen: &[(OrganizationId, u64)],
-        loaded: &mut Vec<OrganizationId>,
+        seen: &Dependencies,
+        loaded: &mut Loaded,
     ) -> Result<(), ApiError> {
         match missing {
             Missing::Organization(id) => {
                 self.load_snapshot(id).await;
-                loaded.push(id);
+                loaded.organizations.push(id);
                 Ok(())
             }
             Missing::Issuer(issuer, key_id) => {
-                let named = seen.first().map_or(layout::NO_PARENT, |(id, _)| *id);
-                // An organization that cannot be read has a share of its own.
-                let named_organization = self.shared.organization(named).ok().flatten();
-                let tenant = named_organization.and_then(|one| one.head.parent).unwrap_or(named);
-                let account = Account { tenant, organization: named };
-                self.shared.issuers.load(&issuer, key_id.as_deref(), account).await
+                self.shared.issuers.load(&issuer, key_id.as_deref(), self.account(seen)).await
             }
+            Missing::Exchange(exchange) => self.exchange(*exchange, seen, self.account(seen), loaded).await,
         }
+    }
+
+    /// Returns whom the work for a request is charged to, from the organizations that it relied on.
+    fn account(&self, seen: &Dependencies) -> Account {
+        let named = seen.first().map_or(layout::NO_PARENT, |(id, _)| *id);
+        // An organization that cannot be read has a share of its own.
+        let organization = self.shared.organization(named).ok().flatten();
+        let tenant = organization.and_then(|one| one.head.parent).unwrap_or(named);
+        Account { tenant, organization: named }
     }
 
     /// Reads a snapshot on another thread, so that requests for many uncached snapshots do not delay others.

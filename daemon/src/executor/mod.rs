@@ -7,6 +7,7 @@ mod effects;
 pub mod group;
 mod key_cache;
 mod last_uses;
+mod oauth2;
 mod organization_locks;
 mod shared;
 mod snapshots;
@@ -34,10 +35,11 @@ use crate::store::Batch;
 use committer::Deciding;
 pub use committer::{CommitError, Committer};
 use effects::Effects;
+pub use oauth2::Oauth2;
 use organization_locks::OrganizationLocks;
 pub use shared::{Shared, WebhookCheck, WorldSettings};
 pub use store_state::{Condition, Figures, StoreState};
-use tracking::TrackingWorld;
+use tracking::{Loaded, TrackingWorld};
 
 /// Maximum number of attempts at a request before the caller must retry.
 const ATTEMPTS: u32 = 32;
@@ -88,7 +90,7 @@ impl Executor {
     ) -> Result<Vec<u8>, ApiError> {
         let mut organization_guard = None;
         let mut retried_corrupt = false;
-        let mut loaded = Vec::new();
+        let mut loaded = Loaded::default();
         for _ in 0..ATTEMPTS {
             let deciding = self.committer.deciding();
             let budget = Budget::of_submission(&self.shared.limits);

@@ -13,13 +13,15 @@ use quorate_core::limits::Limits;
 use quorate_core::model::Organization;
 use quorate_core::model::layout::{IndexKey, Key};
 use quorate_core::model::queued_message::{Channel, MessageUsage};
+use quorate_core::oauth2::{Exchange, Oauth2User};
 use quorate_core::policy::DenyErrors;
 use quorate_core::signing::Signer;
-use quorate_core::world::{InterfaceCache, Keyring, QuorumKey, Records, World};
+use quorate_core::world::{InterfaceCache, Keyring, QuorumKey, Records, TokenIssuer, World};
 use tokio::sync::Notify;
 
 use super::key_cache::KeyCache;
 use super::last_uses::LastUses;
+use super::oauth2::Oauth2;
 use super::snapshots::{Snapshots, version};
 use crate::arrivals::Arrivals;
 use crate::barrier::Barrier;
@@ -29,6 +31,7 @@ use crate::feed::Feed;
 use crate::guard::Guard;
 use crate::identity::Identity;
 use crate::issuers::{Issuers, OidcSettings};
+use crate::listener::{Answer, Incoming};
 use crate::message_queue::MessageQueue;
 use crate::readers::Readers;
 
@@ -68,6 +71,8 @@ pub struct WorldSettings {
     pub deny_errors: DenyErrors,
     /// Issuers whose ID tokens are accepted.
     pub oidc: OidcSettings,
+    /// OAuth 2.0; `None` if it is not enabled.
+    pub oauth2: Option<Oauth2>,
 }
 
 /// State that the executor and the committer share.
@@ -152,7 +157,36 @@ impl Shared {
 
     /// Returns whether all decrypted keys are locked in memory, so that none can be swapped out.
     pub fn keys_are_locked(&self) -> bool {
-        self.keys.are_locked() && self.identity.is_locked()
+        let tokens = self.oauth2().is_none_or(|oauth2| oauth2.issuer.is_locked());
+        self.keys.are_locked() && self.identity.is_locked() && tokens
+    }
+
+    /// Returns OAuth 2.0, if it is enabled.
+    pub(super) fn oauth2(&self) -> Option<&Oauth2> {
+        self.settings.oauth2.as_ref()
+    }
+
+    /// Returns the answer to a request for a document of the issuer of the daemon's ID tokens, if it is one.
+    pub fn issuer_document(&self, incoming: &Incoming) -> Option<Answer> {
+        self.oauth2()?.issuer.answer(incoming)
+    }
+
+    /// Returns whether a request that exchanges the code of this claim is in progress.
+    pub(super) fn exchanges(&self, claim: &[u8]) -> bool {
+        self.oauth2().is_some_and(|oauth2| oauth2.exchanges.is_in_progress(claim))
+    }
+
+    /// Returns the keys of an issuer, or `None` if they must be fetched first.
+    pub(super) fn known_issuer_keys(
+        &self,
+        issuer: &str,
+        key_id: Option<&str>,
+    ) -> Option<Result<Arc<IssuerKeys>, RequestError>> {
+        let own = self.oauth2().and_then(|oauth2| oauth2.own_keys(issuer));
+        match own.filter(|_| !self.issuers.are_disabled()) {
+            Some(keys) => Some(Ok(keys)),
+            None => self.issuers.keys(issuer, key_id),
+        }
     }
 }
 
@@ -228,7 +262,15 @@ impl World for Shared {
 
     fn issuer_keys(&self, issuer: &str, key_id: Option<&str>) -> Result<Arc<IssuerKeys>, RequestError> {
         let unknown = || Err(Corrupt::Invariant("the keys of an issuer are not fetched").into());
-        self.issuers.keys(issuer, key_id).unwrap_or_else(unknown)
+        self.known_issuer_keys(issuer, key_id).unwrap_or_else(unknown)
+    }
+
+    fn token_issuer(&self) -> Option<&dyn TokenIssuer> {
+        self.oauth2().map(|oauth2| -> &dyn TokenIssuer { &oauth2.issuer })
+    }
+
+    fn exchange(&self, _: Exchange, _: bool) -> Result<Arc<Oauth2User>, RequestError> {
+        Err(Corrupt::Invariant("an authorization code is exchanged outside of a request").into())
     }
 
     fn allows_registration(&self) -> bool {

@@ -30,6 +30,7 @@ pub(crate) fn shared(folder: &Path, store: Arc<dyn Store>) -> (Arc<Shared>, Iden
         allow_registration: false,
         deny_errors: DenyErrors::default(),
         oidc: crate::issuers::OidcSettings::default(),
+        oauth2: None,
     };
     let (guard, _) = Guard::open(&folder.join("guard"), &barrier, 0).unwrap();
     (Arc::new(Shared::new(barrier, guard, identity.clone(), Limits::default(), settings)), identity)

@@ -7,16 +7,18 @@ use std::sync::Arc;
 use quorate_common::bounded::Email;
 use quorate_common::ids::OrganizationId;
 use quorate_core::budget::Budget;
-use quorate_core::error::{Corrupt, RequestError};
+use quorate_core::error::{Corrupt, Intent, RequestError};
 use quorate_core::id_token::IssuerKeys;
 use quorate_core::limits::Limits;
 use quorate_core::model::Organization;
 use quorate_core::model::layout::{IndexKey, Key};
 use quorate_core::model::queued_message::{Channel, MessageUsage};
+use quorate_core::oauth2::{Exchange, Oauth2User};
 use quorate_core::policy::DenyErrors;
-use quorate_core::world::{InterfaceCache, Keyring, Page, QuorumKey, Records, World};
+use quorate_core::world::{InterfaceCache, Keyring, Page, QuorumKey, Records, TokenIssuer, World};
 
 use super::Shared;
+use super::oauth2::Exchanged;
 
 /// Organizations and the versions that were seen; version zero means that the organization does not exist.
 pub(super) type Dependencies = Vec<(OrganizationId, u64)>;
@@ -27,18 +29,28 @@ pub(super) struct TrackingWorld<'a> {
     budget: Budget,
     seen: RefCell<Dependencies>,
     /// If set, only cached snapshots and these are returned.
-    loaded: Option<&'a [OrganizationId]>,
+    loaded: Option<&'a Loaded>,
     /// What was requested and is not cached.
     missing: RefCell<Option<Missing>>,
 }
 
+/// What was loaded for a request between its attempts.
+#[derive(Default)]
+pub(super) struct Loaded {
+    /// Snapshots that were read.
+    pub(super) organizations: Vec<OrganizationId>,
+    /// The exchange of an authorization code.
+    pub(super) exchanged: Option<Exchanged>,
+}
+
 /// Something that must be loaded before a request can be answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Missing {
     /// Snapshot of an organization.
     Organization(OrganizationId),
     /// Keys of an OpenID Connect issuer, and the id of the key that is needed.
     Issuer(String, Option<String>),
+    /// Outcome of the exchange of an authorization code.
+    Exchange(Box<Exchange>),
 }
 
 impl<'a> TrackingWorld<'a> {
@@ -48,7 +60,7 @@ impl<'a> TrackingWorld<'a> {
     }
 
     /// Creates a world as [`Self::on`] does, but only with snapshots that are cached or in `loaded`.
-    pub(super) fn on_cached(shared: &'a Shared, budget: Budget, loaded: &'a [OrganizationId]) -> Self {
+    pub(super) fn on_cached(shared: &'a Shared, budget: Budget, loaded: &'a Loaded) -> Self {
         Self { loaded: Some(loaded), ..Self::on(shared, budget) }
     }
 
@@ -86,7 +98,7 @@ impl Records for TrackingWorld<'_> {
 
 impl World for TrackingWorld<'_> {
     fn organization(&self, id: OrganizationId) -> Result<Option<Arc<Organization>>, Corrupt> {
-        let may_load = self.loaded.is_none_or(|loaded| loaded.contains(&id));
+        let may_load = self.loaded.is_none_or(|loaded| loaded.organizations.contains(&id));
         if !may_load && !self.shared.snapshots.has(id) {
             self.missing.replace(Some(Missing::Organization(id)));
             return Err(Corrupt::Invariant("the snapshot of an organization is not cached"));
@@ -167,10 +179,26 @@ impl World for TrackingWorld<'_> {
     }
 
     fn issuer_keys(&self, issuer: &str, key_id: Option<&str>) -> Result<Arc<IssuerKeys>, RequestError> {
-        self.shared.issuers.keys(issuer, key_id).unwrap_or_else(|| {
+        self.shared.known_issuer_keys(issuer, key_id).unwrap_or_else(|| {
             self.missing.replace(Some(Missing::Issuer(issuer.to_owned(), key_id.map(str::to_owned))));
             Err(Corrupt::Invariant("the keys of an issuer are not fetched").into())
         })
+    }
+
+    fn token_issuer(&self) -> Option<&dyn TokenIssuer> {
+        self.shared.token_issuer()
+    }
+
+    fn exchange(&self, exchange: Exchange, is_claimed: bool) -> Result<Arc<Oauth2User>, RequestError> {
+        if let Some(exchanged) = self.loaded.and_then(|loaded| loaded.exchanged.as_ref()) {
+            return exchanged.outcome(&exchange);
+        }
+        if is_claimed && !self.shared.exchanges(&exchange.claim) {
+            let used = "the authorization code was used before, or its exchange was interrupted; start again";
+            return Err(Intent::Oauth2(used).into());
+        }
+        self.missing.replace(Some(Missing::Exchange(Box::new(exchange))));
+        Err(Corrupt::Invariant("an authorization code is not exchanged").into())
     }
 
     fn allows_registration(&self) -> bool {

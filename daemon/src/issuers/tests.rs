@@ -359,7 +359,7 @@ async fn a_slow_issuer_delays_its_own_callers_only() {
 async fn a_tenant_has_a_share_of_the_fetches() {
     let issuers = issuers();
     let mut waiting = Vec::new();
-    for _ in 0..FETCHES_OF_ORGANIZATION {
+    for _ in 0..shares::REQUESTS_OF_ORGANIZATION {
         let issuer = Issuer::start(Behavior::Silent).await;
         waiting.push(issuers.join(&issuer.url, tenant(1)).unwrap());
     }

@@ -142,6 +142,21 @@ impl Dialler {
     pub async fn get(&self, url: &OutgoingUrl, limit: usize, deadline: Instant) -> Result<Bytes, Outcome> {
         let mut request = Request::new(Full::default());
         *request.uri_mut() = url.target.clone().into();
+        self.document(url, request, limit, deadline).await
+    }
+
+    /// Sends a request once, until `deadline`, and returns the document of at most `limit` bytes that answers it. Adds
+    /// the headers that all requests have. Redirects are not followed.
+    ///
+    /// # Errors
+    /// Returns the outcome of a request without a complete answer of status 200.
+    pub async fn document(
+        &self,
+        url: &OutgoingUrl,
+        mut request: Request<Full<Bytes>>,
+        limit: usize,
+        deadline: Instant,
+    ) -> Result<Bytes, Outcome> {
         request.headers_mut().insert(ACCEPT, JSON);
         request.headers_mut().insert(USER_AGENT, READER);
         let reading = async {

@@ -3,6 +3,7 @@
 
 pub mod dial;
 pub mod receiver;
+pub(crate) mod shares;
 
 pub use dial::{Dialler, Outcome};
 pub use receiver::{OutgoingUrl, ReceiverPolicy};

@@ -14,11 +14,12 @@ use super::StartError;
 use crate::auth_proxy;
 use crate::barrier::Barrier;
 use crate::clock;
-use crate::executor::{Executor, Shared, WorldSettings};
+use crate::executor::{Executor, Oauth2, Shared, WorldSettings};
 use crate::fail_points;
 use crate::guard::{self, Guard, GuardError};
 use crate::identity::Identity;
 use crate::issuers::OidcSettings;
+use crate::oauth2::Oauth2Settings;
 use crate::outbox::{MailSettings, OutboxLimits, SmsSettings};
 use crate::outgoing::{OutgoingUrl, ReceiverPolicy};
 use crate::pages::PagesSettings;
@@ -74,6 +75,8 @@ pub struct ServiceSettings {
     pub webhooks: ReceiverPolicy,
     /// Issuers whose ID tokens are accepted.
     pub oidc: OidcSettings,
+    /// Sign-in with OAuth 2.0 providers; `None` if it is not enabled.
+    pub oauth2: Option<Oauth2Settings>,
     /// Mail settings; `None` if no mail is sent.
     pub mail: Option<MailSettings>,
     /// SMS settings; `None` if no SMS is sent.
@@ -112,6 +115,7 @@ pub fn open(data: &Data, limits: Limits, settings: &ServiceSettings) -> Result<E
     let policy = settings.webhooks.clone();
     let webhooks = Box::new(move |url: &str| OutgoingUrl::check(url, &policy).map(drop));
     let domains = settings.mail.as_ref().map(|mail| mail.domains.clone()).unwrap_or_default();
+    let oauth2 = settings.oauth2.clone().map(|oauth2| Oauth2::new(oauth2, &barrier));
     let world_settings = WorldSettings {
         webhooks,
         mail: settings.mail.as_ref().map(|mail| mail.sender.email().clone()),
@@ -121,6 +125,7 @@ pub fn open(data: &Data, limits: Limits, settings: &ServiceSettings) -> Result<E
         allow_registration: settings.allow_registration,
         deny_errors: settings.deny_errors,
         oidc: settings.oidc.clone(),
+        oauth2: oauth2.transpose()?,
     };
     let shared = Arc::new(Shared::new(barrier, guard, identity.clone(), limits, world_settings));
     Ok(Engine { executor: Arc::new(Executor::start(shared)), identity })

@@ -24,6 +24,7 @@ mod description;
 mod invitations;
 mod ip_allowlists;
 mod mfa_policies;
+mod oauth2;
 mod one_time_codes;
 mod organizations;
 mod policies;
@@ -62,6 +63,7 @@ const KINDS: &[&[Kind]] = &[
     invitations::KINDS,
     ip_allowlists::KINDS,
     mfa_policies::KINDS,
+    oauth2::KINDS,
     one_time_codes::KINDS,
     organizations::KINDS,
     policies::KINDS,
@@ -106,6 +108,7 @@ pub(crate) const LINES: &[fn(&OrganizationDetail) -> Vec<Row>] = &[
     lines::<WebhookEndpoint>,
     lines::<SessionProfile>,
     lines::<SmartContractInterface>,
+    oauth2::lines,
     organizations::settings::lines,
 ];
 

@@ -9,6 +9,8 @@ use serde_json::json;
 
 use super::{Authn, Conflict, Corrupt, Denied, Intent, Limit, Missing, RequestError, Stopped};
 use crate::evaluation::Evaluation;
+use crate::model::Oauth2Credential;
+use crate::model::record::Record as _;
 
 impl RequestError {
     /// Converts to the wire form.
@@ -24,9 +26,7 @@ impl RequestError {
             }
             Self::Denied(reason) => denied(reason),
             Self::Missing(missing) => {
-                let is_organization = *missing == Missing::Organization;
-                let reason = is_organization.then_some("ORGANIZATION_NOT_FOUND");
-                with_reason(Code::NotFound, missing, reason)
+                with_reason(Code::NotFound, missing, missing.reason())
             }
             Self::Conflict(conflict) => {
                 let is_provider = *conflict == Conflict::OauthProvider;
@@ -72,8 +72,22 @@ impl Intent {
             Self::TransactionType(_) => "UNSUPPORTED_TRANSACTION_TYPE",
             Self::NotExported => "WALLET_ACCOUNT_NOT_EXPORTED",
             Self::OidcToken(_) | Self::OidcIssuer(_) => "INVALID_OIDC_TOKEN",
+            Self::Oauth2Off => "OAUTH2_PROVIDER_NOT_CONFIGURED",
             _ => return None,
         })
+    }
+}
+
+impl Missing {
+    /// Returns the name by which clients distinguish the error, if it has one.
+    fn reason(&self) -> Option<&'static str> {
+        match self {
+            Self::Organization => Some("ORGANIZATION_NOT_FOUND"),
+            Self::Record(noun, _) | Self::Other(noun) if *noun == Oauth2Credential::NOUN => {
+                Some("OAUTH2_CREDENTIAL_NOT_FOUND")
+            }
+            _ => None,
+        }
     }
 }
 

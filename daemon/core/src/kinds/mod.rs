@@ -15,6 +15,7 @@ mod credentials;
 mod invitations;
 mod ip_allowlists;
 mod mfa_policies;
+mod oauth2;
 mod one_time_codes;
 mod organizations;
 mod policies;
@@ -40,6 +41,7 @@ const GROUPS: &[&[Entry]] = &[
     invitations::ENTRIES,
     ip_allowlists::ENTRIES,
     mfa_policies::ENTRIES,
+    oauth2::ENTRIES,
     one_time_codes::ENTRIES,
     organizations::ENTRIES,
     policies::ENTRIES,

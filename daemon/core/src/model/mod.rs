@@ -19,6 +19,7 @@ pub mod last_use;
 pub mod layout;
 pub mod message_event;
 pub mod mfa_policy;
+pub mod oauth2_credential;
 pub mod one_time_code;
 pub mod organization;
 mod packed;
@@ -48,6 +49,7 @@ pub use import_target::ImportTarget;
 pub use invitation::{Invitation, InvitationStatus};
 pub use ip_allowlist::{IpAllowlist, IpRule};
 pub use mfa_policy::{MfaPolicy, MfaSteps};
+pub use oauth2_credential::Oauth2Credential;
 pub use organization::{Organization, RootQuorum};
 pub use policy::{Effect, Policy};
 pub use private_key::PrivateKey;
@@ -65,7 +67,7 @@ pub use crate::evaluation::Evaluation;
 use layout::Class;
 use quorate_common::console::OrganizationDetail;
 use quorate_common::ids::{
-    EndpointId, InvitationId, OrganizationId, PrivateKeyId, SecretId, SessionProfileId,
+    EndpointId, InvitationId, Oauth2CredentialId, OrganizationId, PrivateKeyId, SecretId, SessionProfileId,
     SmartContractInterfaceId, TagId, WalletId,
 };
 use record::Record;
@@ -94,6 +96,9 @@ records! {
     smart_contract_interfaces: SmartContractInterface, "smart contract interface", SmartContractInterfaceId,
         Class(b'c'), 100,
         |one, organization| one.wire(organization, InterfaceText::default());
+    /// Credentials of applications at OAuth 2.0 providers.
+    oauth2_credentials: Oauth2Credential, "oauth2 credential", Oauth2CredentialId, Class(b'a'), 20,
+        Oauth2Credential::wire;
 }
 
 impl Default for RecordLimits {

@@ -3,11 +3,13 @@
 
 mod commit;
 mod create;
+mod exchange;
 mod pending;
 mod propose;
 mod vote;
 
 pub use commit::Commit;
+pub use exchange::claim;
 pub use pending::{Pending, Voters, can_flags};
 
 use std::sync::Arc;

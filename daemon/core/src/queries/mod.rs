@@ -7,6 +7,7 @@ mod credentials;
 mod ip_allowlists;
 mod messages;
 mod mfa_policies;
+mod oauth2;
 mod organizations;
 mod pagination;
 mod policies;
@@ -30,6 +31,7 @@ const GROUPS: &[&[Entry]] = &[
     ip_allowlists::ENTRIES,
     messages::ENTRIES,
     mfa_policies::ENTRIES,
+    oauth2::ENTRIES,
     organizations::ENTRIES,
     policies::ENTRIES,
     private_keys::ENTRIES,
@@ -48,9 +50,7 @@ const UNOFFERED: &[&str] = &[
     "get_attestation_document",
     "get_boot_proof",
     "get_latest_boot_proof",
-    "get_oauth2_credential",
     "list_app_proofs",
-    "list_oauth2_credentials",
 ];
 
 /// Returns all rows, sorted by name.

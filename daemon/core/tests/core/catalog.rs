@@ -12,7 +12,8 @@ const VERBS: [&str; 18] = [
 ];
 
 /// Types whose name has no verb, as the published clients expect them.
-const WITHOUT_VERB: [&str; 5] = ["EMAIL_AUTH", "OAUTH", "OAUTH_LOGIN", "OTP_AUTH", "OTP_LOGIN"];
+const WITHOUT_VERB: [&str; 6] =
+    ["EMAIL_AUTH", "OAUTH", "OAUTH2_AUTHENTICATE", "OAUTH_LOGIN", "OTP_AUTH", "OTP_LOGIN"];
 
 /// Types that are subject to policies although no resource represents them.
 const WITHOUT_RESOURCE: [&str; 2] = ["REMOVE_IP_ALLOWLIST", "SET_IP_ALLOWLIST"];

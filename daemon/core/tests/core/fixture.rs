@@ -17,6 +17,7 @@ use quorate_core::params::{NewApiKey, NewUser};
 use serde_json::{Value, json};
 
 use crate::memory::Memory;
+use crate::oauth2_provider::ENVELOPE;
 use crate::passkey::Passkey;
 use crate::sign_in::{self, Prepared};
 use crate::{samples, secrets};
@@ -145,6 +146,8 @@ pub(crate) struct Fixture {
     pub(crate) session_profile: String,
     /// An MFA policy of the spare user that never applies.
     pub(crate) mfa_policy: String,
+    /// A credential at an OAuth 2.0 provider.
+    pub(crate) oauth2_credential: String,
     /// A smart contract interface.
     pub(crate) interface: String,
     /// A mnemonic and a private key that the first root user can import.
@@ -210,6 +213,7 @@ impl Fixture {
             endpoint: String::new(),
             session_profile: String::new(),
             mfa_policy: String::new(),
+            oauth2_credential: String::new(),
             interface: String::new(),
             bundles: Default::default(),
             secret: String::new(),
@@ -305,6 +309,11 @@ impl Fixture {
             "requiredAuthenticationMethods": [{"any": [{"type": "AUTHENTICATION_TYPE_PASSKEY"}]}]});
         let created = self.execute("ACTIVITY_TYPE_CREATE_MFA_POLICY", &mfa);
         self.mfa_policy = text(&created["result"]["createMfaPolicyResult"]["mfaPolicyId"]);
+        let application =
+            json!({"provider": "OAUTH2_PROVIDER_X", "clientId": "client", "encryptedClientSecret": ENVELOPE});
+        let created = self.execute("ACTIVITY_TYPE_CREATE_OAUTH2_CREDENTIAL", &application);
+        self.oauth2_credential =
+            text(&created["result"]["createOauth2CredentialResult"]["oauth2CredentialId"]);
         let roots = self.roots.clone();
         let waits = json!({"walletName": "waiting", "accounts": []});
         let created = self.submit(&roots[1], self.id, "ACTIVITY_TYPE_CREATE_WALLET", &waits, NOW);

@@ -26,6 +26,11 @@ pub(crate) const SHARED_ID: &str = "https://shared.example";
 /// The key of RSA.
 static RSA: LazyLock<KeyPair> = LazyLock::new(|| KeyPair::generate(KeySize::Rsa2048).expect("a key"));
 
+/// The service itself, as an issuer.
+pub(crate) const OWN_ISSUER: &str = "https://keys.example";
+/// Number of its key.
+pub(crate) const OWN_KEY: u8 = 62;
+
 /// Returns the secret key of this number.
 fn secret(number: u8) -> SecretKey {
     SecretKey::from_bytes(Curve::P256, &[number; 32]).expect("a scalar")
@@ -69,6 +74,7 @@ fn with_id(mut key: Value, id: &str) -> Value {
 pub(crate) fn issuer_keys(issuer: &str) -> Result<Arc<IssuerKeys>, RequestError> {
     let keys = match issuer {
         ISSUER => vec![jwk(60)],
+        OWN_ISSUER => vec![jwk(OWN_KEY)],
         SEVERAL_KEYS => vec![jwk(60), jwk(61)],
         MIXED_KEYS => vec![jwk(60), rsa_jwk()],
         SHARED_ID => vec![with_id(jwk(60), "shared"), with_id(rsa_jwk(), "shared")],
@@ -146,9 +152,15 @@ fn replace(object: &mut Value, name: &str, value: Value) {
 /// Signs a header and claims with ES256 (RFC 7518, section 3.4).
 pub(crate) fn sign(header: &str, claims: &str, key: u8) -> String {
     let input = signing_input(header, claims);
-    let digest = Message::Digest(Sha256::digest(&input).into());
+    let (r, s) = signature(input.as_bytes(), key);
+    format!("{input}.{}", Base64UrlUnpadded::encode_string(&[r, s].concat()))
+}
+
+/// Signs a statement with ECDSA and SHA-256.
+pub(crate) fn signature(statement: &[u8], key: u8) -> ([u8; 32], [u8; 32]) {
+    let digest = Message::Digest(Sha256::digest(statement).into());
     let signature = secret(key).sign(&digest).expect("signing succeeds");
-    format!("{input}.{}", Base64UrlUnpadded::encode_string(&[signature.r, signature.s].concat()))
+    (signature.r, signature.s)
 }
 
 /// Returns what a signature covers (RFC 7515, section 5.1).

@@ -37,6 +37,8 @@ mod limits;
 mod memory;
 mod message_events;
 mod mfa;
+mod oauth2;
+mod oauth2_provider;
 mod outbox;
 mod outcomes;
 mod page;

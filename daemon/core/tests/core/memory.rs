@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quorate_chain::curve::{Curve, Message, SecretKey, Signature};
-use quorate_common::api_error::ApiError;
+use quorate_common::api_error::{ApiError, Code};
 use quorate_common::bounded::Email;
 use quorate_common::bundle::quorum_signature;
+use quorate_common::envelope;
 use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
 use quorate_core::authn::Credentials;
 use quorate_core::budget::Budget;
@@ -21,16 +22,21 @@ use quorate_core::model::organization::Head;
 use quorate_core::model::queued_message::{Channel, MessageUsage, StoredMessage};
 use quorate_core::model::record::Record;
 use quorate_core::model::{Millis, Organization};
+use quorate_core::oauth2::{Exchange, Oauth2User};
 use quorate_core::pipeline::{self, Attempt, Commit};
 use quorate_core::policy::DenyErrors;
 use quorate_core::signing::Signer;
 use quorate_core::sms::Sms;
-use quorate_core::world::{InterfaceCache, Keyring, Order, Page, QuorumKey, Records, Runtime, World};
+use quorate_core::world::{
+    InterfaceCache, Keyring, Order, Page, QuorumKey, Records, Runtime, TokenIssuer, World,
+};
 use quorate_core::{kinds, queries, records};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
 
 use crate::id_tokens;
+use crate::oauth2_provider::{self, Provider};
 
 /// The stored rows, and the state of the deterministic randomness.
 #[derive(Clone)]
@@ -64,6 +70,8 @@ pub(crate) struct Memory {
     pub(crate) cached: Option<Arc<Organization>>,
     /// First letter of the keys that cannot be read.
     pub(crate) unreadable: Option<u8>,
+    /// Provider of OAuth 2.0.
+    pub(crate) oauth2: Provider,
     /// Rows that another request leaves, which becomes durable after this many further reads.
     pub(crate) later: Option<Later>,
     drawn: u64,
@@ -92,6 +100,7 @@ impl Default for Memory {
             deny_errors: DenyErrors::Skip,
             cached: None,
             unreadable: None,
+            oauth2: Provider::default(),
             later: None,
             drawn: 0,
             attempts: 0,
@@ -117,7 +126,17 @@ impl Memory {
         body: &[u8],
         now: Millis,
     ) -> Result<Value, ApiError> {
-        let attempt = self.attempt(operation, credentials, body, now);
+        let mut attempt = self.attempt(operation, credentials, body, now);
+        if let Some(exchange) = self.oauth2.requested.take() {
+            self.commit(pipeline::claim(&exchange, &[]));
+            if self.oauth2.ends_at_claim {
+                return Err(ApiError::new(Code::Unavailable, "the service has ended"));
+            }
+            self.oauth2.codes.push(exchange.code.to_string());
+            self.oauth2.made = Some(exchange);
+            attempt = self.attempt(operation, credentials, body, now);
+            self.oauth2.made = None;
+        }
         assert_eq!(attempt.corrupt, None, "internal error");
         if let Some(commit) = attempt.commit {
             self.commit(commit);
@@ -378,6 +397,10 @@ impl QuorumKey for Memory {
         let signature = quorum_key().sign(&digest).map_err(|_| Corrupt::Signature)?;
         quorum_signature(signature.r, signature.s).ok_or(Corrupt::Signature)
     }
+
+    fn open(&self, envelope: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+        envelope::open(envelope, &oauth2_provider::ENCRYPTION_KEY)
+    }
 }
 
 /// Returns the quorum key, which is the same in every run.
@@ -491,6 +514,14 @@ impl World for Memory {
 
     fn issuer_keys(&self, issuer: &str, _: Option<&str>) -> Result<Arc<IssuerKeys>, RequestError> {
         id_tokens::issuer_keys(issuer)
+    }
+
+    fn token_issuer(&self) -> Option<&dyn TokenIssuer> {
+        (!self.oauth2.is_off).then_some(&oauth2_provider::Issuer)
+    }
+
+    fn exchange(&self, exchange: Exchange, is_claimed: bool) -> Result<Arc<Oauth2User>, RequestError> {
+        self.oauth2.exchange(exchange, is_claimed)
     }
 
     fn allows_registration(&self) -> bool {

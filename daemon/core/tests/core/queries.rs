@@ -67,6 +67,7 @@ fn placeholders(fixture: &Fixture) -> Vec<(&'static str, String)> {
         ("$authenticator", fixture.spare.authenticator.expect("an authenticator").to_string()),
         ("$interface", fixture.interface.clone()),
         ("$mfaPolicy", fixture.mfa_policy.clone()),
+        ("$oauth2Credential", fixture.oauth2_credential.clone()),
         ("$organization", fixture.id.to_string()),
         ("$policy", fixture.policy.clone()),
         ("$privateKey", fixture.private_key.clone()),

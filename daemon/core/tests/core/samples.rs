@@ -31,7 +31,15 @@ pub(crate) const CARD: &str = "4242424242421881";
 /// Returns the parts of the sample of a type that must not be stored.
 pub(crate) fn secrets(activity_type: &str, fixture: &Fixture) -> Vec<String> {
     let sample = parameters(activity_type, fixture, &fixture.spare);
-    let members = ["number", "otpCode", "encryptedOtpBundle", "verificationToken", "oidcToken"];
+    let members = [
+        "number",
+        "otpCode",
+        "encryptedOtpBundle",
+        "verificationToken",
+        "oidcToken",
+        "authCode",
+        "codeVerifier",
+    ];
     let top = members.iter().filter_map(|name| sample[name].as_str());
     let providers = sample["oauthProviders"].as_array().into_iter().flatten();
     top.chain(providers.filter_map(|one| one["oidcToken"].as_str())).map(str::to_owned).collect()

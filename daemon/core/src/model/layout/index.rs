@@ -37,6 +37,11 @@ impl IndexKey {
         self.digest(&[b"code", organization.as_bytes(), id.as_bytes(), code.as_bytes()])
     }
 
+    /// Returns a keyed digest that identifies an authorization code of an OAuth 2.0 provider without revealing it.
+    pub fn of_authorization_code(&self, code: &str) -> [u8; 16] {
+        self.digest(&[b"authorization code", code.as_bytes()])
+    }
+
     fn digest(&self, parts: &[&[u8]]) -> [u8; 16] {
         let mut out = [0; 16];
         // HMAC accepts keys of any length, so this cannot fail; an all-zero digest would only be a useless

@@ -18,6 +18,8 @@ enum Class {
     Event = b'e',
     /// The same events, in order for all receivers.
     EventListed = b'l',
+    /// Authorization codes of OAuth 2.0 providers that were exchanged.
+    Exchange = b'o',
     /// Codes that were sent to a contact, or requested for a user identifier.
     Sent = b's',
     /// Attempts to use a code.
@@ -83,6 +85,11 @@ pub fn last_uses(organization: OrganizationId, user: UserId) -> Key {
 /// Returns the prefix of the keys of [`last_uses`] of an organization.
 pub fn last_uses_of(organization: OrganizationId) -> Key {
     class(Class::LastUses, &[organization.as_bytes()])
+}
+
+/// Returns the key of the exchange of an authorization code.
+pub fn exchange(index: &IndexKey, organization: OrganizationId, code: &str) -> Key {
+    class(Class::Exchange, &[organization.as_bytes(), &index.of_authorization_code(code)])
 }
 
 /// Returns the key in the schedule that removes a record at its due time.

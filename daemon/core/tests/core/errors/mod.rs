@@ -15,6 +15,7 @@ mod bundles;
 mod changes;
 mod keys;
 mod mfa_policies;
+mod oauth2;
 mod secrets;
 mod sessions;
 mod settings;
@@ -57,6 +58,7 @@ pub(crate) fn sample(name: &str, fixture: &Fixture, subject: &Person) -> Option<
         changes::sample,
         keys::sample,
         mfa_policies::sample,
+        oauth2::sample,
         secrets::sample,
         sessions::sample,
         settings::sample,
@@ -77,6 +79,7 @@ fn all(fixture: &Fixture) -> Vec<Row> {
         keys::rows(fixture),
         changes::rows(fixture),
         mfa_policies::rows(fixture),
+        oauth2::rows(fixture),
         secrets::rows(fixture),
         sessions::rows(fixture),
         settings::rows(fixture),

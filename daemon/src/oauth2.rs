@@ -1,0 +1,216 @@
+//! Exchanges authorization codes with OAuth 2.0 providers, outside of any decision.
+//!
+//! Providers may be slow or answer anything. An exchange has a deadline and a limit of bytes, and reaches permitted
+//! addresses only. A tenant has a share of the concurrent exchanges. What an exchange sends is never logged.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use base64ct::{Base64, Encoding};
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use http::{Method, Request};
+use http_body_util::Full;
+use quorate_common::api_error::{ApiError, Code};
+use quorate_common::wire::Oauth2Provider;
+use quorate_core::model::layout::Key;
+use quorate_core::oauth2::{Exchange, Oauth2User, bearer_token, subject};
+use tokio::sync::watch;
+use tokio::time::Instant;
+use url::form_urlencoded;
+use zeroize::Zeroizing;
+
+use crate::outgoing::{Dialler, Outcome, OutgoingUrl, ReceiverPolicy, shares};
+use crate::readers::Account;
+
+/// Deadline of an exchange, which consists of two requests.
+const DEADLINE: Duration = Duration::from_secs(5);
+/// Maximum size of each of the two answers, in bytes.
+const ANSWER_BYTES: usize = 64 * 1024;
+
+/// Message for answers that are not those of a provider.
+const UNEXPECTED: &str = "the provider does not answer as expected";
+
+/// The endpoints of a provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoints {
+    /// URL at which codes are exchanged (RFC 6749, section 3.2).
+    pub token: String,
+    /// URL that describes the user of an access token.
+    pub user: String,
+}
+
+impl Endpoints {
+    /// Returns the public endpoints of a provider.
+    pub fn of(provider: Oauth2Provider) -> Self {
+        let (token, user) = match provider {
+            Oauth2Provider::X => ("https://api.x.com/2/oauth2/token", "https://api.x.com/2/users/me"),
+            Oauth2Provider::Discord => {
+                ("https://discord.com/api/oauth2/token", "https://discord.com/api/users/@me")
+            }
+        };
+        Self { token: token.to_owned(), user: user.to_owned() }
+    }
+}
+
+/// Settings of OAuth 2.0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Oauth2Settings {
+    /// URL of the issuer of the daemon's ID tokens.
+    pub issuer: String,
+    /// Generation of the key that signs ID tokens.
+    pub key_generation: u32,
+    /// Endpoints of X.
+    pub x: Endpoints,
+    /// Endpoints of Discord.
+    pub discord: Endpoints,
+    /// Addresses at which providers may be reached.
+    pub receivers: ReceiverPolicy,
+}
+
+impl Oauth2Settings {
+    /// Returns the settings of an issuer that reaches the public endpoints of all providers.
+    pub fn new(issuer: String) -> Self {
+        let [x, discord] = [Oauth2Provider::X, Oauth2Provider::Discord].map(Endpoints::of);
+        Self { issuer, key_generation: 1, x, discord, receivers: ReceiverPolicy::default() }
+    }
+}
+
+/// Requests that exchange a code, by the key of the claim, with their accounts. The sender is dropped when the request
+/// is answered.
+type Begun = HashMap<Key, (Account, watch::Receiver<()>)>;
+
+/// The exchanges with OAuth 2.0 providers.
+pub(crate) struct Exchanges {
+    settings: Oauth2Settings,
+    dialler: Dialler,
+    deadline: Duration,
+    begun: Arc<Mutex<Begun>>,
+}
+
+/// What a request that exchanges a code may do.
+pub(crate) enum Turn {
+    /// It exchanges the code.
+    Own(InProgress),
+    /// Another request exchanges it, until this receiver is closed.
+    Other(watch::Receiver<()>),
+}
+
+/// An exchange in progress, from before its code is claimed until its request is answered.
+pub(crate) struct InProgress {
+    claim: Key,
+    begun: Arc<Mutex<Begun>>,
+    _sender: watch::Sender<()>,
+}
+
+impl Drop for InProgress {
+    fn drop(&mut self) {
+        self.begun.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.claim);
+    }
+}
+
+impl Exchanges {
+    /// Creates exchanges with the providers of these settings.
+    pub(crate) fn new(settings: Oauth2Settings) -> Self {
+        let dialler = Dialler::new(settings.receivers.clone());
+        Self { settings, dialler, deadline: DEADLINE, begun: Arc::default() }
+    }
+
+    /// Returns whether a request that exchanges the code of this claim is in progress.
+    pub(crate) fn is_in_progress(&self, claim: &[u8]) -> bool {
+        self.begun.lock().unwrap_or_else(PoisonError::into_inner).contains_key(claim)
+    }
+
+    /// Begins an exchange, unless another request exchanges the same code.
+    ///
+    /// # Errors
+    /// If too many exchanges are in progress.
+    pub(crate) fn begin(&self, claim: &Key, account: Account) -> Result<Turn, ApiError> {
+        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, ended)) = begun.get(claim) {
+            return Ok(Turn::Other(ended.clone()));
+        }
+        if !shares::has_room(begun.values().map(|(one, _)| one), &account) {
+            let message = "too many OAuth 2.0 providers are being contacted; try again later";
+            return Err(ApiError::new(Code::ResourceExhausted, message).reason("RATE_LIMIT_EXCEEDED"));
+        }
+        let (sender, ended) = watch::channel(());
+        begun.insert(claim.clone(), (account, ended));
+        Ok(Turn::Own(InProgress { claim: claim.clone(), begun: Arc::clone(&self.begun), _sender: sender }))
+    }
+
+    /// Exchanges a code, and requests the id of its user.
+    ///
+    /// # Errors
+    /// Returns the reason why the user is unknown.
+    pub(crate) async fn make(&self, exchange: &Exchange) -> Result<Oauth2User, &'static str> {
+        let endpoints = match exchange.provider {
+            Oauth2Provider::X => &self.settings.x,
+            Oauth2Provider::Discord => &self.settings.discord,
+        };
+        let deadline = Instant::now() + self.deadline;
+        let mut request = Request::new(Full::new(form(exchange)));
+        *request.method_mut() = Method::POST;
+        let media_type = HeaderValue::from_static("application/x-www-form-urlencoded");
+        request.headers_mut().insert(CONTENT_TYPE, media_type);
+        request.headers_mut().insert(AUTHORIZATION, basic(exchange)?);
+        let answer = self.send(&endpoints.token, request, deadline, true).await?;
+        let bearer_token = bearer_token(&answer).ok_or(UNEXPECTED)?;
+
+        let mut request = Request::new(Full::default());
+        let authorization = Zeroizing::new(format!("Bearer {}", bearer_token.as_str()));
+        request.headers_mut().insert(AUTHORIZATION, secret_value(&authorization)?);
+        let answer = self.send(&endpoints.user, request, deadline, false).await?;
+        let subject = subject(exchange.provider, &answer).ok_or(UNEXPECTED)?;
+        Ok(Oauth2User { subject, bearer_token })
+    }
+
+    async fn send(
+        &self,
+        url: &str,
+        mut request: Request<Full<Bytes>>,
+        deadline: Instant,
+        exchanges: bool,
+    ) -> Result<Bytes, &'static str> {
+        const ADDRESS: &str = "the provider has an address that is not allowed";
+        let url = OutgoingUrl::check(url, &self.settings.receivers).map_err(|_| ADDRESS)?;
+        *request.uri_mut() = url.target.clone().into();
+        let answer = self.dialler.document(&url, request, ANSWER_BYTES, deadline).await;
+        answer.map_err(|outcome| match outcome {
+            Outcome::NotAllowed(_) => ADDRESS,
+            Outcome::Final(400) if exchanges => "the provider rejected the authorization code",
+            Outcome::Final(401) if exchanges => "the provider rejected the client id or the client secret",
+            _ => UNEXPECTED,
+        })
+    }
+}
+
+/// Returns the body of the request that exchanges a code (RFC 6749, section 4.1.3; RFC 7636, section 4.5).
+fn form(exchange: &Exchange) -> Bytes {
+    let mut form = form_urlencoded::Serializer::new(String::new());
+    form.append_pair("grant_type", "authorization_code")
+        .append_pair("code", &exchange.code)
+        .append_pair("redirect_uri", &exchange.redirect_uri)
+        .append_pair("code_verifier", &exchange.code_verifier);
+    Bytes::from(form.finish())
+}
+
+/// Returns the value of the header that authenticates the application (RFC 6749, section 2.3.1).
+fn basic(exchange: &Exchange) -> Result<HeaderValue, &'static str> {
+    let encoded = |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
+    let secret = Zeroizing::new(encoded(&exchange.client_secret));
+    let pair = Zeroizing::new(format!("{}:{}", encoded(&exchange.client_id), secret.as_str()));
+    let pair = Zeroizing::new(Base64::encode_string(pair.as_bytes()));
+    secret_value(&Zeroizing::new(format!("Basic {}", pair.as_str())))
+}
+
+/// Returns a header value that is never shown.
+fn secret_value(text: &str) -> Result<HeaderValue, &'static str> {
+    let mut value = HeaderValue::from_str(text).map_err(|_| UNEXPECTED)?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests;
