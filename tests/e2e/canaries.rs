@@ -31,7 +31,7 @@ fn after(mail: &Mail, word: &str) -> String {
 }
 
 /// Returns the bytes of all files below a folder.
-fn files(folder: &Path) -> Vec<u8> {
+pub(crate) fn files(folder: &Path) -> Vec<u8> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();

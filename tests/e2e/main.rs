@@ -33,6 +33,7 @@ mod limits;
 mod message_delivery;
 mod mfa;
 mod model;
+mod oauth2;
 mod overload;
 mod pages;
 mod payouts;

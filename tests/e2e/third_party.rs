@@ -30,7 +30,7 @@ pub(crate) async fn run_on(
 }
 
 /// Installs a client if necessary.
-fn install(name: &str) {
+pub(crate) fn install(name: &str) {
     let installed = Command::new(paths::clients().join("setup.sh")).args(name.split('/')).status();
     assert!(installed.expect("setup.sh can be run").success(), "the client {name} cannot be installed");
 }

@@ -57,6 +57,7 @@ macro_rules! fetch {
 }
 
 mod keys;
+mod oauth2;
 mod organization;
 mod policies;
 mod settings;
@@ -156,6 +157,7 @@ async fn the_rust_client_calls_every_operation() {
     settings::session_profiles(&participants).await;
     settings::sessions(&participants).await;
     sign_in::sign_in(&participants, &mailbox).await;
+    oauth2::credentials(&participants).await;
     settings::contracts(&participants).await;
     settings::allowlists(&participants).await;
     organization::children(&participants).await;

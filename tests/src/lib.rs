@@ -24,6 +24,7 @@ pub mod issuer;
 pub mod keys;
 pub mod load;
 pub mod mailbox;
+pub mod oauth2_provider;
 pub mod operator;
 pub mod overload;
 pub mod passkey;

@@ -8,7 +8,7 @@ use super::{Call, invalid};
 
 /// Exchanges a code for an ID token, with the credential of the organization for this provider and client id.
 pub(super) async fn authenticate(call: &Call<'_>) -> Result<Value, ApiError> {
-    call.check_oauth()?;
+    call.check_oauth(None)?;
     let (provider, client_id) = (call.parameters.text("provider")?, call.parameters.text("clientId")?);
     match provider {
         "OAUTH2_PROVIDER_X" => call.check_method(Method::X)?,

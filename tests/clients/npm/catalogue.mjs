@@ -11,6 +11,7 @@ import { sessions } from "./sessions.mjs";
 import { signIn } from "./sign_in.mjs";
 import { mfa } from "./mfa.mjs";
 import { oidc } from "./oidc.mjs";
+import { oauth2 } from "./oauth2.mjs";
 import { allowlists, endpoints, profiles } from "./settings.mjs";
 
 const [first, second] = credentials.rootUsers;
@@ -37,6 +38,7 @@ const parts = {
   sessions,
   signIn,
   oidc,
+  oauth2,
   mfa,
   contracts,
   invitations,

@@ -4,7 +4,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
 
-const redirect = "https://app.example/callback";
+export const redirect = "https://app.example/callback";
 // Scenarios may replace the function by one that acts as a page.
 const { fetch } = globalThis;
 
@@ -46,9 +46,8 @@ export async function startIssuer(port = 0) {
   return { issuer, token: (user) => token(issuer, user), close };
 }
 
-// Signs a user in, as a browser does, and returns the token.
+// Signs a user in, and returns the token.
 async function token(issuer, { subject, audience, nonce, scope = "openid" }) {
-  const cookies = new Map();
   const query = new URLSearchParams({
     client_id: audience,
     response_type: "id_token",
@@ -57,7 +56,17 @@ async function token(issuer, { subject, audience, nonce, scope = "openid" }) {
     nonce,
     state: "state",
   });
-  let url = `${issuer}/auth?${query}`;
+  const location = await browse(`${issuer}/auth?${query}`, subject);
+  const found = new URLSearchParams(new URL(location).hash.slice(1));
+  if (!found.get("id_token")) throw new Error(`no token: ${location}`);
+  return found.get("id_token");
+}
+
+// Follows the pages of an issuer from this URL and signs a user in, as a browser does. Returns where the issuer sends
+// the browser back to.
+export async function browse(start, subject) {
+  const cookies = new Map();
+  let url = start;
   let form;
   for (let step = 0; step < 12; step += 1) {
     const cookie = [...cookies].map((pair) => pair.join("=")).join("; ");
@@ -72,11 +81,7 @@ async function token(issuer, { subject, audience, nonce, scope = "openid" }) {
     }
     form = undefined;
     const location = answer.headers.get("location");
-    if (location?.startsWith(redirect)) {
-      const found = new URLSearchParams(new URL(location).hash.slice(1));
-      if (!found.get("id_token")) throw new Error(`no token: ${location}`);
-      return found.get("id_token");
-    }
+    if (location?.startsWith(redirect)) return location;
     if (location) {
       url = new URL(location, url).href;
       continue;

@@ -1,0 +1,253 @@
+//! Sign-in with OAuth 2.0: a certified authorization server in place of X and Discord, client secrets that the
+//! unmodified package encrypts, and ID tokens of the daemon.
+
+use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED, UnparsedPublicKey};
+use base64ct::{Base64UrlUnpadded, Encoding};
+use quorate_tests::caller::Caller;
+use quorate_tests::installation::{Installation, RunningDaemon};
+use quorate_tests::keys::Key;
+use quorate_tests::oauth2_provider::{APPLICATIONS, Application, Oauth2Provider};
+use quorate_tests::receiver::{Answer, Receiver};
+use quorate_tests::sign_in;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::canaries::files;
+use crate::third_party;
+
+const AUTHENTICATE: &str = "ACTIVITY_TYPE_OAUTH2_AUTHENTICATE";
+const PATH: &str = "/public/v1/submit/oauth2_authenticate";
+const ISSUER: &str = "https://keys.example.org";
+const VERIFIER: &str = "canary-verifier-of-at-least-43-characters-0123456789";
+
+/// A daemon that is configured for OAuth 2.0.
+struct Service {
+    served: RunningDaemon,
+    root: Caller,
+    installation: Installation,
+}
+
+impl Service {
+    async fn start(keys: &str) -> Self {
+        let installation = Installation::new("file = \"root.key\"");
+        let key = Key::named("root");
+        let organization = installation.create_organization("team", &key).await;
+        configure(&installation, keys);
+        let served = installation.serve().await;
+        let root = served.caller(&organization, key);
+        Self { served, root, installation }
+    }
+
+    /// Returns the encryption half of the quorum keys.
+    async fn encryption_key(&self) -> String {
+        let keys = self.served.get("/public/v1/discovery/quorum-key").await.success();
+        keys["quorumPublicKeys"].as_str().expect("two keys")[..130].to_owned()
+    }
+
+    /// Stores the credential of an application, and returns its id.
+    async fn credential(&self, provider: &Oauth2Provider, application: Application) -> Value {
+        let (name, client, secret) = application;
+        let envelope = provider.envelope(secret, &self.encryption_key().await).await;
+        let parameters = json!({"provider": name, "clientId": client, "encryptedClientSecret": envelope});
+        let created = self.root.result("ACTIVITY_TYPE_CREATE_OAUTH2_CREDENTIAL", &parameters).await;
+        created["oauth2CredentialId"].clone()
+    }
+}
+
+fn configure(installation: &Installation, keys: &str) {
+    installation.configure(&format!(
+        "[socket]\npath = \"run/socket\"\n[store]\npath = \"data\"\n[key]\nfile = \"root.key\"\n[oauth2]\n\
+         enabled = true\nissuer = \"{ISSUER}\"\n{keys}"
+    ));
+}
+
+/// Returns the parameters that exchange a code, for a session of this key.
+fn parameters(credential: &Value, (code, redirect): &(String, String), session: &Key) -> Value {
+    let nonce = const_hex::encode(Sha256::digest(session.public_key()));
+    json!({"oauth2CredentialId": credential, "authCode": code, "redirectUri": redirect, "codeVerifier": VERIFIER,
+        "nonce": nonce})
+}
+
+/// Verifies a token with the documents by which anybody can find the key of its issuer.
+async fn verify(service: &Service, token: &str) {
+    let configuration = service.served.get("/.well-known/openid-configuration").await.success();
+    assert_eq!(configuration["issuer"], ISSUER);
+    let path =
+        configuration["jwks_uri"].as_str().expect("a URL").strip_prefix(ISSUER).expect("of the issuer");
+    let keys = service.served.get(path).await.success();
+    let key = &keys["keys"][0];
+    let (input, signature) = token.rsplit_once('.').expect("three parts");
+    let decode = |text: &str| Base64UrlUnpadded::decode_vec(text).expect("base64url");
+    let header: Value =
+        serde_json::from_slice(&decode(input.split('.').next().expect("a header"))).expect("JSON");
+    assert_eq!(header, json!({"alg": "ES256", "typ": "JWT", "kid": key["kid"]}));
+    let coordinate = |name: &str| decode(key[name].as_str().expect("a coordinate"));
+    let point = [vec![4], coordinate("x"), coordinate("y")].concat();
+    let key = UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point);
+    key.verify(input.as_bytes(), &decode(signature)).expect("the signature is valid");
+}
+
+#[tokio::test]
+async fn users_of_each_provider_sign_up_and_sign_in() {
+    third_party::install("npm");
+    let provider = Oauth2Provider::start();
+    let service = Service::start(&provider.configuration()).await;
+    let root = &service.root;
+    let mut secrets = vec![VERIFIER.to_owned()];
+    for application in APPLICATIONS {
+        let (name, client, secret) = application;
+        let credential = service.credential(&provider, application).await;
+        let session = Key::named(&format!("session of {name}"));
+        let code = provider.code(client, VERIFIER, "1270562298").await;
+        let target = sign_in::target_key();
+        let mut exchange = parameters(&credential, &code, &session);
+        exchange["bearerTokenTargetPublicKey"] = json!(target.public().hex());
+        let issued = root.result(AUTHENTICATE, &exchange).await;
+        let token = issued["oidcToken"].as_str().expect("a token").to_owned();
+        verify(&service, &token).await;
+        let claims = sign_in::claims(&token);
+        assert_eq!((&claims["iss"], &claims["sub"]), (&json!(ISSUER), &json!("1270562298")));
+        assert_eq!(claims["aud"], client);
+        let bundle = claims["encrypted_bearer_token"].as_str().expect("a bundle");
+        let bearer = provider.bearer_token(bundle, &const_hex::encode(target.to_bytes())).await;
+        assert!(bearer.len() > 20, "{bearer}");
+
+        // A sub-organization whose root user has this identity, and a login with the key of the token.
+        let user = json!({"userName": "ann", "apiKeys": [], "authenticators": [],
+            "oauthProviders": [{"providerName": name, "oidcToken": token}]});
+        let child = json!({"subOrganizationName": name, "rootQuorumThreshold": 1, "rootUsers": [user]});
+        let created = root.result("ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V7", &child).await;
+        let child = root.on(created["subOrganizationId"].as_str().expect("an id"));
+        let login = json!({"oidcToken": token, "publicKey": session.public_key()});
+        child.completed("ACTIVITY_TYPE_OAUTH_LOGIN", &login).await;
+        let ann = child.with_key(&session);
+        assert_eq!(ann.fetch("whoami", json!({})).await["userId"], created["rootUserIds"][0]);
+        // The credential belongs to the parent.
+        let other = ann.submit(AUTHENTICATE, &exchange).await;
+        other.expect_error(404, 5, "OAUTH2_CREDENTIAL_NOT_FOUND");
+
+        // Without the application, nobody signs in.
+        let id = json!({"oauth2CredentialId": credential});
+        assert_eq!(
+            root.fetch("get_oauth2_credential", id.clone()).await["oauth2Credential"]["clientId"],
+            client
+        );
+        root.completed("ACTIVITY_TYPE_DELETE_OAUTH2_CREDENTIAL", &id).await;
+        root.submit(AUTHENTICATE, &exchange).await.expect_error(404, 5, "OAUTH2_CREDENTIAL_NOT_FOUND");
+        secrets.extend([secret.to_owned(), code.0, token, bearer]);
+    }
+    let log = std::fs::read_to_string(service.installation.path("log")).expect("a log");
+    let shown = json!(root.activities().await).to_string() + &log;
+    drop(service.served);
+    let stored = files(&service.installation.path("data"));
+    for secret in secrets {
+        assert!(!shown.contains(&secret), "{secret} is shown");
+        assert!(!stored.windows(secret.len()).any(|bytes| bytes == secret.as_bytes()), "{secret} is stored");
+    }
+}
+
+#[tokio::test]
+async fn codes_are_valid_once_for_their_verifier_and_their_application() {
+    third_party::install("npm");
+    let provider = Oauth2Provider::start();
+    let service = Service::start(&provider.configuration()).await;
+    let root = &service.root;
+    let [x, discord] = APPLICATIONS;
+    let credential = service.credential(&provider, x).await;
+    let session = Key::named("session");
+    let rejected = "OAuth 2.0 authentication failed: the provider rejected the authorization code";
+    let code = || provider.code(x.1, VERIFIER, "42");
+    let changed = |mut parameters: Value, member: &str, value: &str| {
+        parameters[member] = json!(value);
+        parameters
+    };
+    for (member, value) in [
+        ("codeVerifier", "another-verifier-of-at-least-43-characters-0123456789"),
+        ("redirectUri", "https://app.example/elsewhere"),
+        ("authCode", "invented"),
+    ] {
+        let wrong = changed(parameters(&credential, &code().await, &session), member, value);
+        assert_eq!(root.submit(AUTHENTICATE, &wrong).await.expect_error(400, 3, ""), rejected, "{member}");
+    }
+    // A code of another application.
+    let other = provider.code(discord.1, VERIFIER, "42").await;
+    let wrong = parameters(&credential, &other, &session);
+    assert_eq!(root.submit(AUTHENTICATE, &wrong).await.expect_error(400, 3, ""), rejected);
+
+    // Several requests with one code at the same time, and one of them twice: the code is exchanged once.
+    let valid = parameters(&credential, &code().await, &session);
+    let bodies: Vec<_> = (0..6).map(|_| root.proposal(AUTHENTICATE, &valid)).collect();
+    let mut requests = tokio::task::JoinSet::new();
+    for body in bodies.iter().chain([&bodies[0]]) {
+        let (root, body) = (root.clone(), body.clone());
+        requests.spawn(async move { root.send(PATH, &body).await });
+    }
+    let replies = requests.join_all().await;
+    let (accepted, refused): (Vec<_>, Vec<_>) = replies.iter().partition(|reply| reply.status == 200);
+    assert!((1..=2).contains(&accepted.len()), "{replies:#?}");
+    let ids: Vec<_> = accepted.iter().map(|reply| reply.activity()["id"].clone()).collect();
+    assert!(ids.iter().all(|id| *id == ids[0]), "one activity: {ids:?}");
+    for reply in refused {
+        assert!(reply.expect_error(400, 3, "").contains("was used before"), "{reply:#?}");
+    }
+
+    // The client secret must be that of the application.
+    let envelope = provider.envelope("another secret", &service.encryption_key().await).await;
+    let update = json!({"oauth2CredentialId": credential, "provider": x.0, "clientId": x.1,
+        "encryptedClientSecret": envelope});
+    root.completed("ACTIVITY_TYPE_UPDATE_OAUTH2_CREDENTIAL", &update).await;
+    let reply = root.submit(AUTHENTICATE, &parameters(&credential, &code().await, &session)).await;
+    let client = "OAuth 2.0 authentication failed: the provider rejected the client id or the client secret";
+    assert_eq!(reply.expect_error(400, 3, ""), client);
+}
+
+#[tokio::test]
+async fn an_exchange_that_a_kill_interrupts_is_not_repeated() {
+    third_party::install("npm");
+    let (provider, silent) = (Oauth2Provider::start(), Receiver::start().await);
+    silent.answer(Answer::Never);
+    let keys = format!(
+        "x_token_url = \"{}\"\nallow_networks = [\"127.0.0.0/8\"]\nallow_http = true\n",
+        silent.url("/token")
+    );
+    let mut service = Service::start(&keys).await;
+    let credential = service.credential(&provider, APPLICATIONS[0]).await;
+    let code = ("a-code".to_owned(), "https://app.example/callback".to_owned());
+    let body = service.root.proposal(AUTHENTICATE, &parameters(&credential, &code, &Key::named("session")));
+    let request = tokio::spawn({
+        let (root, body) = (service.root.clone(), body.clone());
+        async move { root.try_send(PATH, &body).await.map(|reply| reply.status).ok() }
+    });
+    silent.until("an exchange", |deliveries| !deliveries.is_empty()).await;
+    drop(service.served);
+    assert_eq!(request.await.expect("the task ends"), None, "no answer");
+    service.served = service.installation.serve().await;
+    let root = service.served.caller(service.root.organization(), service.root.key().clone());
+    for _ in 0..2 {
+        let message = root.send(PATH, &body).await.expect_error(400, 3, "");
+        assert!(message.contains("its exchange was interrupted"), "{message}");
+    }
+    assert_eq!(silent.deliveries().len(), 1, "the code was sent once");
+}
+
+#[tokio::test]
+async fn without_configuration_nothing_is_issued() {
+    let service = Service::start("key_generation = 2\n").await;
+    let before = service.served.get("/public/v1/discovery/oidc/jwks").await.success();
+    let Service { served, installation, .. } = service;
+    drop(served);
+    // Another generation is another key; a generation that is used again is the same key.
+    let mut seen = Vec::new();
+    for generation in ["key_generation = 1\n", "key_generation = 2\n"] {
+        configure(&installation, generation);
+        let served = installation.serve().await;
+        seen.push(served.get("/public/v1/discovery/oidc/jwks").await.success());
+    }
+    assert!(seen[0] != before && seen[1] == before);
+    installation
+        .configure("[socket]\npath = \"run/socket\"\n[store]\npath = \"data\"\n[key]\nfile = \"root.key\"\n");
+    let served = installation.serve().await;
+    for path in ["/.well-known/openid-configuration", "/public/v1/discovery/oidc/jwks"] {
+        assert_eq!(served.get(path).await.status, 404);
+    }
+}
