@@ -142,7 +142,7 @@ impl Issuers {
         if let Some((_, ended)) = fetches.get(issuer) {
             return Ok(ended.clone());
         }
-        if !shares::has_room(fetches.values().map(|(one, _)| one), &account) {
+        if !shares::has_room(&fetches.values().map(|(one, _)| one), &account) {
             let message = "too many OpenID Connect issuers are being contacted; try again later";
             return Err(ApiError::new(Code::ResourceExhausted, message).reason("RATE_LIMIT_EXCEEDED"));
         }

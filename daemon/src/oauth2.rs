@@ -14,6 +14,7 @@ use http::{Method, Request};
 use http_body_util::Full;
 use quorate_common::api_error::{ApiError, Code};
 use quorate_common::wire::Oauth2Provider;
+use quorate_core::error::{Intent, RequestError};
 use quorate_core::model::layout::Key;
 use quorate_core::oauth2::{Exchange, Oauth2User, bearer_token, subject};
 use tokio::sync::watch;
@@ -110,6 +111,33 @@ impl Drop for InProgress {
     }
 }
 
+/// An exchange that was made, with its outcome.
+pub(crate) struct Exchanged {
+    exchange: Exchange,
+    outcome: Result<Arc<Oauth2User>, &'static str>,
+    /// Other requests with the same code wait until this one is answered.
+    _in_progress: InProgress,
+}
+
+impl Exchanged {
+    /// Creates an exchange with its outcome.
+    pub(crate) fn new(
+        exchange: Exchange,
+        outcome: Result<Arc<Oauth2User>, &'static str>,
+        in_progress: InProgress,
+    ) -> Self {
+        Self { exchange, outcome, _in_progress: in_progress }
+    }
+
+    /// Returns the outcome, if it is one of this exchange.
+    pub(crate) fn outcome(&self, exchange: &Exchange) -> Result<Arc<Oauth2User>, RequestError> {
+        if !self.exchange.is_same(exchange) {
+            return Err(Intent::Oauth2("the credential was changed during the exchange").into());
+        }
+        self.outcome.clone().map_err(|reason| Intent::Oauth2(reason).into())
+    }
+}
+
 impl Exchanges {
     /// Creates exchanges with the providers of these settings.
     pub(crate) fn new(settings: Oauth2Settings) -> Self {
@@ -131,7 +159,7 @@ impl Exchanges {
         if let Some((_, ended)) = begun.get(claim) {
             return Ok(Turn::Other(ended.clone()));
         }
-        if !shares::has_room(begun.values().map(|(one, _)| one), &account) {
+        if !shares::has_room(&begun.values().map(|(one, _)| one), &account) {
             let message = "too many OAuth 2.0 providers are being contacted; try again later";
             return Err(ApiError::new(Code::ResourceExhausted, message).reason("RATE_LIMIT_EXCEEDED"));
         }

@@ -50,7 +50,9 @@ struct Capitals<'r>(&'r mut BTreeSet<String>);
 impl<'ast> Visit<'ast> for Capitals<'_> {
     fn visit_lit_str(&mut self, literal: &'ast syn::LitStr) {
         let text = literal.value();
-        if text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_') && text.len() > 2 {
+        if text.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+            && text.len() > 2
+        {
             self.0.insert(text);
         }
     }

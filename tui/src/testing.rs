@@ -150,15 +150,7 @@ impl Fixture {
             Self::secret(0x86, Some("database"), &[("env", "prod"), ("owner", "ops")]),
             Self::secret(0x87, None, &[]),
         ];
-        organization.oauth2_credentials = vec![Oauth2Credential {
-            oauth2_credential_id: Oauth2CredentialId::from_bytes([0x8a; 16]),
-            organization_id: Self::id(),
-            provider: Oauth2Provider::X,
-            client_id: "acme-x-client".to_owned(),
-            encrypted_client_secret: "ab".repeat(113),
-            created_at: day.clone(),
-            updated_at: day.clone(),
-        }];
+        organization.oauth2_credentials = vec![Self::oauth2_credential(&day)];
         organization.smart_contract_interfaces = vec![SmartContractInterface {
             organization_id: Self::id(),
             smart_contract_interface_id: SmartContractInterfaceId::from_bytes([0x85; 16]),
@@ -206,6 +198,18 @@ impl Fixture {
             event(0x23, "Send", "lee@acme.example", None),
         ];
         MessagePage { events, next: None }
+    }
+
+    fn oauth2_credential(day: &Timestamp) -> Oauth2Credential {
+        Oauth2Credential {
+            oauth2_credential_id: Oauth2CredentialId::from_bytes([0x8a; 16]),
+            organization_id: Self::id(),
+            provider: Oauth2Provider::X,
+            client_id: "acme-x-client".to_owned(),
+            encrypted_client_secret: "ab".repeat(113),
+            created_at: day.clone(),
+            updated_at: day.clone(),
+        }
     }
 
     /// Returns an MFA policy that requires an API key and a passkey.

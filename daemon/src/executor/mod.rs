@@ -4,6 +4,7 @@
 mod answers;
 mod committer;
 mod effects;
+mod exchange;
 pub mod group;
 mod key_cache;
 mod last_uses;

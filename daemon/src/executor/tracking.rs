@@ -18,7 +18,7 @@ use quorate_core::policy::DenyErrors;
 use quorate_core::world::{InterfaceCache, Keyring, Page, QuorumKey, Records, TokenIssuer, World};
 
 use super::Shared;
-use super::oauth2::Exchanged;
+use crate::oauth2::Exchanged;
 
 /// Organizations and the versions that were seen; version zero means that the organization does not exist.
 pub(super) type Dependencies = Vec<(OrganizationId, u64)>;

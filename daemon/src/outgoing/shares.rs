@@ -10,7 +10,7 @@ const REQUESTS_OF_TENANT: usize = 32;
 pub(crate) const REQUESTS_OF_ORGANIZATION: usize = 4;
 
 /// Returns whether an account may begin one more request, beside those of the other accounts.
-pub(crate) fn has_room<'a>(begun: impl Iterator<Item = &'a Account> + Clone, account: &Account) -> bool {
+pub(crate) fn has_room<'a>(begun: &(impl Iterator<Item = &'a Account> + Clone), account: &Account) -> bool {
     let count = |is_counted: &dyn Fn(&Account) -> bool| begun.clone().filter(|one| is_counted(one)).count();
     count(&|_| true) < REQUESTS
         && count(&|one| one.tenant == account.tenant) < REQUESTS_OF_TENANT

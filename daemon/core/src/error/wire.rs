@@ -9,8 +9,9 @@ use serde_json::json;
 
 use super::{Authn, Conflict, Corrupt, Denied, Intent, Limit, Missing, RequestError, Stopped};
 use crate::evaluation::Evaluation;
-use crate::model::Oauth2Credential;
-use crate::model::record::Record as _;
+
+/// Noun of the records that have a reason of their own if they are missing.
+const OAUTH2_CREDENTIAL: &str = "oauth2 credential";
 
 impl RequestError {
     /// Converts to the wire form.
@@ -83,7 +84,7 @@ impl Missing {
     fn reason(&self) -> Option<&'static str> {
         match self {
             Self::Organization => Some("ORGANIZATION_NOT_FOUND"),
-            Self::Record(noun, _) | Self::Other(noun) if *noun == Oauth2Credential::NOUN => {
+            Self::Record(noun, _) | Self::Other(noun) if *noun == OAUTH2_CREDENTIAL => {
                 Some("OAUTH2_CREDENTIAL_NOT_FOUND")
             }
             _ => None,

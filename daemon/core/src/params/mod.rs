@@ -6,6 +6,7 @@ pub mod keys;
 pub mod mailed_key;
 pub mod message;
 pub mod mfa_policy;
+pub mod oauth2;
 pub mod one_time_code;
 pub mod organization;
 pub mod policy;

@@ -71,12 +71,12 @@ fn a_code_becomes_a_token_that_signs_in() {
     let provider = json!({"userId": fixture.spare.user,
         "oauthProviders": [{"providerName": "x", "oidcToken": token}]});
     fixture.execute("ACTIVITY_TYPE_CREATE_OAUTH_PROVIDERS_V2", &provider);
-    let login = |key: u32, token: &str| json!({"oidcToken": token, "publicKey": public_key(key)});
+    let parameters_of = |key: u32, token: &str| json!({"oidcToken": token, "publicKey": public_key(key)});
     let id = fixture.id;
-    let mut log_in = |key: u32, token: &str| {
-        fixture.submit(&root, id, "ACTIVITY_TYPE_OAUTH_LOGIN", &login(key, token), NOW)
+    let mut attempt = |key: u32, token: &str| {
+        fixture.submit(&root, id, "ACTIVITY_TYPE_OAUTH_LOGIN", &parameters_of(key, token), NOW)
     };
-    let other = log_in(SESSION + 1, &token).expect_err("another key");
+    let other = attempt(SESSION + 1, &token).expect_err("another key");
     assert_eq!(other.message, "invalid OIDC token");
     let own = |change: &dyn Fn(Token) -> Token| {
         let token = Token::new(SUBJECT, &public_key(SESSION));
@@ -93,10 +93,10 @@ fn a_code_becomes_a_token_that_signs_in() {
         ("a symmetric algorithm", own(&|token| token.head("alg", json!("HS256")))),
         ("another issuer", own(&|token| token.claim("iss", json!(format!("{OWN_ISSUER}/"))))),
     ] {
-        let error = log_in(SESSION, &token).expect_err(name);
+        let error = attempt(SESSION, &token).expect_err(name);
         assert_eq!(error.turnkey_error_code.as_deref(), Some("INVALID_OIDC_TOKEN"), "{name}: {error:?}");
     }
-    log_in(SESSION, &token).expect("the key of the token");
+    attempt(SESSION, &token).expect("the key of the token");
 }
 
 #[test]

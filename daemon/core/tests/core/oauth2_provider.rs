@@ -73,11 +73,11 @@ fn answer(exchange: &Exchange) -> Result<Oauth2User, RequestError> {
 pub(crate) struct Issuer;
 
 impl TokenIssuer for Issuer {
-    fn url(&self) -> &str {
+    fn url(&self) -> &'static str {
         OWN_ISSUER
     }
 
-    fn key_id(&self) -> &str {
+    fn key_id(&self) -> &'static str {
         "key 62"
     }
 

@@ -75,6 +75,15 @@ fn rows() -> Vec<Row> {
             deleted,
         ],
         [
+            "account at X or Discord",
+            "`OAUTH2_AUTHENTICATE`, then as with an ID token",
+            "an ID token of the daemon, then as with an ID token",
+            &format!("ID token {}", lifetime(OAUTH2_TOKEN_SECONDS)),
+            "a code of the provider is exchanged once",
+            "open a session with the ID token",
+            "it ends with its lifetime",
+        ],
+        [
             "ID token, older",
             "`OAUTH`",
             "a key, encrypted to `targetPublicKey`",

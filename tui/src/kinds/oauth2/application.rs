@@ -40,6 +40,6 @@ pub(super) fn flag_application(provider: &str, client_id: &str, description: &mu
 }
 
 /// Returns what is shown in place of an encrypted client secret.
-pub(super) fn hide_secret(text: &str) -> Option<String> {
-    Some(format!("(encrypted to the daemon, {} characters)", text.len()))
+pub(super) fn hidden_secret(text: &str) -> String {
+    format!("(encrypted to the daemon, {} characters)", text.len())
 }

@@ -1,10 +1,10 @@
 //! Stores the client id and the client secret of an application at an OAuth 2.0 provider.
 
-use super::application::{flag_application, hide_secret, provider};
+use super::application::{flag_application, hidden_secret, provider};
 use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind {
-    abridged: &[("encryptedClientSecret", hide_secret)],
+    abridged: &[("encryptedClientSecret", |text| Some(hidden_secret(text)))],
     ..Kind::new("CREATE_OAUTH2_CREDENTIAL", "Create OAuth 2.0 credential", describe)
 };
 

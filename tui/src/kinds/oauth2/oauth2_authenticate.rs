@@ -48,21 +48,21 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
     use quorate_common::ids::Oauth2CredentialId;
     use serde_json::json;
 
     #[test]
     fn describes_the_token() {
-        let target = json!(format!("04{}", "ab".repeat(64)));
-        let rows = [(0x8a, target), (0x99, json!(null))].map(|(byte, target)| {
+        let row = |byte: u8, target: Option<String>| {
             let id = Oauth2CredentialId::from_bytes([byte; 16]);
-            let mut row = json!({"oauth2CredentialId": id, "authCode": "", "codeVerifier": "",
-                "redirectUri": "https://app.example/callback", "nonce": "cd".repeat(32)});
-            if !target.is_null() {
-                row["bearerTokenTargetPublicKey"] = target;
-            }
-            ("OAUTH2_AUTHENTICATE", row)
-        });
+            json!({"oauth2CredentialId": id, "authCode": "", "codeVerifier": "", "nonce": "cd".repeat(32),
+                "redirectUri": "https://app.example/callback", "bearerTokenTargetPublicKey": target})
+        };
+        let known = row(0x8a, Some(format!("04{}", "ab".repeat(64))));
+        let mut unknown = row(0x99, None);
+        unknown.as_object_mut().unwrap().remove("bearerTokenTargetPublicKey");
+        let rows = [("OAUTH2_AUTHENTICATE", known), ("OAUTH2_AUTHENTICATE", unknown)];
         crate::kinds::tests::check("oauth2_authenticate", &rows);
     }
 }

@@ -1,10 +1,10 @@
 //! Replaces provider, client id and client secret of a credential at an OAuth 2.0 provider.
 
-use super::application::{credential, flag_application, hide_secret, named, provider};
+use super::application::{credential, flag_application, hidden_secret, named, provider};
 use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind {
-    abridged: &[("encryptedClientSecret", hide_secret)],
+    abridged: &[("encryptedClientSecret", |text| Some(hidden_secret(text)))],
     ..Kind::new("UPDATE_OAUTH2_CREDENTIAL", "Replace OAuth 2.0 credential", describe)
 };
 

@@ -3,10 +3,10 @@
 use quorate_common::ids::Oauth2CredentialId;
 use quorate_common::wire::Oauth2Provider;
 
-use super::{CLIENT_ID, ENVELOPE};
 use crate::kinds::prelude::*;
 use crate::make::oauth2;
 use crate::model::Oauth2Credential;
+use crate::params::oauth2::{CLIENT_ID, ENVELOPE};
 
 /// Stores the client id and the client secret of an application at X or Discord, by which users of that provider can
 /// sign in.

@@ -7,11 +7,6 @@ mod delete_oauth2_credential;
 mod oauth2_authenticate;
 mod update_oauth2_credential;
 
-/// Maximum length of a client id, in bytes.
-const CLIENT_ID: usize = 256;
-/// Maximum length of an encrypted client secret, in hexadecimal digits.
-const ENVELOPE: usize = 4096;
-
 pub(super) const ENTRIES: &[Entry] = &[
     entry::<create_oauth2_credential::Intent>(),
     entry::<delete_oauth2_credential::Intent>(),

@@ -3,10 +3,10 @@
 use quorate_common::ids::Oauth2CredentialId;
 use quorate_common::wire::Oauth2Provider;
 
-use super::{CLIENT_ID, ENVELOPE};
 use crate::kinds::prelude::*;
 use crate::make::oauth2;
 use crate::model::Oauth2Credential;
+use crate::params::oauth2::{CLIENT_ID, ENVELOPE};
 
 /// Replaces the provider, the client id and the client secret of a credential.
 #[derive(Serialize, Deserialize, JsonSchema)]
