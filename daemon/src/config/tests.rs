@@ -207,7 +207,8 @@ fn errors_name_the_file_and_contain_no_values() {
 fn uncommented() -> String {
     let is_key = |line: &str| {
         let word = line.split(" = ").next().unwrap_or_default();
-        line.contains(" = ") && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+        line.contains(" = ")
+            && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
     };
     let lines = SAMPLE.lines().map(|line| match line.strip_prefix("# ") {
         Some(rest) if is_key(rest) => rest,
