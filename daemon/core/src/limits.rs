@@ -121,6 +121,8 @@ pub const SENT_WINDOW_MILLIS: u64 = 180_000;
 pub const TOKEN_SECONDS: u64 = 3600;
 /// Longest lifetime of a verification token, in seconds.
 pub const LONGEST_TOKEN_SECONDS: u64 = 86_400;
+/// Lifetime of an ID token that the service issues, in seconds.
+pub const ID_TOKEN_SECONDS: u64 = 900;
 /// Longest lifetime of a recovery key, in seconds. Anyone who can read the mailbox can use the key.
 pub const LONGEST_RECOVERY_SECONDS: u64 = 86_400;
 /// Maximum length of a list in a request.

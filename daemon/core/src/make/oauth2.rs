@@ -7,14 +7,13 @@ use zeroize::Zeroizing;
 
 use crate::error::{Corrupt, Intent, RequestError};
 use crate::execution::Execution;
+use crate::limits::ID_TOKEN_SECONDS;
 use crate::model::{Millis, Oauth2Credential};
 use crate::oauth2::{Exchange, Oauth2User};
 use crate::view::View;
 
 /// Maximum length of a client secret, in bytes.
 const CLIENT_SECRET_BYTES: usize = 1024;
-/// Lifetime of an ID token, in seconds.
-const LIFETIME_SECONDS: u64 = 900;
 /// How long a code stays claimed: longer than its request can be sent again, and than any provider accepts it.
 const CLAIM_MILLIS: Millis = 24 * 60 * 60 * 1000;
 
@@ -109,7 +108,7 @@ pub fn issue(
         sub: identity.subject.clone(),
         aud: client_id,
         iat,
-        exp: iat.saturating_add(LIFETIME_SECONDS),
+        exp: iat.saturating_add(ID_TOKEN_SECONDS),
         nonce,
         encrypted_bearer_token: encrypted.transpose().map_err(rejected)?.map(|sealed| sealed.to_base58()),
     };

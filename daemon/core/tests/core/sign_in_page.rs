@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use quorate_core::limits::{
-    CODE_ATTEMPTS, CODE_SECONDS, LONGEST_CODE_SECONDS, LONGEST_RECOVERY_SECONDS, LONGEST_TOKEN_SECONDS,
-    Limits, MAX_CODE_LENGTH, MIN_CODE_LENGTH, READ_ONLY_SESSION_MILLIS, READ_ONLY_SESSIONS, SENT_CODES,
-    SENT_WINDOW_MILLIS, SESSION_SECONDS, TOKEN_SECONDS,
+    CODE_ATTEMPTS, CODE_SECONDS, ID_TOKEN_SECONDS, LONGEST_CODE_SECONDS, LONGEST_RECOVERY_SECONDS,
+    LONGEST_TOKEN_SECONDS, Limits, MAX_CODE_LENGTH, MIN_CODE_LENGTH, READ_ONLY_SESSION_MILLIS,
+    READ_ONLY_SESSIONS, SENT_CODES, SENT_WINDOW_MILLIS, SESSION_SECONDS, TOKEN_SECONDS,
 };
 
 use crate::golden;
@@ -78,7 +78,7 @@ fn rows() -> Vec<Row> {
             "account at X or Discord",
             "`OAUTH2_AUTHENTICATE`, then as with an ID token",
             "an ID token of the daemon, then as with an ID token",
-            &format!("ID token {}", lifetime(OAUTH2_TOKEN_SECONDS)),
+            &format!("ID token {}", lifetime(ID_TOKEN_SECONDS)),
             "a code of the provider is exchanged once",
             "open a session with the ID token",
             "it ends with its lifetime",
