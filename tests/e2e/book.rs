@@ -31,8 +31,15 @@ async fn run(page: &Page) {
             Some(Use::Run) => output = shell.run(&block.position, &text).await,
             Some(Use::Example) => output = shell.run(&block.position, &example(block)).await,
             Some(Use::File(name)) => {
-                let is_used = |later: &Block| later.usage() == Some(Use::Run) && later.text.contains(&name);
-                assert!(page.blocks[index..].iter().any(is_used), "{}: {name} is not used", block.position);
+                // A command runs it, or another program imports it.
+                let is_used = |later: &Block| {
+                    matches!(later.usage(), Some(Use::Run | Use::File(_))) && later.text.contains(&name)
+                };
+                assert!(
+                    page.blocks[index + 1..].iter().any(is_used),
+                    "{}: {name} is not used",
+                    block.position
+                );
                 shell.save(&block.position, &name, &text).await;
             }
             Some(Use::Output) => assert!(

@@ -96,14 +96,15 @@ fn codes() -> Value {
     // The package pins the key of the hosted service, and has no setting for it.
     let pinned = "expected signer key <key> does not match signer key from bundle: <key>";
     let pinned = json!(["VERIFY_OTP_ERROR", pinned]);
-    let limited = "Max number of OTPs have been initiated please wait and try again";
+    let limited = "Max number of OTPs have been initiated please wait and try again: a contact, or a \
+                   `userIdentifier`, gets 3 codes within 3 minutes, and has at most 3 valid ones";
     json!({
         "pinned": [pinned, pinned],
         "wrong": error(3, "Invalid OTP code"),
         "signedUp": signed_in("coda"),
         "found": true,
         "hidden": error(7, "a lookup by a contact needs a token that proves it"),
-        "unstated": error(3, "invalid client signature"),
+        "unstated": error(3, "invalid client signature: `clientSignature` is required, because the token is bound to a key"),
         "loggedIn": signed_in("coda"),
         "same": true,
         "limited": coded("MAX_OTP_INITIATED_ERROR", 3, limited),

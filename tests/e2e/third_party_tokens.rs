@@ -109,7 +109,9 @@ async fn unusual_contacts_sign_in() {
     let arguments = [mailbox.folder(), file.path()];
     let (_daemon, seen) = third_party::run_on(options, "npm", &["node", "contacts.mjs"], &arguments).await;
     for (contact, seen) in contacts.iter().zip(seen["contacts"].as_array().expect("contacts")) {
-        assert_eq!(*seen, json!([contact, contact, contact]));
+        // Mail is sent to the domain as the domain name system has it (RFC 5891).
+        let receiver = contact.replace("straße", "xn--strae-oqa");
+        assert_eq!(*seen, json!([receiver, contact, contact]));
     }
     for (name, seen) in names.iter().zip(seen["names"].as_array().expect("names")) {
         assert_eq!(*seen, json!([name, true, true]));

@@ -34,6 +34,11 @@ impl Issuer {
         Self { url, key }
     }
 
+    /// Returns the URL of the issuer, as its tokens state it.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
     /// Returns a token of a subject for the application `app`, requested for a public key.
     pub fn token(&self, subject: &str, public_key: &str) -> String {
         let now = now_millis();

@@ -35,8 +35,9 @@ async fn secrets_that_pass_through_the_proxy_appear_nowhere() {
     let mail = format!("server = \"{}\"\nallow_plain = true\nfrom = \"team@example.org\"", mailbox.url());
     installation.configure(&format!(
         "[http]\nlisten = \"127.0.0.1:0\"\n[socket]\npath = \"run/socket\"\n[store]\npath = \"data\"\n[key]\n\
-         file = \"root.key\"\n[log]\nlevel = \"debug\"\n[oidc]\nallow_http = true\nallow_networks = [\"127.0.0.0/8\"]\n\
-         [mail]\n{mail}\n[auth_proxy]\norganization = \"{organization}\"\nmethods = [\"email\", \"google\"]\nrequests_per_contact = 100\n"
+         file = \"root.key\"\n[log]\nlevel = \"debug\"\n[oidc]\nissuers = [\"{}\"]\nallow_http = true\nallow_networks = [\"127.0.0.0/8\"]\n\
+         [mail]\n{mail}\n[auth_proxy]\norganization = \"{organization}\"\nmethods = [\"email\", \"google\"]\nrequests_per_contact = 100\n",
+        issuer.url()
     ));
     let served = installation.serve().await;
     let status = served.get("/console/v1/status").await.success();

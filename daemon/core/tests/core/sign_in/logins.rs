@@ -211,7 +211,7 @@ fn a_user_without_rights_does_not_learn_whether_a_contact_is_shared() {
 }
 
 #[test]
-fn letters_that_only_look_alike_are_another_mailbox() {
+fn similar_letters_belong_to_another_mailbox() {
     let mut fixture = Fixture::new(1);
     let (id, user) = (fixture.id, fixture.user.clone());
     fixture.execute(
