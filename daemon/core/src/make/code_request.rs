@@ -11,7 +11,6 @@ use crate::limits::CODE_SECONDS;
 use crate::messages::{self, Branding};
 use crate::model::Organization;
 use crate::model::one_time_code::{Contact, OtpType};
-use crate::params::message::SmsCustomizationParams;
 use crate::params::one_time_code::{CodeLifetime, CodeRequest};
 use crate::view::View;
 
@@ -40,7 +39,7 @@ pub fn check(request: &CodeRequest, view: &View<'_>) -> Result<Delivery, Request
         Contact::Phone(_) if !view.sends_sms() => return Err(Intent::NoSms.into()),
         Contact::Email(_) | Contact::Phone(_) => {}
     }
-    request.sms.as_ref().map(SmsCustomizationParams::checked_template).transpose()?;
+    request.sms.as_ref().map(|sms| sms.check(view)).transpose()?;
     let branding = request.customization.branding(&request.sender, view)?;
     Ok(Delivery { contact, branding })
 }

@@ -8,7 +8,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::error::{Intent, RequestError};
 use crate::execution::Execution;
-use crate::limits::{SENT_CODES, SENT_WINDOW_MILLIS};
+use crate::limits::{SENT_BY_CHILD, SENT_CODES, SENT_WINDOW_MILLIS};
 use crate::model::Millis;
 use crate::model::one_time_code::{ATTEMPTS, Claim, CodeFlow, Contact, OneTimeCode, SentCode};
 use crate::view::View;
@@ -72,6 +72,7 @@ impl NewCode {
         let receivers = [contact, self.user_identifier.as_deref().map(|user| ("user", user))];
         // All limits are checked before the first claim, since claims last although the request fails.
         let mut claims = Vec::new();
+        claims.extend(claim_of_child(sent, &context.view())?);
         for (word, receiver) in receivers.into_iter().flatten() {
             let number = next_number(&[word, receiver], &context.view())?;
             claims.push(Claim::Sent([word.to_owned(), receiver.to_owned()], number, sent));
@@ -109,11 +110,31 @@ pub fn count_mail(contact: &Contact, context: &mut Execution<'_>) -> Result<(), 
         other => other,
     })?;
     let sent = SentCode { id: OtpId::random(context.random()), sent: now };
-    context.claim(
-        Claim::Sent(["mail".to_owned(), address], number, sent),
-        now.saturating_add(SENT_WINDOW_MILLIS),
-    );
+    let of_child = claim_of_child(sent, &context.view())?;
+    let of_address = Claim::Sent(["mail".to_owned(), address], number, sent);
+    for claim in of_child.into_iter().chain([of_address]) {
+        context.claim(claim, now.saturating_add(SENT_WINDOW_MILLIS));
+    }
     Ok(())
+}
+
+/// Returns the claim that counts a code or a mail with a key for the users of a sub-organization. There is none for
+/// other callers, who decide whom they send messages to.
+///
+/// # Errors
+/// [`Intent::TooManyOfChild`] if they had too many sent, or the error of the store.
+fn claim_of_child(sent: SentCode, view: &View<'_>) -> Result<Option<Claim>, RequestError> {
+    if view.allows_branding() {
+        return Ok(None);
+    }
+    let receiver = ["organization", ""];
+    let earlier = view.records().sent_codes(&receiver, SENT_BY_CHILD)?;
+    let since = view.now.saturating_sub(SENT_WINDOW_MILLIS);
+    if earlier.iter().filter(|(_, one)| one.sent > since).count() >= SENT_BY_CHILD {
+        return Err(Intent::TooManyOfChild(SENT_BY_CHILD, SENT_WINDOW_MILLIS / 60_000).into());
+    }
+    let number = earlier.first().map_or(0, |(number, _)| number.saturating_add(1));
+    Ok(Some(Claim::Sent(receiver.map(str::to_owned), number, sent)))
 }
 
 /// Returns the number of the next code to a receiver.

@@ -157,14 +157,30 @@ impl EmailCustomizationParams {
             (self.magic_link_template.is_some(), "emailCustomization.magicLinkTemplate"),
         ];
         let Some((_, name)) = members.into_iter().find(|(is_set, _)| *is_set) else { return Ok(()) };
-        let text = format!(
-            "invalid request body: `{name}`: users of a sub-organization must not set it; its parent can"
-        );
-        Err(Intent::Detail(text).into())
+        Err(must_not_set(name))
     }
 }
 
+/// Returns the error for a member that users of a sub-organization must not set.
+fn must_not_set(name: &str) -> RequestError {
+    let text = format!(
+        "invalid request body: `{name}`: users of a sub-organization must not set it; its parent can"
+    );
+    Intent::Detail(text).into()
+}
+
 impl SmsCustomizationParams {
+    /// Checks that the proposer may set the template, if there is one.
+    ///
+    /// # Errors
+    /// If the template does not contain the placeholder of the code, or the proposer belongs to a sub-organization.
+    pub fn check(&self, view: &View<'_>) -> Result<(), RequestError> {
+        if self.checked_template()?.is_some() && !view.allows_branding() {
+            return Err(must_not_set("smsCustomization.template"));
+        }
+        Ok(())
+    }
+
     /// Checks the template and returns it, if there is one.
     ///
     /// # Errors

@@ -319,3 +319,30 @@ fn every_refused_code_costs_as_many_records() {
     }
     assert_eq!(records(&fixture), 0, "all of them are removed");
 }
+
+#[test]
+fn users_of_a_sub_organization_have_few_messages_sent() {
+    let mut fixture = Fixture::new(1);
+    let (root, child) = (fixture.roots[0].clone(), fixture.child.clone());
+    let mut request = |person: &Person, number: u32, more: &Value, now: u64| {
+        let mut parameters =
+            json!({"otpType": "OTP_TYPE_EMAIL", "contact": format!("p{number}@house.example")});
+        parameters.as_object_mut().expect("members").extend(more.as_object().expect("members").clone());
+        submit(&mut fixture, person, person.home, "INIT_OTP", &parameters, now)
+    };
+    for number in 0..16 {
+        request(&child, number, &json!({}), NOW).expect("a code is sent");
+    }
+    let many = request(&child, 16, &json!({}), NOW + 179_999).expect_err("the seventeenth");
+    assert_eq!(many.turnkey_error_code.as_deref(), Some("MAX_OTP_INITIATED"));
+    for number in 0..17 {
+        request(&root, number, &json!({}), NOW).expect("the parent decides whom it sends codes to");
+    }
+    request(&child, 17, &json!({}), NOW + 180_000).expect("the window has ended");
+    // The text of an SMS is the parent's too.
+    let template = json!({"otpType": "OTP_TYPE_SMS", "contact": "+12025550123",
+        "smsCustomization": {"template": "https://evil.example {{.OtpCode}}"}});
+    let refused = request(&child, 18, &template, NOW + 180_000).expect_err("the text is not theirs");
+    assert!(refused.message.contains("`smsCustomization.template`"), "{}", refused.message);
+    request(&root, 18, &template, NOW + 180_000).expect("the parent may");
+}
