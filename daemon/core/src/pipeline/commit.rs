@@ -182,7 +182,10 @@ impl Submission<'_> {
             }
             commit.writes.push(Write::mark(key, &locator));
         }
-        if transition.status() == Status::Rejected {
+        // What anonymous clients fail at must not fill the store either.
+        let is_bounded =
+            |status| status == Status::Rejected || status == Status::Failed && self.is_of_proxy();
+        if is_bounded(transition.status()) {
             self.keep_denial(activity, &body, commit)?;
         }
         self.apply(activity, transition, commit)
@@ -386,7 +389,7 @@ impl Submission<'_> {
         Ok(())
     }
 
-    /// Records a denied attempt. The newest denied attempts of a credential keep their activities. Of older
+    /// Records a denied attempt, or a failed one of the authentication proxy. The newest such attempts of a credential keep their activities. Of older
     /// ones only the denial is kept, as long as their bodies could be sent again, so that none of them is
     /// ever executed.
     fn keep_denial(

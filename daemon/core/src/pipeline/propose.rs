@@ -116,7 +116,7 @@ impl<'a> Submission<'a> {
     }
 
     /// Returns whether the authentication proxy sent the request.
-    fn is_of_proxy(&self) -> bool {
+    pub(super) fn is_of_proxy(&self) -> bool {
         self.home.head.auth_proxy == Some(self.caller.user)
     }
 

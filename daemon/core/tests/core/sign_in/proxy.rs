@@ -102,3 +102,20 @@ fn the_user_of_the_proxy_stays_as_the_proxy_made_it() {
     fixture.execute("ACTIVITY_TYPE_DISABLE_AUTH_PROXY", &json!({}));
     assert!(fixture.memory.stored(id).user(user).is_none());
 }
+
+#[test]
+fn only_the_newest_failures_of_the_proxy_are_kept() {
+    let mut fixture = Fixture::new(1);
+    let user = enabled(&mut fixture);
+    let codes = json!({"policyName": "codes", "effect": "EFFECT_ALLOW", "condition": "activity.resource == 'OTP'",
+        "consensus": format!("approvers.any(user, user.id == '{user}')"), "notes": ""});
+    fixture.execute("ACTIVITY_TYPE_CREATE_POLICY_V3", &codes);
+    let kept = |fixture: &Fixture| fixture.memory.rows(b'a').count();
+    let before = kept(&fixture);
+    for number in 0..120 {
+        let code = json!({"otpId": format!("00000000-0000-4000-8000-{number:012}"), "otpCode": "123456789"});
+        let error = submit_by_proxy(&mut fixture, "VERIFY_OTP", &code).expect_err("there is no such code");
+        assert_eq!(error.message, "Invalid OTP code");
+    }
+    assert_eq!(kept(&fixture) - before, 100);
+}
