@@ -83,15 +83,12 @@ fn unescaped(line: &str) -> Vec<u8> {
     while let [first, after @ ..] = rest {
         let escape = after.split_at_checked(2).filter(|_| matches!(first, b'=' | b'%'));
         let byte = escape.and_then(|(digits, _)| const_hex::decode_to_array::<_, 1>(digits).ok());
-        match (byte, escape) {
-            (Some([byte]), Some((_, after))) => {
-                decoded.push(byte);
-                rest = after;
-            }
-            _ => {
-                decoded.push(*first);
-                rest = after;
-            }
+        if let (Some([byte]), Some((_, after))) = (byte, escape) {
+            decoded.push(byte);
+            rest = after;
+        } else {
+            decoded.push(*first);
+            rest = after;
         }
     }
     decoded
