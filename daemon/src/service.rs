@@ -217,7 +217,7 @@ where
     let texter = settings.sms.map(|sms| Texter::new(executor(), sms, metrics.clone()));
     let texter = texter.map(|texter| tokio::spawn(texter.run(stop.clone())));
     let cleanup = tokio::spawn(cleanup::run(executor(), stop.clone()));
-    let last_uses = tokio::spawn(last_uses::run(executor(), stop.clone()));
+    let last_uses = tokio::spawn(last_uses::run(executor(), metrics.clone(), stop.clone()));
     let watch = tokio::spawn(watch(executor(), metrics, readiness.clone(), stop.clone()));
     let socket = tokio::spawn(socket.run(server.clone(), stop.clone()));
     let http = http.map(|listener| tokio::spawn(listener.run(server, stop.clone())));

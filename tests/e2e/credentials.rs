@@ -7,6 +7,7 @@ use quorate_tests::daemon::{Daemon, Options, POLL_INTERVAL};
 use quorate_tests::http::TIMEOUT;
 use quorate_tests::keys::Key;
 use quorate_tests::operator::Operator;
+use quorate_tests::passkey::Passkey;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -92,6 +93,58 @@ async fn a_session_is_found_by_its_last_use_and_ended() {
     assert_eq!(listed(&operator, &["--unused", "1"]).await, Vec::<Value>::new());
     // Without a name, the credentials of all users are listed.
     assert_eq!(listed(&operator, &[]).await.len(), 3);
+}
+
+/// Returns the passkey as it is listed.
+async fn listed_passkey(operator: &Operator) -> Value {
+    let all = listed(operator, &[]).await;
+    all.into_iter().find(|one| one["kind"] == "passkey").expect("the passkey")
+}
+
+/// Sends an activity that the passkey stamps.
+async fn propose(root: &Caller, counter: u32) {
+    let parameters = json!({"userTagName": format!("tag {counter}"), "userIds": []});
+    let body = root.proposal("ACTIVITY_TYPE_CREATE_USER_TAG", &parameters);
+    let stamp = Passkey { counter, ..Passkey::of("counts") }.header(&body);
+    let path = "/public/v1/submit/create_user_tag";
+    let headers = [("content-type", "application/json"), ("x-stamp-webauthn", stamp.as_str())];
+    let reply = root.call(hyper::Method::POST, path, &headers, &body).await;
+    assert_eq!(reply.status, 200, "{reply}");
+}
+
+#[tokio::test]
+async fn a_passkey_whose_counter_went_back_is_accepted_and_shown() {
+    let mut daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let (root, operator) = (daemon.root(0), Operator::root(&daemon, 0));
+    let user = &daemon.credentials().root_users[0].user_id;
+    let passkey = Passkey { counter: 8, ..Passkey::of("counts") }.registration();
+    let parameters = json!({"userId": user, "authenticators": [passkey]});
+    root.completed("ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2", &parameters).await;
+    propose(&root, 9).await;
+    let _recorded = used(&operator, &[]).await;
+    assert_eq!(listed_passkey(&operator).await["counterWentBack"], Value::Null);
+    let before = now_millis();
+    propose(&root, 7).await;
+    daemon.stop(Signal::TERM).await;
+    daemon.restart().await;
+    let back = listed_passkey(&operator).await["counterWentBack"].clone();
+    assert_eq!((&back["counter"], &back["after"]), (&json!(7), &json!(9)));
+    assert!(is_between(&back["atMillis"], before, now_millis()), "{back}");
+    // After a restart, the recorded counter is that of the last use.
+    let root = daemon.root(0);
+    propose(&root, 6).await;
+    let deadline = Instant::now() + TIMEOUT;
+    loop {
+        let metrics = root.call(hyper::Method::GET, "/metrics", &[], b"").await;
+        let metrics = String::from_utf8(metrics.body.to_vec()).expect("UTF-8");
+        if metrics.contains("quorate_passkey_counters_went_back_total 1") {
+            break;
+        }
+        assert!(Instant::now() < deadline, "not reported in time:\n{metrics}");
+        tokio::time::sleep(POLL_INTERVAL).await;
+    }
+    let back = listed_passkey(&operator).await["counterWentBack"].clone();
+    assert_eq!((&back["counter"], &back["after"]), (&json!(6), &json!(7)));
 }
 
 /// Removes the remaining time, which differs in each answer.

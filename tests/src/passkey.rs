@@ -29,12 +29,14 @@ pub struct Passkey<'a> {
     pub origin: &'a str,
     /// Id of the relying party that requests the passkey.
     pub relying_party: &'a str,
+    /// Signature counter of the registration and of the assertions.
+    pub counter: u32,
 }
 
 impl<'a> Passkey<'a> {
     /// Creates the passkey of a name.
     pub fn of(name: &'a str) -> Self {
-        Self { name, known_as: name, origin: ORIGIN, relying_party: "house.example" }
+        Self { name, known_as: name, origin: ORIGIN, relying_party: "house.example", counter: 0 }
     }
 
     fn secret(&self) -> [u8; 32] {
@@ -51,7 +53,7 @@ impl<'a> Passkey<'a> {
     }
 
     fn data(&self, flags: u8) -> Vec<u8> {
-        [&Sha256::digest(self.relying_party)[..], &[flags], &[0; 4]].concat()
+        [&Sha256::digest(self.relying_party)[..], &[flags], &self.counter.to_be_bytes()].concat()
     }
 
     /// Returns the COSE key on P-256 (RFC 9053 §7.1.1).

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use quorate_common::console::OrganizationDetail;
 use quorate_common::ids::UserId;
-use quorate_common::wire::{ApiKey, INVITATION_LIFE_MILLIS, Invitation, User};
+use quorate_common::wire::{ApiKey, CounterWentBack, INVITATION_LIFE_MILLIS, Invitation, LastUse, User};
 use serde_json::{Value, json};
 
 use crate::ballot::ActivityRequest;
@@ -33,6 +33,8 @@ pub(crate) struct Credential {
     pub(crate) added: Option<u64>,
     /// Last recorded use.
     pub(crate) last_use: Option<u64>,
+    /// Last use of a passkey whose signature counter went back.
+    pub(crate) went_back: Option<CounterWentBack>,
     pub(crate) end: End,
     revocation: Revocation,
 }
@@ -83,11 +85,11 @@ pub(crate) fn of_user(user: &User, organization: &OrganizationDetail, now: u64) 
     of(user, organization, &last_uses(organization), now)
 }
 
-/// Times of the last uses, by the ids of credentials.
-type Uses<'a> = HashMap<&'a str, u64>;
+/// Last uses, by the ids of credentials.
+type Uses<'a> = HashMap<&'a str, &'a LastUse>;
 
 fn last_uses(organization: &OrganizationDetail) -> Uses<'_> {
-    organization.last_uses.iter().map(|one| (one.credential_id.as_str(), one.at_millis)).collect()
+    organization.last_uses.iter().map(|one| (one.credential_id.as_str(), one)).collect()
 }
 
 fn of(user: &User, organization: &OrganizationDetail, times: &Uses<'_>, now: u64) -> Vec<Credential> {
@@ -96,7 +98,8 @@ fn of(user: &User, organization: &OrganizationDetail, times: &Uses<'_>, now: u64
         user_id: Some(user.user_id),
         kind,
         name: clean(name),
-        last_use: times.get(id.as_str()).copied(),
+        last_use: times.get(id.as_str()).map(|one| one.at_millis),
+        went_back: times.get(id.as_str()).and_then(|one| one.counter_went_back),
         id,
         material: clean(material),
         added: None,
@@ -148,6 +151,7 @@ fn invitation(invitation: &Invitation) -> Credential {
         material: clean(&invitation.receiver_email),
         added: Some(invitation.created_at.millis()),
         last_use: None,
+        went_back: None,
         end: End::At(invitation.created_at.millis().saturating_add(INVITATION_LIFE_MILLIS)),
         revocation: Revocation::Invitation,
     }
@@ -205,6 +209,20 @@ impl Credential {
             }
             Some(at) => ago(at, now),
         }
+    }
+
+    /// Returns the kind for a column, marked if it may have been copied: `[!] passkey`.
+    pub(crate) fn kind_cell(&self) -> String {
+        if self.went_back.is_some() { format!("[!] {}", self.kind) } else { self.kind.clone() }
+    }
+
+    /// Returns what suggests that it was copied.
+    pub(crate) fn warning(&self) -> Option<String> {
+        let CounterWentBack { at_millis, counter, after } = self.went_back?;
+        let date = date_time(at_millis);
+        Some(format!(
+            "[!] its counter went back on {date} ({counter} after {after}): it may have been copied"
+        ))
     }
 
     /// Returns the end for a column: `in 12m`, `ended`.
@@ -280,6 +298,7 @@ impl Credential {
         };
         json!({"user": self.user, "userId": self.user_id, "kind": self.kind, "name": self.name, "id": self.id,
             "material": self.material, "addedMillis": self.added, "lastUsedMillis": self.last_use,
+            "counterWentBack": self.went_back,
             "expiresAtMillis": end, "remainingMillis": end.map(|end| end.saturating_sub(now)),
             "revocation": self.revocation().map(|request| json!({"type": request.activity_type,
                 "parameters": request.parameters}))})

@@ -9,16 +9,17 @@ use quorate_common::console::{
 };
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{
-    ActivityId, ApiKeyId, EndpointId, InvitationId, MessageEventId, MfaPolicyId, Oauth2CredentialId,
-    OrganizationId, PolicyId, PrivateKeyId, SecretId, SessionProfileId, SmartContractInterfaceId, TagId,
-    UserId, VoteId, WalletId,
+    ActivityId, ApiKeyId, AuthenticatorId, EndpointId, InvitationId, MessageEventId, MfaPolicyId,
+    Oauth2CredentialId, OrganizationId, PolicyId, PrivateKeyId, SecretId, SessionProfileId,
+    SmartContractInterfaceId, TagId, UserId, VoteId, WalletId,
 };
 use quorate_common::stamp::{ApiKeyCurve, Stamp, Stamper};
 use quorate_common::wire::{
-    ApiKey, AuthenticationMethod, AuthenticationType, Credential, Invitation, IpAllowlist, IpAllowlistRule,
-    LastUse, MfaPolicy, Oauth2Credential, Oauth2Provider, PaymentMethod, Policy, PolicyOutcome, PrivateKey,
-    Quorum, ReadOnlySession, RequiredAuthenticationMethod, Secret, SessionProfile, SmartContractInterface,
-    StaticProperty, Tag, Timestamp, User, Wallet, WebhookEndpoint, WebhookSubscription,
+    ApiKey, AuthenticationMethod, AuthenticationType, Authenticator, CounterWentBack, Credential, Invitation,
+    IpAllowlist, IpAllowlistRule, LastUse, MfaPolicy, Oauth2Credential, Oauth2Provider, PaymentMethod,
+    Policy, PolicyOutcome, PrivateKey, Quorum, ReadOnlySession, RequiredAuthenticationMethod, Secret,
+    SessionProfile, SmartContractInterface, StaticProperty, Tag, Timestamp, User, Wallet, WebhookEndpoint,
+    WebhookSubscription,
 };
 use serde_json::{Value, json};
 
@@ -262,12 +263,42 @@ impl Fixture {
             user_id: Self::user(1),
             expires_at_millis: NOW + 1_800_000,
         }];
-        let last_use = |credential_id: String, at_millis: u64| LastUse { credential_id, at_millis };
+        let last_use = |credential_id: String, at_millis: u64| LastUse {
+            credential_id,
+            at_millis,
+            counter_went_back: None,
+        };
         organization.last_uses = vec![
             last_use(key, NOW - 120 * 86_400_000),
             last_use(ApiKeyId::from_bytes([0x41; 16]).to_string(), NOW - 180_000),
             last_use("43434343aabbccdd".to_owned(), NOW - 600_000),
         ];
+    }
+
+    /// Adds a passkey whose counter went back to the second user.
+    pub(crate) fn add_copied_passkey(organization: &mut OrganizationDetail) {
+        let day = organization.head.created_at.clone();
+        let id = AuthenticatorId::from_bytes([0x44; 16]);
+        organization.users[1].authenticators.push(Authenticator {
+            transports: vec!["AUTHENTICATOR_TRANSPORT_USB".to_owned()],
+            attestation_type: "none".to_owned(),
+            aaguid: "AAAAAAAAAAAAAAAAAAAAAA".to_owned(),
+            credential_id: "Y291bnRz".to_owned(),
+            model: String::new(),
+            credential: Credential {
+                public_key: "pQECAyYgASFYIA".to_owned(),
+                credential_type: "CREDENTIAL_TYPE_WEBAUTHN_AUTHENTICATOR".to_owned(),
+            },
+            authenticator_id: id,
+            authenticator_name: "security key".to_owned(),
+            created_at: day.clone(),
+            updated_at: day,
+        });
+        organization.last_uses.push(LastUse {
+            credential_id: id.to_string(),
+            at_millis: NOW - 600_000,
+            counter_went_back: Some(CounterWentBack { at_millis: NOW - 600_000, counter: 7, after: 9 }),
+        });
     }
 
     fn secret(byte: u8, name: Option<&str>, properties: &[(&str, &str)]) -> Secret {

@@ -136,6 +136,7 @@ pub struct ReadOnlySession {
 }
 
 /// Last recorded use of a credential.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LastUse {
@@ -143,6 +144,20 @@ pub struct LastUse {
     pub credential_id: String,
     /// Time of the use, in milliseconds since 1970. Uses within the next hour are not recorded.
     pub at_millis: u64,
+    /// Last use of a passkey whose signature counter was not higher than the one before: it may have been copied.
+    pub counter_went_back: Option<CounterWentBack>,
+}
+
+/// Use of a passkey whose signature counter was not higher than the one before (Web Authentication §6.1.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CounterWentBack {
+    /// Time of the use, in milliseconds since 1970.
+    pub at_millis: u64,
+    /// Counter of the use.
+    pub counter: u32,
+    /// Counter before.
+    pub after: u32,
 }
 
 /// Lifetime of an invitation in milliseconds: one week.

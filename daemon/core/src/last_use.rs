@@ -3,30 +3,52 @@
 
 use std::collections::BTreeMap;
 
-use quorate_common::ids::{OrganizationId, UserId};
+use quorate_common::ids::{AuthenticatorId, OrganizationId, UserId};
 use quorate_common::wire::{self, LastUse};
 
 use crate::error::Corrupt;
-use crate::model::last_use::{Credential, CredentialUse, LastUses};
+use crate::model::last_use::{CredentialUse, LastUses, WentBack};
 use crate::model::layout::{self, sign_in};
 use crate::model::record::Record as _;
 use crate::model::write::Write;
-use crate::model::{Millis, Organization, User};
+use crate::model::{Organization, User};
 use crate::pipeline::Commit;
 use crate::world::{Page, World};
+
+/// The commit that records uses, and what it reveals.
+#[derive(Default)]
+pub struct Recording {
+    /// Commit; without writes if all uses are recorded already.
+    pub commit: Commit,
+    /// Passkeys whose counters went back, once the commit is durable.
+    pub went_back: Vec<PasskeyBack>,
+}
+
+/// A passkey whose signature counter went back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PasskeyBack {
+    /// Organization of the user.
+    pub organization: OrganizationId,
+    /// User of the passkey.
+    pub user: UserId,
+    /// Passkey.
+    pub passkey: AuthenticatorId,
+    /// Use whose counter went back.
+    pub back: WentBack,
+}
 
 /// Returns the commit that records uses. It contains no writes if all of them are recorded already. It clashes if one of
 /// the users is deleted in between; then it must be computed again.
 ///
 /// # Errors
 /// If the store cannot be read, or a record cannot be encoded.
-pub fn commit(world: &dyn World, waiting: &[CredentialUse]) -> Result<Commit, Corrupt> {
-    let mut by_user: BTreeMap<(OrganizationId, UserId), Vec<(Credential, Millis)>> = BTreeMap::new();
+pub fn commit(world: &dyn World, waiting: &[CredentialUse]) -> Result<Recording, Corrupt> {
+    let mut by_user: BTreeMap<(OrganizationId, UserId), Vec<CredentialUse>> = BTreeMap::new();
     for one in waiting {
-        by_user.entry((one.organization, one.user)).or_default().push((one.credential, one.at));
+        by_user.entry((one.organization, one.user)).or_default().push(*one);
     }
-    let mut commit = Commit::default();
-    for ((organization, id), times) in by_user {
+    let mut recording = Recording::default();
+    for ((organization, id), uses) in by_user {
         // The uses in an organization that cannot be read do not keep those in others from being recorded.
         let Ok(Some(snapshot)) = world.organization(organization) else { continue };
         let Some(user) = snapshot.user(id) else { continue };
@@ -35,12 +57,15 @@ pub fn commit(world: &dyn World, waiting: &[CredentialUse]) -> Result<Commit, Co
             Some(bytes) => LastUses::decode(&bytes)?,
             None => LastUses::default(),
         };
-        if record.update(user, times) {
-            commit.must_not_exist.push(layout::deleted_user(organization, user.id));
-            commit.writes.push(Write::put(key, &record)?);
+        let update = record.update(user, &uses);
+        if update.is_changed {
+            recording.commit.must_not_exist.push(layout::deleted_user(organization, user.id));
+            recording.commit.writes.push(Write::put(key, &record)?);
         }
+        let back = |(passkey, back)| PasskeyBack { organization, user: user.id, passkey, back };
+        recording.went_back.extend(update.went_back.into_iter().map(back));
     }
-    Ok(commit)
+    Ok(recording)
 }
 
 /// Returns when the credentials of an organization were last used, as far as it is recorded. Half of the rows that an
@@ -55,12 +80,11 @@ pub fn of_organization(world: &dyn World, organization: &Organization) -> Result
     let mut uses = Vec::new();
     for (_, bytes) in world.records().page(Page::first(&prefix, most))? {
         let record = LastUses::decode(&bytes)?;
-        uses.extend(
-            record
-                .uses
-                .into_iter()
-                .map(|(credential, at)| LastUse { credential_id: credential.id(), at_millis: at }),
-        );
+        uses.extend(record.uses.iter().map(|(credential, at)| LastUse {
+            credential_id: credential.id(),
+            at_millis: *at,
+            counter_went_back: record.went_back(*credential).map(WentBack::wire),
+        }));
     }
     Ok(uses)
 }

@@ -23,7 +23,7 @@ use crate::error::{Conflict, Corrupt, Intent, Limit, Missing, RequestError};
 use crate::id_token::IssuerKeys;
 use crate::interfaces::Interface;
 use crate::limits::Limits;
-use crate::model::last_use::{Credential, CredentialUse};
+use crate::model::last_use::{Credential, CredentialUse, UsedCounter};
 use crate::model::record::Record as _;
 use crate::model::{
     Millis, Organization, Policy, PrivateKey, SessionProfile, SmartContractInterface, SnapshotRecord, Tag,
@@ -47,6 +47,8 @@ pub struct Caller {
     pub credential: [u8; 16],
     /// Credential whose use is recorded. Every session has one of its own.
     pub used: Option<Credential>,
+    /// Signature counter that the stamp of a passkey states; zero for others.
+    pub signature_count: u32,
     /// Invitation whose key stamped the request, instead of a user's key.
     pub invitation: Option<InvitationId>,
     /// Profile that limits the session of the caller.
@@ -63,7 +65,9 @@ impl Caller {
     /// Returns the use of the caller's credential at this time.
     pub fn use_at(&self, at: Millis) -> Option<CredentialUse> {
         let (organization, user) = (self.organization, self.user);
-        self.used.map(|credential| CredentialUse { organization, user, credential, at })
+        let value = self.signature_count;
+        let counter = (value != 0).then_some(UsedCounter { value, is_new: false, after: 0 });
+        self.used.map(|credential| CredentialUse { organization, user, credential, at, counter })
     }
 }
 

@@ -1,9 +1,12 @@
-//! Collects which credentials were used until they are recorded. A use that is precise enough already costs one lookup.
+//! Collects which credentials were used until they are recorded, and compares the counters of passkeys. A use that is
+//! precise enough already costs one lookup.
 
 use std::sync::{Mutex, PoisonError};
 
 use quorate_core::model::Millis;
-use quorate_core::model::last_use::{Credential, CredentialUse, LAST_USE_PRECISION_MILLIS};
+use quorate_core::model::last_use::{
+    Credential, CredentialUse, LAST_USE_PRECISION_MILLIS, UsedCounter, is_back,
+};
 use tokio::sync::Notify;
 
 use crate::cache::TwoGenerations;
@@ -25,8 +28,43 @@ pub struct LastUses {
 }
 
 struct State {
-    noted: TwoGenerations<Credential, Millis>,
+    noted: TwoGenerations<Credential, Noted>,
     waiting: Vec<CredentialUse>,
+}
+
+/// What is known of the uses of a credential.
+#[derive(Clone, Copy)]
+struct Noted {
+    /// Time that is recorded, or will be.
+    at: Millis,
+    /// Counter of the newest use; zero if it is not known.
+    counter: u32,
+    /// Whether a counter was compared with the recorded one, which may be higher than those since the start.
+    is_compared: bool,
+}
+
+impl Noted {
+    /// Returns what is known after a first use.
+    fn first(used: &CredentialUse) -> Self {
+        Self { at: used.at, counter: 0, is_compared: false }.after(used)
+    }
+
+    fn is_precise(self, used: &CredentialUse) -> bool {
+        used.at < self.at.saturating_add(LAST_USE_PRECISION_MILLIS)
+    }
+
+    /// Returns whether the counter of a use must be compared with the recorded one.
+    fn is_suspect(self, counter: UsedCounter) -> bool {
+        counter.is_new && (!self.is_compared || is_back(counter.value, self.counter))
+    }
+
+    /// Returns what is known after a further use.
+    fn after(self, used: &CredentialUse) -> Self {
+        let at = if self.is_precise(used) { self.at } else { used.at };
+        let counter = used.counter.map_or(self.counter, |counter| counter.newest(self.counter));
+        let is_compared = self.is_compared || used.counter.is_some_and(|counter| counter.is_new);
+        Self { at, counter, is_compared }
+    }
 }
 
 impl Default for LastUses {
@@ -37,17 +75,26 @@ impl Default for LastUses {
 }
 
 impl LastUses {
-    /// Collects the uses that are not recorded with enough precision.
+    /// Collects the uses that are not recorded with enough precision, and those whose counters may have gone back.
     pub(super) fn note<'a>(&self, uses: impl IntoIterator<Item = &'a CredentialUse>) {
         for used in uses {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             let noted = state.noted.value(&used.credential);
-            let is_precise = |noted: Millis| used.at < noted.saturating_add(LAST_USE_PRECISION_MILLIS);
-            if noted.is_some_and(is_precise) || state.waiting.len() >= WAITING {
+            let is_suspect = |noted: Noted| used.counter.is_some_and(|counter| noted.is_suspect(counter));
+            let is_recorded = noted.is_some_and(|noted| noted.is_precise(used) && !is_suspect(noted));
+            if !is_recorded && state.waiting.len() >= WAITING {
                 continue;
             }
-            state.noted.keep(used.credential, used.at);
-            state.waiting.push(*used);
+            let next = noted.map_or_else(|| Noted::first(used), |noted| noted.after(used));
+            if !is_recorded || used.counter.is_some() {
+                state.noted.keep(used.credential, next);
+            }
+            if is_recorded {
+                continue;
+            }
+            let after = noted.map_or(0, |noted| noted.counter);
+            let counter = used.counter.map(|counter| UsedCounter { after, ..counter });
+            state.waiting.push(CredentialUse { counter, ..*used });
             drop(state);
             self.arrived.notify_one();
         }
@@ -71,7 +118,7 @@ impl LastUses {
 
 #[cfg(test)]
 mod tests {
-    use quorate_common::ids::{ApiKeyId, OrganizationId, UserId};
+    use quorate_common::ids::{ApiKeyId, AuthenticatorId, OrganizationId, UserId};
 
     use super::*;
 
@@ -83,7 +130,42 @@ mod tests {
             user: UserId::from_bytes([2; 16]),
             credential: Credential::ApiKey(ApiKeyId::from_bytes(id)),
             at,
+            counter: None,
         }
+    }
+
+    /// Returns the use of a passkey by an activity, or by a query.
+    fn counted(at: Millis, value: u32, is_new: bool, after: u32) -> CredentialUse {
+        let credential = Credential::Passkey(AuthenticatorId::from_bytes([3; 16]));
+        CredentialUse { credential, counter: Some(UsedCounter { value, is_new, after }), ..used(1, at) }
+    }
+
+    #[test]
+    fn a_counter_that_went_back_is_collected_within_the_hour() {
+        let last_uses = LastUses::default();
+        let note = |at, value, is_new| last_uses.note(&[counted(at, value, is_new, 0)]);
+        note(10, 8, false);
+        note(11, 9, true);
+        assert_eq!(
+            last_uses.take(),
+            [counted(10, 8, false, 0), counted(11, 9, true, 8)],
+            "the recorded counter may be higher than that of a query"
+        );
+        note(12, 10, true);
+        note(13, 12, false);
+        // A query may have been sent again.
+        note(14, 9, false);
+        note(15, 13, true);
+        assert_eq!(last_uses.take(), []);
+        note(16, 7, true);
+        note(17, 7, true);
+        note(18, 8, true);
+        assert_eq!(last_uses.take(), [counted(16, 7, true, 13), counted(17, 7, true, 7)]);
+        // The next use after a failure is compared with the recorded counter only.
+        note(19, 3, true);
+        last_uses.forget(&last_uses.take());
+        note(20, 4, true);
+        assert_eq!(last_uses.take(), [counted(20, 4, true, 0)]);
     }
 
     #[test]

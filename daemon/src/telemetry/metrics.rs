@@ -27,6 +27,7 @@ struct Instruments {
     connections: Gauge,
     connections_refused: Counter,
     stamps_refused: Counter,
+    passkeys_back: Counter,
     limits_reached: Family<LimitLabels, Counter>,
     commits: Counter,
     syncs: Counter,
@@ -74,6 +75,7 @@ impl Metrics {
             "Webhook deliveries by outcome: attempts, and deliveries that were parked or unreadable";
         let behind = "Time by which the system clock is behind the newest recorded time";
         let limits = "Requests rejected because of a limit in [limits]";
+        let back = "Uses of a passkey whose signature counter went back: it may have been copied";
         let latency = Histogram::new(LATENCY_BUCKETS);
         let requests = add(all, "requests", "Answered requests");
         all.register("request_seconds", "Time from head to answer", latency.clone());
@@ -83,6 +85,7 @@ impl Metrics {
             connections: add(all, "connections", "Open connections of all listeners"),
             connections_refused: add(all, "connections_refused", "Connections closed at once"),
             stamps_refused: add(all, "stamps_refused", "Requests without a valid stamp"),
+            passkeys_back: add(all, "passkey_counters_went_back", back),
             limits_reached: add(all, "limits_reached", limits),
             commits: add(all, "commits", "Durable commits"),
             syncs: add(all, "syncs", syncs),
@@ -103,6 +106,11 @@ impl Metrics {
     /// Counts a request whose stamp was rejected.
     pub fn stamp_refused(&self) {
         self.0.stamps_refused.inc();
+    }
+
+    /// Counts a use of a passkey whose signature counter went back.
+    pub fn passkey_went_back(&self) {
+        self.0.passkeys_back.inc();
     }
 
     /// Counts a request that was rejected because of a limit; `limit` is its key in `[limits]`.

@@ -48,8 +48,9 @@ fn is_unused(credential: &Credential, days: u32, now: u64) -> bool {
 }
 
 fn row(credential: &Credential, now: u64) -> (Value, String) {
+    let warning = credential.warning().map(|text| format!("    {text}\n")).unwrap_or_default();
     let text = format!(
-        "{}  {}\n    revoke: {}\n",
+        "{}  {}\n{warning}    revoke: {}\n",
         credential.user,
         credential.line(Some(now)),
         credential.revocation_text()
@@ -69,5 +70,18 @@ mod tests {
         insta::with_settings!({prepend_module_to_snapshot => false, omit_expression => true}, {
             insta::assert_snapshot!("users", text);
         });
+    }
+
+    #[test]
+    fn a_passkey_whose_counter_went_back_is_marked() {
+        let mut organization = Fixture::new(3, 2).with_all_records();
+        Fixture::add_copied_passkey(&mut organization);
+        let rows: Vec<_> = credentials::all(&organization, NOW).iter().map(|one| row(one, NOW)).collect();
+        let marked: Vec<_> = rows.iter().filter(|(json, _)| !json["counterWentBack"].is_null()).collect();
+        let [(json, text)] = marked.as_slice() else { panic!("one passkey: {marked:#?}") };
+        let expected = serde_json::json!({"atMillis": NOW - 600_000, "counter": 7, "after": 9});
+        assert_eq!((&json["kind"], &json["counterWentBack"]), (&"passkey".into(), &expected));
+        let warning = "\n    [!] its counter went back on 2026-11-21 09:14:00 UTC (7 after 9): it may have been copied\n";
+        assert!(text.contains(warning), "{text}");
     }
 }

@@ -125,7 +125,8 @@ impl State {
     fn visible<'a>(&self, shared: &Shared, all: &'a [Credential]) -> Vec<&'a Credential> {
         let admitted = |one: &&Credential| {
             let (last_use, end) = (one.last_use_cell(shared.now), one.end_cell(shared.now));
-            let words = [&one.user, &one.kind, &one.name, &one.material, &last_use, &end];
+            let kind = one.kind_cell();
+            let words = [&one.user, &kind, &one.name, &one.material, &last_use, &end];
             (!self.only_sessions || one.is_live_session(shared.now))
                 && self.filter.admits(&words.map(String::as_str).join(" "), &[&one.id])
         };
@@ -166,6 +167,7 @@ impl State {
             format!("end       {}", one.end_text(Some(shared.now))),
             format!("revoke    {}", one.revocation_text()),
         ];
+        texts.extend(one.warning().map(|text| format!("counter   {text}")));
         if one.user_id.is_none() {
             let since = one.added.unwrap_or_default();
             let mail = self.messages.to(&one.material, since).map(|event| {
@@ -253,14 +255,11 @@ fn heading(columns: usize) -> String {
 
 /// Formats a credential as one row if the width allows it, otherwise as two.
 fn texts(one: &Credential, now: u64, marker: &str, columns: usize) -> Vec<String> {
-    let (last_use, end) = (one.last_use_cell(now), one.end_cell(now));
+    let (kind, last_use, end) = (one.kind_cell(), one.last_use_cell(now), one.end_cell(now));
     if columns >= 76 {
-        return vec![format!(
-            "{marker}{}",
-            cells([&one.user, &one.kind, &one.name, &last_use, &end], columns)
-        )];
+        return vec![format!("{marker}{}", cells([&one.user, &kind, &one.name, &last_use, &end], columns))];
     }
     let last_use =
         if one.last_use.is_some() { format!("used {last_use}") } else { "no use recorded".to_owned() };
-    vec![format!("{marker}{} {}", pad(&cut(&one.user, 12), 12), one.kind), format!("  {last_use}, {end}")]
+    vec![format!("{marker}{} {}", pad(&cut(&one.user, 12), 12), kind), format!("  {last_use}, {end}")]
 }

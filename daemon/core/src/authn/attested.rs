@@ -69,6 +69,7 @@ impl Request<'_> {
             user: user.id,
             credential: *user.id.as_bytes(),
             used: identity,
+            signature_count: 0,
             invitation: None,
             session_profile: None,
             is_recovery: false,

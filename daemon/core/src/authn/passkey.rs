@@ -46,6 +46,7 @@ pub(super) fn caller(
         user: user.id,
         credential,
         used: Some(Credential::Passkey(authenticator.id)),
+        signature_count: proven.signature_count,
         invitation: None,
         session_profile: None,
         is_recovery: false,

@@ -40,6 +40,7 @@ pub(super) fn caller(
         user: user.id,
         credential: *user.id.as_bytes(),
         used: Some(Credential::ReadOnlySession(session.id())),
+        signature_count: 0,
         invitation: None,
         session_profile: None,
         is_recovery: false,

@@ -210,7 +210,8 @@ pub struct Passkey {
     pub aaguid: String,
     /// Format of the attestation statement.
     pub attestation_type: String,
-    /// Signature counter. It is stored but never checked, since synced passkeys always report zero.
+    /// Signature counter at the registration; zero if the authenticator does not count. The counters of uses are in
+    /// [`super::last_use::LastUses`].
     pub signature_count: u32,
 }
 

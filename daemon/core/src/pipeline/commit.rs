@@ -364,6 +364,7 @@ impl Submission<'_> {
             user,
             credential,
             at: self.now,
+            counter: None,
         }));
         for new_organization in effects.organizations {
             let created = commit.add(change::create(new_organization, self.now, self.world.index())?);

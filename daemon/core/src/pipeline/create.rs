@@ -110,6 +110,7 @@ fn caller(target: &Organization, credential_id: &str, stamp: Stamp) -> Result<Ca
         user: user.id,
         credential,
         used: None,
+        signature_count: 0,
         invitation: None,
         session_profile: None,
         is_recovery: false,

@@ -111,7 +111,10 @@ pub fn submit<'a>(
 ) -> Attempt {
     let mut used = None;
     let attempt = run(world, runtime, operation, credentials, body, &mut used);
-    Attempt { used, ..attempt.unwrap_or_else(|error| Attempt::error(&error)) }
+    let attempt = attempt.unwrap_or_else(|error| Attempt::error(&error));
+    // Each commit records the body.
+    let is_recorded = attempt.commit.is_some();
+    Attempt { used: used.map(|used| used.of_activity(is_recorded)), ..attempt }
 }
 
 fn run<'a>(

@@ -1,14 +1,17 @@
 //! When credentials were last used: what counts as a use, and how it is recorded.
 
-use quorate_common::ids::{ApiKeyId, UserId};
+use quorate_common::ids::{ApiKeyId, AuthenticatorId, UserId};
 use quorate_core::authn::{Credentials, Header};
 use quorate_core::last_use;
-use quorate_core::model::last_use::{Credential, CredentialUse, LAST_USE_PRECISION_MILLIS as HOUR};
+use quorate_core::model::last_use::{
+    Credential, CredentialUse, LAST_USE_PRECISION_MILLIS as HOUR, UsedCounter,
+};
 use quorate_core::operator;
 use serde_json::{Value, json};
 
 use crate::fixture::{AuthMethod, Fixture, NOW, Person, public_key};
 use crate::id_tokens::Token;
+use crate::passkey::Passkey;
 
 const LOGIN: &str = "ACTIVITY_TYPE_STAMP_LOGIN";
 const SIGN: &str = "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2";
@@ -47,14 +50,14 @@ fn whoami(fixture: &Fixture, person: &Person) -> Option<CredentialUse> {
 }
 
 fn used(fixture: &Fixture, user: UserId, credential: Credential, at: u64) -> CredentialUse {
-    CredentialUse { organization: fixture.id, user, credential, at }
+    CredentialUse { organization: fixture.id, user, credential, at, counter: None }
 }
 
 /// Records uses, and returns whether there was something to record.
 fn record(fixture: &mut Fixture, uses: &[CredentialUse]) -> bool {
-    let commit = last_use::commit(&fixture.memory, uses).expect("the store is readable");
-    let writes = !commit.writes.is_empty();
-    fixture.memory.commit(commit);
+    let recording = last_use::commit(&fixture.memory, uses).expect("the store is readable");
+    let writes = !recording.commit.writes.is_empty();
+    fixture.memory.commit(recording.commit);
     writes
 }
 
@@ -189,7 +192,173 @@ fn records_end_with_their_credentials_and_users() {
     let deletion = json!({"userIds": [spare.user]});
     fixture.submit(&root, fixture.id, "ACTIVITY_TYPE_DELETE_USERS", &deletion, NOW).expect("deleted");
     assert_eq!(recorded(&fixture), []);
-    assert!(!fixture.memory.try_commit(racing));
+    assert!(!fixture.memory.try_commit(racing.commit));
     assert!(!record(&mut fixture, &[even_later]));
     assert_eq!(recorded(&fixture), []);
+}
+
+/// A user with a passkey that counts, and was registered with the counter 3.
+struct Counting {
+    fixture: Fixture,
+    passkey: AuthenticatorId,
+}
+
+impl Counting {
+    fn new() -> Self {
+        let mut fixture = Fixture::new(1);
+        let user = fixture.user.user;
+        let passkey = Passkey { counter: 3, ..Passkey::of("counts") };
+        let parameters = json!({"userId": user, "authenticators": [passkey.registration()]});
+        fixture.execute("ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2", &parameters);
+        let stored = fixture.memory.stored(fixture.id);
+        let passkey = stored.user(user).and_then(|user| user.authenticators.last()).expect("the passkey").id;
+        Self { fixture, passkey }
+    }
+
+    /// Stamps a body with the passkey at a counter.
+    fn stamps(body: &[u8], counter: u32) -> Credentials {
+        let passkey = Passkey { counter, ..Passkey::of("counts") };
+        Credentials { webauthn: Header::Once(passkey.header(body)), ..Credentials::default() }
+    }
+
+    /// Proposes an activity, which is denied, and returns its use.
+    fn propose(&mut self, counter: u32) -> CredentialUse {
+        let body = self.fixture.body(self.fixture.id, SIGN, &sample(), NOW);
+        self.send(&body, counter).expect("a use")
+    }
+
+    fn send(&mut self, body: &[u8], counter: u32) -> Option<CredentialUse> {
+        let stamps = Self::stamps(body, counter);
+        let attempt = self.fixture.memory.attempt("sign_raw_payload", &stamps, body, NOW);
+        attempt.commit.into_iter().for_each(|commit| self.fixture.memory.commit(commit));
+        attempt.used
+    }
+
+    fn query(&self, counter: u32) -> CredentialUse {
+        let body = json!({"organizationId": self.fixture.id}).to_string().into_bytes();
+        let stamps = Self::stamps(&body, counter);
+        self.fixture.memory.attempt_query("whoami", &stamps, &body, NOW).used.expect("a use")
+    }
+
+    /// Records uses, and returns the counters that went back, each with the one before.
+    fn record(&mut self, uses: &[CredentialUse]) -> Vec<(u32, u32)> {
+        let recording = last_use::commit(&self.fixture.memory, uses).expect("the store is readable");
+        self.fixture.memory.commit(recording.commit);
+        let back = recording.went_back.into_iter();
+        back.map(|one| {
+            assert_eq!((one.user, one.passkey), (self.fixture.user.user, self.passkey));
+            (one.back.counter, one.back.after)
+        })
+        .collect()
+    }
+
+    /// Proposes an activity, and records its use.
+    fn use_at(&mut self, counter: u32) -> Vec<(u32, u32)> {
+        let used = self.propose(counter);
+        self.record(&[used])
+    }
+
+    /// Returns what operators read: the time, the counter and the one before.
+    fn shown(&self) -> Option<(u64, u32, u32)> {
+        let detail = operator::organization(&self.fixture.memory, self.fixture.id).expect("the organization");
+        let id = self.passkey.to_string();
+        let back = detail.last_uses.into_iter().find(|one| one.credential_id == id)?.counter_went_back?;
+        Some((back.at_millis, back.counter, back.after))
+    }
+}
+
+// Web Authentication §7.2, step 22.
+#[test]
+fn a_counter_that_is_not_higher_is_flagged_and_accepted() {
+    let mut counting = Counting::new();
+    let nine = counting.propose(9);
+    assert_eq!(counting.record(&[nine]), []);
+    assert_eq!(counting.shown(), None);
+    // Nothing but the counter is recorded within the hour.
+    let seven = counting.propose(7);
+    let who = counting.query(8);
+    assert_eq!(who.credential, Credential::Passkey(counting.passkey), "it still authenticates");
+    assert_eq!(counting.record(&[seven]), [(7, 9)]);
+    assert_eq!(counting.shown(), Some((NOW, 7, 9)));
+    // A counter that started again is flagged once, and the flag stays.
+    assert_eq!(counting.use_at(8), []);
+    assert_eq!(counting.shown(), Some((NOW, 7, 9)));
+    let ten = CredentialUse { at: NOW + HOUR, ..counting.propose(10) };
+    assert_eq!(counting.record(&[ten]), []);
+    let later = CredentialUse { at: NOW + HOUR + 1, ..counting.propose(10) };
+    assert_eq!(counting.record(&[later]), [(10, 10)]);
+    assert_eq!(counting.shown(), Some((NOW + HOUR + 1, 10, 10)));
+    // The flag ends with the passkey.
+    let removed = json!({"userId": counting.fixture.user.user, "authenticatorIds": [counting.passkey]});
+    counting.fixture.execute("ACTIVITY_TYPE_DELETE_AUTHENTICATORS", &removed);
+    assert_eq!(counting.record(&[later]), []);
+    let key = counting.fixture.user.keys[0];
+    let used = used(&counting.fixture, counting.fixture.user.user, Credential::ApiKey(key), NOW);
+    assert_eq!(counting.record(&[used]), []);
+    assert_eq!(counting.shown(), None);
+}
+
+#[test]
+fn the_first_use_is_compared_with_the_registration() {
+    for (counter, expected) in [(4, vec![]), (3, vec![(3, 3)]), (2, vec![(2, 3)])] {
+        assert_eq!(Counting::new().use_at(counter), expected, "{counter}");
+    }
+}
+
+#[test]
+fn passkeys_that_do_not_count_are_never_flagged() {
+    let mut counting = Counting::new();
+    for counter in [0, 9, 0, 10, 0] {
+        assert_eq!(counting.use_at(counter), [], "{counter}");
+    }
+    // Registered with zero, as a synced passkey.
+    let mut fixture = Fixture::new(1);
+    let synced = Person { auth: AuthMethod::Passkey("user"), ..fixture.user.clone() };
+    let (first, _) = uses(&mut fixture, &synced, SIGN, &sample());
+    assert_eq!(first.expect("a use").counter, None);
+    let second = CredentialUse { at: NOW + 2 * HOUR, ..first.expect("a use") };
+    let recording = last_use::commit(&fixture.memory, &[first.expect("a use"), second]).expect("readable");
+    assert_eq!(recording.went_back, []);
+}
+
+#[test]
+fn an_assertion_that_is_sent_again_is_never_flagged() {
+    let mut counting = Counting::new();
+    let (old, nine) = (counting.query(8), counting.propose(9));
+    assert_eq!(counting.record(&[old, nine]), []);
+    // Everybody who has seen a query can send it again.
+    assert_eq!(counting.record(&[old, counting.query(9)]), []);
+    assert_eq!(counting.use_at(10), []);
+    // The body is not recorded, so the client may send it again with the same assertion.
+    let invalid = counting.fixture.body(counting.fixture.id, SIGN, &json!({}), NOW);
+    for _ in 0..2 {
+        let used = counting.send(&invalid, 11).expect("a use");
+        assert_eq!(used.counter, None);
+        assert_eq!(counting.record(&[used]), []);
+    }
+    let body = counting.fixture.body(counting.fixture.id, SIGN, &sample(), NOW);
+    let used = counting.send(&body, 12).expect("a use");
+    assert_eq!(counting.record(&[used]), []);
+    assert_eq!(counting.send(&body, 12), None);
+    // A query advances the counter.
+    let ahead = CredentialUse { at: NOW + HOUR, ..counting.query(20) };
+    assert_eq!(counting.record(&[ahead]), []);
+    assert_eq!(counting.use_at(19), [(19, 20)]);
+}
+
+#[test]
+fn counters_that_were_not_recorded_flag_nothing() {
+    let mut counting = Counting::new();
+    assert_eq!(counting.use_at(9), []);
+    // The daemon ends before these are recorded.
+    for counter in [10, 11] {
+        counting.propose(counter);
+    }
+    assert_eq!(counting.use_at(12), []);
+    // What it remembers counts as well, and what is stored if it remembers less.
+    for (counter, after, expected) in [(13, 15, (13, 15)), (12, 2, (12, 13))] {
+        let used = counting.propose(counter);
+        let remembered = used.counter.map(|one| UsedCounter { after, ..one });
+        assert_eq!(counting.record(&[CredentialUse { counter: remembered, ..used }]), [expected]);
+    }
 }

@@ -176,6 +176,7 @@ fn records_stay_readable() {
     check_as::<Sms>("sms with end", &fixture, |_| false);
     check::<MessageEvent>(&fixture, |_| false);
     check::<LastUses>(&fixture, |_| false);
+    check_as::<LastUses>("last uses with counters", &fixture, |_| false);
     check_as::<MessageEvent>("message event of expiry", &fixture, |_| false);
     check::<Delivery>(&fixture, |key| DeliveryId::of_key(key).is_some());
     check::<EventBody>(&fixture, outbox::is_body);

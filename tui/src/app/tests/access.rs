@@ -62,6 +62,26 @@ fn an_unused_key_is_marked_and_found_by_its_mark() {
 }
 
 #[test]
+fn a_passkey_whose_counter_went_back_is_marked_and_explained() {
+    for size in SIZES {
+        let fixture = Fixture::new(3, 2);
+        let mut organization = fixture.with_all_records();
+        Fixture::add_copied_passkey(&mut organization);
+        let mut console = TestConsole::new(&fixture, &[], size);
+        console.link(Answer::Organization(Arc::new(organization)));
+        console.press(Key::Char('5'));
+        types(&mut console, "[!] passkey");
+        let shown = console.shown();
+        assert!(shown.contains("[!] passkey"), "{shown}");
+        if size.0 >= 120 {
+            let text =
+                "[!] its counter went back on 2026-11-21 09:14:00 UTC (7 after 9): it may have been copied";
+            assert!(shown.contains(text) && shown.contains("Y291bnRz"), "{shown}");
+        }
+    }
+}
+
+#[test]
 fn an_invitation_shows_whether_its_mail_arrived() {
     let fixture = Fixture::new(3, 2);
     let mut console = console((120, 36));

@@ -35,6 +35,7 @@ impl Listed for User {
         for one in credentials::of_user(self, detail, data.now) {
             lines.push(format!("key       {}", one.line(Some(data.now))));
             lines.push(format!("          {} {}", one.id, one.material));
+            lines.extend(one.warning().map(|text| format!("          {text}")));
             lines.push(format!("          revoke: {}", one.revocation_text()));
         }
         lines.extend(mfa_policies::lines(self, &ReviewContext::of(detail)));
@@ -62,7 +63,11 @@ impl Listed for User {
     }
 
     fn more_lines(&self, organization: &OrganizationDetail) -> Vec<Row> {
-        let line = |one: &Credential| ("", format!("     {} {}", one.id, one.line(None)));
-        credentials::of_user(self, organization, 0).iter().map(line).collect()
+        let lines = |one: &Credential| {
+            let warning = one.warning().map(|text| format!("       {text}"));
+            [Some(format!("     {} {}", one.id, one.line(None))), warning].into_iter().flatten()
+        };
+        let all = credentials::of_user(self, organization, 0);
+        all.iter().flat_map(lines).map(|line| ("", line)).collect()
     }
 }
