@@ -57,7 +57,7 @@ pub fn provision(credentials: &Path, wanted: Wanted) -> Targets {
         for number in 0..wanted.organizations {
             targets.extend(session.sub_organization(number, wanted.keys).await);
         }
-        Targets { base_url: credentials.base_url, targets }
+        Targets { base_url: credentials.base_url, root: caller, targets }
     })
 }
 

@@ -13,7 +13,7 @@ use crate::load::{Outcome, Run};
 use crate::passkey::Passkey;
 use crate::provision::{Session, key_pair};
 use crate::requests::{self, Mode, PreparedRequest, Stamper, now_millis, random, sign_body};
-use crate::targets::Targets;
+use crate::targets::{Target, Targets};
 
 /// Connections that compare costs.
 const CONNECTIONS: usize = 8;
@@ -93,6 +93,8 @@ pub fn measure(targets: &Targets, others: &Targets, process: u32, wanted: Wanted
 struct User {
     id: String,
     stamper: Stamper,
+    /// Stamps for the application, a user of the parent organization, which requests the codes of its users.
+    application: Stamper,
 }
 
 impl User {
@@ -125,7 +127,9 @@ impl Users {
             let mut session = Session::open(&targets.base_url, target).await;
             let who = session.query("whoami").await;
             let id = who["userId"].as_str().expect("an id").to_owned();
-            let user = User { id, stamper: Stamper::new(target) };
+            let application =
+                Target { organization_id: target.organization_id.clone(), ..targets.root.clone() };
+            let user = User { id, stamper: Stamper::new(target), application: Stamper::new(&application) };
             let registration = user.passkey().registration();
             let parameters = json!({"userId": user.id, "authenticators": [registration]});
             session.result("create_authenticators", "_V2", parameters).await;
@@ -167,13 +171,13 @@ impl Users {
     }
 
     /// Returns a request that an API key stamps.
-    fn stamped(&self, user: &User, operation: &str, body: String) -> PreparedRequest {
-        let header = user.stamper.header(body.as_bytes());
+    fn stamped(&self, stamper: &Stamper, operation: &str, body: String) -> PreparedRequest {
+        let header = stamper.header(body.as_bytes());
         requests::post(&self.host, &format!("/public/v1/submit/{operation}"), body, stamp::HEADER, &header)
     }
 
     fn signature(&self, user: &User) -> PreparedRequest {
-        self.stamped(user, "sign_raw_payload", sign_body(user.stamper.target()))
+        self.stamped(&user.stamper, "sign_raw_payload", sign_body(user.stamper.target()))
     }
 
     fn passkey_signature(&self, user: &User) -> PreparedRequest {
@@ -184,24 +188,24 @@ impl Users {
 
     fn login(&self, user: &User) -> PreparedRequest {
         let parameters = json!({"publicKey": key_pair().1, "expirationSeconds": "900"});
-        self.stamped(user, "stamp_login", user.body("STAMP_LOGIN", &parameters))
+        self.stamped(&user.stamper, "stamp_login", user.body("STAMP_LOGIN", &parameters))
     }
 
     fn api_key(&self, user: &User) -> PreparedRequest {
         let key = json!({"apiKeyName": "bench", "publicKey": key_pair().1, "curveType": "API_KEY_CURVE_P256",
             "expirationSeconds": "900"});
         let parameters = json!({"userId": user.id, "apiKeys": [key]});
-        self.stamped(user, "create_api_keys", user.body("CREATE_API_KEYS_V2", &parameters))
+        self.stamped(&user.stamper, "create_api_keys", user.body("CREATE_API_KEYS_V2", &parameters))
     }
 
     fn code(&self, user: &User) -> PreparedRequest {
-        self.stamped(user, "init_otp", user.body("INIT_OTP", &code_parameters()))
+        self.stamped(&user.application, "init_otp", user.body("INIT_OTP", &code_parameters()))
     }
 
     /// Returns the median times of refused codes.
     async fn refused_ms(&self, count: usize) -> [f64; 4] {
         let user = self.all.first().expect("there is a user");
-        let mut session = Session::open(&self.base_url, user.stamper.target()).await;
+        let mut session = Session::open(&self.base_url, user.application.target()).await;
         let mut wrong = Vec::new();
         for _ in 0..count.div_ceil(ATTEMPTS) {
             wrong.push(session.code(code_parameters()).await);
@@ -234,7 +238,7 @@ impl Users {
     /// Sends a wrong code, and returns the time until it is refused, in milliseconds.
     async fn refused(&self, connection: &mut Connection, user: &User, id: &str, number: usize) -> f64 {
         let parameters = json!({"otpId": id, "otpCode": format!("U{number:08}")});
-        let request = self.stamped(user, "verify_otp", user.body("VERIFY_OTP", &parameters));
+        let request = self.stamped(&user.stamper, "verify_otp", user.body("VERIFY_OTP", &parameters));
         let begun = Instant::now();
         let (status, body) = connection.call(request).await.expect("the daemon answers");
         let time = begun.elapsed();

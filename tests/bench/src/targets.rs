@@ -25,6 +25,8 @@ pub struct Target {
 pub struct Targets {
     /// Base URL of the server: `http://127.0.0.1:PORT`.
     pub base_url: String,
+    /// Root user of the organization that the targets are in, or that is the parent of theirs.
+    pub root: Target,
     /// Targets, which the requests use in turn.
     pub targets: Vec<Target>,
 }
