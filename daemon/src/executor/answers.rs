@@ -181,7 +181,7 @@ impl Executor {
     }
 
     /// Returns whether an answer may be returned. It must be computed again if the data it relied on has
-    /// changed. An internal error of a current answer is logged, and an altered organization is not served
+    /// changed, or may have been read partly before and partly after a change. An internal error of a current answer is logged, and an altered organization is not served
     /// anymore.
     pub(super) fn is_current(
         &self,
@@ -192,7 +192,10 @@ impl Executor {
             self.shared.snapshots.evict_outdated(*id, *version);
             return Ok(false);
         }
-        if !self.confirm(dependencies)? {
+        if !self.confirm(dependencies)? || corrupt.is_some() && !self.are_newest(dependencies)? {
+            for (id, _) in dependencies {
+                self.shared.snapshots.evict(*id);
+            }
             return Ok(false);
         }
         log(corrupt);
@@ -202,24 +205,29 @@ impl Executor {
         Ok(true)
     }
 
-    /// Returns whether the organizations that an answer relied on still have the versions that it used. If
-    /// not, they are read from the store next time.
+    /// Returns whether the organizations that an answer relied on still have the versions that it used.
     fn confirm(&self, dependencies: &[(OrganizationId, u64)]) -> Result<bool, ApiError> {
         let registers: Vec<_> =
             dependencies.iter().map(|(id, version)| (layout::version(*id), *version)).collect();
-        let current = self.shared.barrier.store().confirm(&registers);
-        let current = current.map_err(|error| {
-            let corrupt = Corrupt::from(&error);
-            log(Some(&corrupt));
-            RequestError::from(corrupt).api_error()
-        })?;
-        if !current {
-            for (id, _) in dependencies {
-                self.shared.snapshots.evict(*id);
+        self.shared.barrier.store().confirm(&registers).map_err(|error| unreadable(Corrupt::from(&error)))
+    }
+
+    /// Returns whether the snapshots that an answer relied on are the newest ones. An older one may name records that
+    /// are deleted already.
+    fn are_newest(&self, dependencies: &[(OrganizationId, u64)]) -> Result<bool, ApiError> {
+        for (id, version) in dependencies {
+            if self.shared.version(*id).map_err(unreadable)? != *version {
+                return Ok(false);
             }
         }
-        Ok(current)
+        Ok(true)
     }
+}
+
+/// Logs why the store cannot be read, and returns the error for the client.
+fn unreadable(corrupt: Corrupt) -> ApiError {
+    log(Some(&corrupt));
+    RequestError::from(corrupt).api_error()
 }
 
 /// Returns the answer to a query that was not run.
@@ -233,4 +241,43 @@ fn not_run(why: NotRun) -> Computed {
         }
     };
     (attempt, Dependencies::new(), None)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::super::testing;
+    use super::*;
+    use crate::store::embedded::Embedded;
+    use crate::store::{Batch, Group};
+
+    const ID: OrganizationId = OrganizationId::from_bytes([7; 16]);
+
+    /// Reads a version, after which a change commits if it is this one, and a record is missing.
+    fn read(executor: &Executor, torn_at: Option<u64>) -> Result<u64, ApiError> {
+        executor.read(&Cancellation::default(), |world| {
+            let version = world.version(ID)?;
+            if torn_at.is_none_or(|torn| version < torn) {
+                let set = vec![(layout::version(ID), version.saturating_add(u64::from(torn_at.is_some())))];
+                executor
+                    .shared
+                    .barrier
+                    .store()
+                    .commit(&Group::of(Batch { set, ..Batch::default() }))
+                    .unwrap();
+                return Err(Corrupt::Record("record").into());
+            }
+            Ok(version)
+        })
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_was_read_around_a_change_is_computed_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Arc::new(Embedded::open(&folder.path().join("store"), 0).unwrap());
+        let executor = Executor::start(testing::shared(folder.path(), store).0);
+        assert_eq!(read(&executor, Some(3)), Ok(3));
+        let damaged = read(&executor, None).unwrap_err();
+        assert_eq!(damaged.code, Code::Internal);
+    }
 }

@@ -390,9 +390,9 @@ impl Submission<'_> {
         Ok(())
     }
 
-    /// Records a denied attempt, or a failed one of the authentication proxy. The newest such attempts of a credential keep their activities. Of older
-    /// ones only the denial is kept, as long as their bodies could be sent again, so that none of them is
-    /// ever executed.
+    /// Records a denied attempt, or a failed one of the authentication proxy. The newest such attempts of a credential
+    /// keep their activities. Of older ones only the denial is kept, as long as their bodies could be sent again, so
+    /// that none of them is ever executed.
     fn keep_denial(
         &self,
         activity: &ActivityRecord,
