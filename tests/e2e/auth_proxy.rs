@@ -92,7 +92,8 @@ impl Proxy {
         let root = self.root();
         let enabled = root.result("ACTIVITY_TYPE_ENABLE_AUTH_PROXY", &json!({})).await;
         let user = enabled["userId"].as_str().expect("an id").to_owned();
-        let kinds = "['INIT_OTP', 'VERIFY_OTP', 'OTP_LOGIN', 'OAUTH_LOGIN', 'CREATE_SUB_ORGANIZATION']";
+        let kinds = "['INIT_OTP', 'VERIFY_OTP', 'OTP_LOGIN', 'OAUTH_LOGIN', 'OAUTH2_AUTHENTICATE', \
+            'CREATE_SUB_ORGANIZATION']";
         let policy = json!({"policyName": format!("auth proxy {user}"), "effect": "EFFECT_ALLOW", "notes": "",
             "condition": format!("activity.kind in {kinds}"),
             "consensus": format!("approvers.any(user, user.id == '{user}')")});

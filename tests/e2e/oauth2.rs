@@ -3,22 +3,25 @@
 
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED, UnparsedPublicKey};
 use base64ct::{Base64UrlUnpadded, Encoding};
+use hyper::Method;
 use quorate_tests::caller::Caller;
 use quorate_tests::installation::{Installation, RunningDaemon};
 use quorate_tests::keys::Key;
+use quorate_tests::mailbox::Mailbox;
 use quorate_tests::oauth2_provider::{APPLICATIONS, Application, Oauth2Provider};
 use quorate_tests::receiver::{Answer, Receiver};
 use quorate_tests::sign_in;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::auth_proxy::{ORIGIN, Proxy};
 use crate::canaries::files;
 use crate::third_party;
 
 const AUTHENTICATE: &str = "ACTIVITY_TYPE_OAUTH2_AUTHENTICATE";
 const PATH: &str = "/public/v1/submit/oauth2_authenticate";
 const ISSUER: &str = "https://keys.example.org";
-const VERIFIER: &str = "canary-verifier-of-at-least-43-characters-0123456789";
+pub(crate) const VERIFIER: &str = "canary-verifier-of-at-least-43-characters-0123456789";
 
 /// A daemon that is configured for OAuth 2.0.
 struct Service {
@@ -37,21 +40,21 @@ impl Service {
         let root = served.caller(&organization, key);
         Self { served, root, installation }
     }
+}
 
-    /// Returns the encryption half of the quorum keys.
-    async fn encryption_key(&self) -> String {
-        let keys = self.served.get("/public/v1/discovery/quorum-key").await.success();
-        keys["quorumPublicKeys"].as_str().expect("two keys")[..130].to_owned()
-    }
+/// Returns the encryption half of the quorum keys.
+pub(crate) async fn encryption_key(root: &Caller) -> String {
+    let keys = root.call(Method::GET, "/public/v1/discovery/quorum-key", &[], b"").await.success();
+    keys["quorumPublicKeys"].as_str().expect("two keys")[..130].to_owned()
+}
 
-    /// Stores the credential of an application, and returns its id.
-    async fn credential(&self, provider: &Oauth2Provider, application: Application) -> Value {
-        let (name, client, secret) = application;
-        let envelope = provider.envelope(secret, &self.encryption_key().await).await;
-        let parameters = json!({"provider": name, "clientId": client, "encryptedClientSecret": envelope});
-        let created = self.root.result("ACTIVITY_TYPE_CREATE_OAUTH2_CREDENTIAL", &parameters).await;
-        created["oauth2CredentialId"].clone()
-    }
+/// Stores the credential of an application, and returns its id.
+pub(crate) async fn credential(root: &Caller, provider: &Oauth2Provider, application: Application) -> Value {
+    let (name, client, secret) = application;
+    let envelope = provider.envelope(secret, &encryption_key(root).await).await;
+    let parameters = json!({"provider": name, "clientId": client, "encryptedClientSecret": envelope});
+    let created = root.result("ACTIVITY_TYPE_CREATE_OAUTH2_CREDENTIAL", &parameters).await;
+    created["oauth2CredentialId"].clone()
 }
 
 fn configure(installation: &Installation, keys: &str) {
@@ -62,7 +65,7 @@ fn configure(installation: &Installation, keys: &str) {
 }
 
 /// Returns the parameters that exchange a code, for a session of this key.
-fn parameters(credential: &Value, (code, redirect): &(String, String), session: &Key) -> Value {
+pub(crate) fn parameters(credential: &Value, (code, redirect): &(String, String), session: &Key) -> Value {
     let nonce = const_hex::encode(Sha256::digest(session.public_key()));
     json!({"oauth2CredentialId": credential, "authCode": code, "redirectUri": redirect, "codeVerifier": VERIFIER,
         "nonce": nonce})
@@ -96,7 +99,7 @@ async fn users_of_each_provider_sign_up_and_sign_in() {
     let mut secrets = vec![VERIFIER.to_owned()];
     for application in APPLICATIONS {
         let (name, client, secret) = application;
-        let credential = service.credential(&provider, application).await;
+        let credential = credential(&service.root, &provider, application).await;
         let session = Key::named(&format!("session of {name}"));
         let code = provider.code(client, VERIFIER, "1270562298").await;
         let target = sign_in::target_key();
@@ -146,6 +149,65 @@ async fn users_of_each_provider_sign_up_and_sign_in() {
     }
 }
 
+/// Returns the keys of a proxy for users of the providers, and of the daemon that serves it.
+pub(crate) fn proxy_keys(provider: &Oauth2Provider) -> String {
+    format!(
+        "allowed_origins = [\"{ORIGIN}\"]\nmethods = [\"x\", \"discord\"]\nrequests_per_address = 1000\n\
+         x_client_id = \"x-client\"\n[oauth2]\nenabled = true\nissuer = \"{ISSUER}\"\n{}",
+        provider.configuration()
+    )
+}
+
+#[tokio::test]
+async fn users_of_each_provider_sign_up_and_sign_in_through_the_proxy() {
+    third_party::install("npm");
+    let (provider, mailbox) = (Oauth2Provider::start(), Mailbox::start(0));
+    let proxy = Proxy::start(&proxy_keys(&provider), &mailbox).await;
+    proxy.enable().await;
+    let root = proxy.root();
+    for application in APPLICATIONS {
+        let (name, client, _) = application;
+        let stored = credential(&root, &provider, application).await;
+        // Returns the body that exchanges a new code, for a session of this key.
+        let exchange = async |key: &Key| {
+            let code = provider.code(client, VERIFIER, "1270562298").await;
+            let mut body = parameters(&stored, &code, key);
+            (body["provider"], body["clientId"]) = (json!(name), json!(client));
+            body
+        };
+        let first = Key::named(&format!("first session of {name}"));
+        let body = exchange(&first).await;
+        let token = proxy.post("oauth2_authenticate", &body).await.success()["oidcToken"].clone();
+        let again = proxy.post("oauth2_authenticate", &body).await.expect_error(400, 3, "");
+        assert!(again.contains("was used before"), "{again}");
+        let lookup = json!({"filterType": "OIDC_TOKEN", "filterValue": token});
+        assert_eq!(proxy.post("account", &lookup).await.success(), json!({}));
+        let sign_up = json!({"userName": "ann", "apiKeys": [], "authenticators": [],
+            "oauthProviders": [{"providerName": name, "oidcToken": token}]});
+        let created = proxy.post("signup_v2", &sign_up).await.success();
+        let found = proxy.post("account", &lookup).await.success();
+        assert_eq!(found, json!({"organizationId": created["organizationId"]}));
+        // The token of the sign-up opens the first session, and another one opens the second.
+        let second = Key::named(&format!("second session of {name}"));
+        let body = exchange(&second).await;
+        let other = proxy.post("oauth2_authenticate", &body).await.success()["oidcToken"].clone();
+        for (key, token) in [(&first, &token), (&second, &other)] {
+            let login = json!({"oidcToken": token, "publicKey": key.public_key()});
+            assert!(proxy.post("oauth_login", &login).await.success()["session"].is_string());
+            let organization = created["organizationId"].as_str().expect("an id");
+            let ann = Caller::new(proxy.http.clone(), organization, key.clone());
+            assert_eq!(ann.fetch("whoami", json!({})).await["userId"], created["userId"]);
+            let wallet = json!({"walletName": key.public_key(), "accounts": []});
+            ann.completed("ACTIVITY_TYPE_CREATE_WALLET", &wallet).await;
+        }
+        let stolen = json!({"oidcToken": token, "publicKey": Key::named("thief").public_key()});
+        proxy.post("oauth_login", &stolen).await.expect_error(400, 3, "INVALID_OIDC_TOKEN");
+        let mut unknown = exchange(&first).await;
+        unknown["clientId"] = json!("another client");
+        proxy.post("oauth2_authenticate", &unknown).await.expect_error(404, 5, "OAUTH2_CREDENTIAL_NOT_FOUND");
+    }
+}
+
 #[tokio::test]
 async fn codes_are_valid_once_for_their_verifier_and_their_application() {
     third_party::install("npm");
@@ -153,7 +215,7 @@ async fn codes_are_valid_once_for_their_verifier_and_their_application() {
     let service = Service::start(&provider.configuration()).await;
     let root = &service.root;
     let [x, discord] = APPLICATIONS;
-    let credential = service.credential(&provider, x).await;
+    let credential = credential(&service.root, &provider, x).await;
     let session = Key::named("session");
     let rejected = "OAuth 2.0 authentication failed: the provider rejected the authorization code";
     let code = || provider.code(x.1, VERIFIER, "42");
@@ -192,7 +254,7 @@ async fn codes_are_valid_once_for_their_verifier_and_their_application() {
     }
 
     // The client secret must be that of the application.
-    let envelope = provider.envelope("another secret", &service.encryption_key().await).await;
+    let envelope = provider.envelope("another secret", &encryption_key(root).await).await;
     let update = json!({"oauth2CredentialId": credential, "provider": x.0, "clientId": x.1,
         "encryptedClientSecret": envelope});
     root.completed("ACTIVITY_TYPE_UPDATE_OAUTH2_CREDENTIAL", &update).await;
@@ -211,7 +273,7 @@ async fn an_exchange_that_a_kill_interrupts_is_not_repeated() {
         silent.url("/token")
     );
     let mut service = Service::start(&keys).await;
-    let credential = service.credential(&provider, APPLICATIONS[0]).await;
+    let credential = credential(&service.root, &provider, APPLICATIONS[0]).await;
     let code = ("a-code".to_owned(), "https://app.example/callback".to_owned());
     let body = service.root.proposal(AUTHENTICATE, &parameters(&credential, &code, &Key::named("session")));
     let request = tokio::spawn({

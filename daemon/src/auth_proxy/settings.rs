@@ -9,6 +9,7 @@ use serde::Deserialize;
 use url::Url;
 
 use crate::issuers::OidcSettings;
+use crate::oauth2::Oauth2Settings;
 
 /// Issuer of the ID tokens of Google.
 const GOOGLE: &str = "https://accounts.google.com";
@@ -44,7 +45,8 @@ pub struct Settings {
     pub requests_per_contact: u32,
     /// Whether a lookup by a contact needs a token that proves it.
     pub needs_token_for_contacts: bool,
-    /// Issuers whose ID tokens clients may use: those in `[oidc]`, or those of the configured providers if it lists none.
+    /// Issuers whose ID tokens clients may use: those in `[oidc]`, or those of the configured providers if it lists none;
+    /// and the daemon itself, if it issues them for one of these providers.
     pub issuers: Vec<String>,
     /// Issuers whose ID tokens prove a verified email address, as the claim `iss` states them.
     pub email_issuers: Vec<String>,
@@ -80,6 +82,15 @@ impl Settings {
     #[must_use]
     pub fn within(self, oidc: &OidcSettings) -> Self {
         if oidc.issuers.is_empty() { self } else { Self { issuers: oidc.issuers.clone(), ..self } }
+    }
+
+    /// Returns the same settings, which also accept the ID tokens that the daemon issues for users of the providers
+    /// that issue none.
+    #[must_use]
+    pub fn with_own_issuer(mut self, oauth2: Option<&Oauth2Settings>) -> Self {
+        let is_used = [Method::X, Method::Discord].iter().any(|method| self.methods.contains(method));
+        self.issuers.extend(oauth2.filter(|_| is_used).map(|settings| settings.issuer.clone()));
+        self
     }
 
     /// Returns whether clients may sign in with an OAuth provider.

@@ -114,7 +114,7 @@ impl Config {
         let key = document.required_section("key", key::read);
         let webhook = document.section("webhook", webhook::read);
         let oidc = document.section("oidc", oidc::read).unwrap_or_default();
-        let oauth2 = document.section("oauth2", oauth2::read);
+        let oauth2 = document.section("oauth2", oauth2::read).flatten();
         let mail = document.section("mail", mail::read);
         let sms = document.section("sms", sms::read);
         let pages = document.section("pages", pages::read);
@@ -131,9 +131,11 @@ impl Config {
                 store,
                 key,
                 webhook: webhook.unwrap_or_default(),
-                auth_proxy: auth_proxy.flatten().map(|settings| settings.within(&oidc)),
+                auth_proxy: auth_proxy
+                    .flatten()
+                    .map(|settings| settings.within(&oidc).with_own_issuer(oauth2.as_ref())),
                 oidc,
-                oauth2: oauth2.flatten(),
+                oauth2,
                 mail: mail.flatten(),
                 sms: sms.flatten(),
                 pages: pages.flatten(),

@@ -421,3 +421,21 @@ fn oauth2_needs_an_issuer_and_endpoints_that_may_be_reached() {
         assert_eq!(oauth2(bad).len(), 1, "{bad}");
     }
 }
+
+#[test]
+fn the_proxy_accepts_own_id_tokens_if_a_method_needs_them() {
+    let on = "[oauth2]\nenabled = true\nissuer = \"https://keys.example.org\"";
+    let listed = "[oidc]\nissuers = [\"https://issuer.example\"]";
+    let issuers = |methods: &str, more: &str| {
+        let organization = "organization = \"00000000-0000-4000-8000-000000000001\"";
+        let text = format!("{MINIMAL}{more}\n[auth_proxy]\n{organization}\nmethods = [{methods}]\n");
+        Config::check(&text, Path::new("")).unwrap().auth_proxy.unwrap().issuers
+    };
+    for method in ["\"x\"", "\"discord\""] {
+        assert_eq!(issuers(method, on), ["https://keys.example.org"]);
+        assert_eq!(issuers(method, ""), [""; 0]);
+        let both = issuers(method, &format!("{on}\n{listed}"));
+        assert_eq!(both, ["https://issuer.example", "https://keys.example.org"]);
+    }
+    assert_eq!(issuers("\"email\", \"passkey\"", on), [""; 0]);
+}
