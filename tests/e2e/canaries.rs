@@ -1,6 +1,7 @@
 //! Each flow with a code, a token or a key: none of these secrets is in an activity, a vote, the log, a webhook, an event
 //! of a message, a metric, the console, or a file of the daemon.
 
+use std::fmt::Display;
 use std::fs;
 use std::path::Path;
 
@@ -13,6 +14,7 @@ use quorate_tests::sign_in;
 use serde_json::{Value, json};
 
 mod identities;
+mod oauth2;
 mod proxy;
 
 const EMAIL: &str = "ann@example.org";
@@ -142,6 +144,14 @@ async fn secrets_of_sign_in_appear_nowhere() {
     let shown = shown.concat();
     daemon.kill();
     assert_absent(&secrets, &shown, &files(daemon.data()));
+}
+
+/// Asserts that the memory of a daemon is not written to a core file.
+fn assert_writes_no_core_file(process_id: impl Display) {
+    let limits = fs::read_to_string(format!("/proc/{process_id}/limits")).expect("the daemon runs");
+    let core = limits.lines().find(|line| line.starts_with("Max core file size")).expect("a limit");
+    let core: Vec<&str> = core.split_whitespace().rev().take(3).collect();
+    assert_eq!(core, ["bytes", "0", "0"]);
 }
 
 /// Asserts that secrets are neither shown nor stored.

@@ -144,6 +144,11 @@ impl RunningDaemon {
         Caller::new(self.listener.clone(), organization, key)
     }
 
+    /// Returns the process id of the daemon.
+    pub fn process_id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Returns the answer to a GET request over the socket.
     pub async fn get(&self, path: &str) -> Reply {
         let mut connection = self.listener.connect().await.expect("the daemon accepts connections");

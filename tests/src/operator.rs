@@ -48,18 +48,28 @@ impl Ended {
     }
 }
 
-/// A user of the console of a DEV daemon.
+/// A user of the console, usually of a DEV daemon.
 pub struct Operator {
     home: TempDir,
+    /// Credentials file of a DEV daemon, and the user in it.
     credentials: PathBuf,
     user: String,
+    /// Socket and organization of another daemon, which this operator only reads.
+    reads: Option<[String; 2]>,
 }
 
 impl Operator {
     /// Creates an operator that acts as a root user.
     pub fn root(daemon: &Daemon, index: usize) -> Self {
         let user = daemon.credentials().root_users[index].user_name.clone();
-        Self { home: home(), credentials: daemon.credentials_file(), user }
+        Self { home: home(), credentials: daemon.credentials_file(), user, reads: None }
+    }
+
+    /// Creates an operator without a key, who reads an organization of the daemon that listens on a socket.
+    pub fn reading(socket: &Path, organization: &str) -> Self {
+        let socket = socket.to_str().expect("a path in UTF-8").to_owned();
+        let reads = Some([socket, organization.to_owned()]);
+        Self { home: home(), credentials: PathBuf::new(), user: String::new(), reads }
     }
 
     /// Creates an operator that acts in an organization as the user in `person`, an object with `userId`,
@@ -74,7 +84,7 @@ impl Operator {
         let path = home.path().join("credentials.json");
         write_secret(&path, credentials.to_string().as_bytes());
         let user = person["userName"].as_str().expect("a name").to_owned();
-        Self { home, credentials: path, user }
+        Self { home, credentials: path, user, reads: None }
     }
 
     /// Returns the same user with another socket.
@@ -86,7 +96,7 @@ impl Operator {
         credentials["socket"] = socket.to_str().expect("a path in UTF-8").into();
         let path = home.path().join("credentials.json");
         write_secret(&path, credentials.to_string().as_bytes());
-        Self { home, credentials: path, user: self.user.clone() }
+        Self { home, credentials: path, user: self.user.clone(), reads: None }
     }
 
     /// Returns the home folder.
@@ -96,6 +106,9 @@ impl Operator {
 
     /// Returns the arguments that identify the user, for a program started elsewhere.
     pub fn identity(&self) -> Vec<String> {
+        if let Some([socket, organization]) = &self.reads {
+            return ["--socket", socket, "--organization", organization].map(str::to_owned).to_vec();
+        }
         let credentials = self.credentials.to_str().expect("a path in UTF-8").to_owned();
         vec!["--credentials".to_owned(), credentials, "--user".to_owned(), self.user.clone()]
     }

@@ -15,7 +15,7 @@ use quorate_tests::sign_in;
 use serde_json::{Value, json};
 use turnkey_enclave_encrypt::AuthenticationClient;
 
-use super::{EMAIL, PHONE, assert_absent, files, prepare, secret};
+use super::{EMAIL, PHONE, assert_absent, assert_writes_no_core_file, files, prepare, secret};
 use crate::screen::Screen;
 
 const BY_TOKEN: &str = "STAMP_ATTESTED_SCHEME_P256_VERIFICATION_TOKEN";
@@ -253,12 +253,7 @@ async fn secrets_of_identities_and_sessions_appear_nowhere() {
     let newest = newest.as_str().expect("an id").to_owned();
     receiver.until("a webhook", |all| all.iter().any(|one| one.body.to_string().contains(&newest))).await;
     let shown = shown(&daemon, &child, &receiver).await;
-    // The daemon writes no core file.
-    let limits = format!("/proc/{}/limits", daemon.process_id().as_raw_nonzero());
-    let limits = std::fs::read_to_string(limits).expect("the daemon runs");
-    let core = limits.lines().find(|line| line.starts_with("Max core file size")).expect("a limit");
-    let core: Vec<&str> = core.split_whitespace().rev().take(3).collect();
-    assert_eq!(core, ["bytes", "0", "0"]);
+    assert_writes_no_core_file(daemon.process_id().as_raw_nonzero());
     // A backup is a copy of the files. They are read before and after the users are deleted.
     assert_absent(&secrets, &shown, &files(daemon.data()));
     let deleted = json!({"userIds": [ann, prover]});
