@@ -180,6 +180,12 @@ async fn clients_sign_up_and_sign_in_through_the_proxy() {
     mine["verificationToken"] = token.clone();
     let created = proxy.post("signup", &mine).await.success();
     assert_eq!(proxy.post("account", &lookup).await.success()["organizationId"], created["organizationId"]);
+    // Without a token, the answer for a known address is that for an unknown one.
+    let hidden = async |contact: &str| {
+        let reply = proxy.post("account", &json!({"filterType": "EMAIL", "filterValue": contact})).await;
+        (reply.status, reply.body)
+    };
+    assert_eq!(hidden(CONTACT).await, hidden("bob@example.org").await);
     let other = json!({"filterType": "EMAIL", "filterValue": "bob@example.org", "verificationToken": token});
     proxy.post("account", &other).await.expect_error(400, 3, "");
     let session = Key::named("session");

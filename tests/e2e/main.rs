@@ -14,6 +14,7 @@ mod addresses;
 mod anonymous_clients;
 mod auth_proxy;
 mod auth_proxy_attacks;
+mod auth_proxy_bodies;
 mod bad_input;
 mod book;
 mod canaries;

@@ -2,15 +2,102 @@
 //! with passkeys, other wallets, codes and OAuth providers. Their requests use TLS and follow the CORS protocol.
 
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use quorate_tests::installation::Installation;
 use quorate_tests::mailbox::Mailbox;
+use quorate_tests::oauth2_provider::{APPLICATIONS, Oauth2Provider};
+use quorate_tests::sms_gateway::{PASSWORD, SmsGateway};
 use serde_json::{Value, json};
 
-use crate::auth_proxy::Proxy;
+use crate::auth_proxy::{ORIGIN, Proxy};
+use crate::oauth2::{self, VERIFIER};
 use crate::third_party;
 
-const NODE: &[&str] = &["node", "--import", "./newest/resolve.mjs", "newest/core.mjs"];
+const NODE: [&str; 3] = ["node", "--import", "./newest/resolve.mjs"];
+
+/// Runs a program of the package with the daemon of a proxy that uses TLS, and returns the observations.
+async fn observe(proxy: &Proxy, program: &str, arguments: &[&Path]) -> Value {
+    let credentials = proxy.credentials_file().await;
+    let trust = format!("NODE_EXTRA_CA_CERTS={}", proxy.certificate().display());
+    let command = [&["env", trust.as_str()], &NODE[..], &[program]].concat();
+    third_party::observe("npm/newest", &command, &[&[credentials.as_path()], arguments].concat())
+}
+
+/// Stores the codes of this many SMS where the program expects them, as the mail server does.
+async fn forward(gateway: SmsGateway, folder: PathBuf, count: usize) {
+    let is_code = |word: &&str| {
+        word.len() == 9 && word.chars().all(|one| one.is_ascii_digit() || one.is_ascii_uppercase())
+    };
+    for number in 1..=count {
+        let received = gateway.until(number).await;
+        let words = received[number - 1].text.split(|letter: char| !letter.is_ascii_alphanumeric());
+        let code = words.filter(is_code).next_back().unwrap_or_else(|| panic!("no code in {received:?}"));
+        let (draft, message) = (folder.join("draft"), folder.join(format!("{number}.json")));
+        std::fs::write(&draft, json!({"text": format!("    {code}\n")}).to_string()).expect("a file");
+        std::fs::rename(draft, message).expect("the file can be renamed");
+    }
+}
+
+#[tokio::test]
+async fn the_newest_core_package_signs_in_with_x_and_discord() {
+    third_party::install("npm");
+    let (provider, mailbox) = (Oauth2Provider::start(), Mailbox::start(0));
+    let keys = oauth2::proxy_keys(&provider).replace(ORIGIN, "https://app.example");
+    let proxy = Proxy::start_secured(&keys, &mailbox).await;
+    proxy.enable().await;
+    let mut logins = Vec::new();
+    for application in APPLICATIONS {
+        oauth2::credential(&proxy.root(), &provider, application).await;
+        let (name, client, _) = application;
+        for _ in 0..2 {
+            let (code, redirect) = provider.code(client, VERIFIER, "1270562298").await;
+            logins.push(
+                json!({"provider": name, "clientId": client, "authCode": code, "redirectUri": redirect,
+                "codeVerifier": VERIFIER}),
+            );
+        }
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("logins.json");
+    std::fs::write(&path, json!(logins).to_string()).expect("a file");
+    let seen = observe(&proxy, "newest/core_oauth2.mjs", &[&path]).await;
+    let signed_in = signed_in("ann");
+    let actions = ["SIGNUP", "LOGIN", "SIGNUP", "LOGIN"].map(|action| json!([action, signed_in]));
+    assert_eq!(seen, json!({"actions": actions, "same": [true, false, true]}));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_newest_core_package_signs_in_by_sms() {
+    let Some(mut gateway) = SmsGateway::start(100).await else { return };
+    third_party::install("npm/newest");
+    gateway.connect_centre().await;
+    let (mailbox, secrets) = (Mailbox::start(0), Installation::new("file = \"root.key\""));
+    secrets.write_secret("sms.secret", PASSWORD);
+    let keys = format!(
+        "allowed_origins = [\"https://app.example\"]\nmethods = [\"sms\"]\nrequests_per_address = 1000\n{}",
+        gateway.section(&secrets.path("sms.secret"))
+    );
+    let proxy = Proxy::start_secured(&keys, &mailbox).await;
+    proxy.enable().await;
+    let feature = json!({"name": "FEATURE_NAME_SMS_AUTH"});
+    proxy.root().completed("ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE", &feature).await;
+    let messages = tempfile::tempdir().expect("a folder");
+    let task = tokio::spawn(forward(gateway, messages.path().to_owned(), 2));
+    let seen = observe(&proxy, "newest/core_phone.mjs", &[messages.path()]).await;
+    task.await.expect("two SMS were sent");
+    let expected = json!({
+        "pinned": pinned(),
+        "signedUp": signed_in("sam"),
+        "found": true,
+        "hidden": error(7, "a lookup by a contact needs a token that proves it"),
+        "again": error(3, "Invalid OTP code"),
+        "user": "+491701234567",
+        "loggedIn": signed_in("sam"),
+        "same": true,
+    });
+    assert_eq!(seen, expected);
+}
 
 #[tokio::test]
 async fn the_newest_core_package_signs_in_through_the_proxy() {
@@ -27,11 +114,8 @@ async fn the_newest_core_package_signs_in_through_the_proxy() {
     );
     let proxy = Proxy::start_secured(&keys, &mailbox).await;
     proxy.enable().await;
-    let (credentials, port) = (proxy.credentials_file().await, port.to_string());
-    let trust = format!("NODE_EXTRA_CA_CERTS={}", proxy.certificate().display());
-    let program = [&["env", trust.as_str()], NODE].concat();
-    let arguments = [credentials.as_path(), mailbox.folder(), Path::new(&port)];
-    let seen = third_party::observe("npm/newest", &program, &arguments);
+    let port = port.to_string();
+    let seen = observe(&proxy, "newest/core.mjs", &[mailbox.folder(), Path::new(&port)]).await;
     let expected = json!({
         "config": {"enabledProviders": ["email", "passkey", "wallet", "google", "apple"],
             "organizationId": proxy.organization, "sessionExpirationSeconds": "3600", "otpAlphanumeric": true,
@@ -79,6 +163,8 @@ fn passkeys() -> Value {
         "signedUp": signed_in("pat"),
         "loggedIn": signed_in("pat"),
         "same": true,
+        "listed": true,
+        "ended": true,
         "signedOut": ["NO_SESSION_FOUND", "No active session found. Please log in first."],
     })
 }
@@ -92,14 +178,18 @@ fn wallet(chain: &str) -> Value {
     })
 }
 
+/// What `verifyOtp` and `completeOtp` report: the package pins the key of the hosted service, and has no setting for it.
+fn pinned() -> Value {
+    let pinned =
+        json!(["VERIFY_OTP_ERROR", "expected signer key <key> does not match signer key from bundle: <key>"]);
+    json!([pinned, pinned])
+}
+
 fn codes() -> Value {
-    // The package pins the key of the hosted service, and has no setting for it.
-    let pinned = "expected signer key <key> does not match signer key from bundle: <key>";
-    let pinned = json!(["VERIFY_OTP_ERROR", pinned]);
     let limited = "Max number of OTPs have been initiated please wait and try again: a contact, or a \
                    `userIdentifier`, gets 3 codes within 3 minutes, and has at most 3 valid ones";
     json!({
-        "pinned": [pinned, pinned],
+        "pinned": pinned(),
         "wrong": error(3, "Invalid OTP code"),
         "signedUp": signed_in("coda"),
         "found": true,

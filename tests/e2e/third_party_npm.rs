@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use quorate_tests::book;
 use quorate_tests::daemon::Options;
 use quorate_tests::mailbox::Mailbox;
 use quorate_tests::receiver::Receiver;
@@ -89,7 +90,47 @@ async fn call_every_operation((name, node): (&str, &[&str])) -> Option<Value> {
     assert!(reached.len() >= 80, "sdk-server has methods for the offered operations: {reached:#?}");
     let rest: BTreeSet<_> = offered.difference(&reached).cloned().collect();
     all_called(&coverage["http"], &rest);
+    let called: BTreeSet<String> =
+        serde_json::from_value(coverage["sdk-server"]["called"].clone()).expect("methods");
+    let (_, documented) = documented_methods();
+    assert_eq!(documented.difference(&called).collect::<Vec<_>>(), [""; 0], "are documented and not called");
     deleted
+}
+
+/// Returns the methods that the book names for the flows of sign-in: those of `@turnkey/core`, and those of the other
+/// clients. Each flow has at least one.
+fn documented_methods() -> (BTreeSet<String>, BTreeSet<String>) {
+    let page = std::fs::read_to_string(book::root().join("docs/src/guides/sign-in.md")).expect("the page");
+    let rows = page.lines().skip_while(|line| !line.starts_with("| flow | activities | methods |")).skip(2);
+    let cells =
+        rows.take_while(|row| row.starts_with('|')).map(|row| row.split(" | ").nth(2).unwrap_or_default());
+    let (mut core, mut others) = (BTreeSet::new(), BTreeSet::new());
+    for cell in cells {
+        let names: Vec<&str> = cell.split('`').skip(1).step_by(2).collect();
+        assert!(!names.is_empty(), "a flow without a method: {cell}");
+        for name in names {
+            let (path, method) = name.rsplit_once('.').unwrap_or(("", name));
+            let methods = if path.starts_with("core") { &mut core } else { &mut others };
+            methods.insert(method.to_owned());
+        }
+    }
+    assert!(core.len() >= 5 && others.len() >= 13, "{core:?} {others:?}");
+    (core, others)
+}
+
+/// The other clients report at run time which methods were called, see `call_every_operation`.
+#[test]
+fn the_documented_methods_of_core_are_called() {
+    let programs = ["core.mjs", "core_oauth2.mjs", "core_phone.mjs"];
+    let read = |name: &&str| {
+        let path = quorate_tests::paths::clients().join("npm/newest").join(name);
+        std::fs::read_to_string(path).expect("a program")
+    };
+    let text: String = programs.iter().map(read).collect();
+    let (documented, _) = documented_methods();
+    for method in documented {
+        assert!(text.contains(&format!(".{method}(")), "{method} is documented and not called");
+    }
 }
 
 #[tokio::test]

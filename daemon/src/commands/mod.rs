@@ -45,6 +45,9 @@ pub enum Command {
     /// Remove the MFA policies of a user who lost a required authentication method
     RemoveMfaPolicies(remove_mfa_policies::RemoveArguments),
     /// Show the public keys with which clients verify that a bundle comes from this service
+    ///
+    /// While the daemon runs, it serves them at GET /public/v1/discovery/quorum-key, also on the local socket,
+    /// and `quorate status` shows `quorumPublicKey`.
     QuorumKey(quorum_key::QuorumKeyArguments),
     /// Check that every record of the store is complete and unchanged
     ///

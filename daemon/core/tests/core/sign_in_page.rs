@@ -24,8 +24,9 @@ fn lifetime(seconds: u64) -> String {
     }
 }
 
-/// A row: flow, activities, what the client gets, lifetime, limits, what it may do, how it ends.
-type Row = [String; 7];
+/// A row: flow, activities, methods of the clients, what the client gets, lifetime, limits, what it may do, how it ends.
+/// Methods of `@turnkey/core` have the prefix `core.`; tests of the clients call all of them.
+type Row = [String; 8];
 
 fn rows() -> Vec<Row> {
     let limits = Limits::default();
@@ -50,6 +51,7 @@ fn rows() -> Vec<Row> {
         [
             "one-time code",
             "`INIT_OTP`, `VERIFY_OTP`, `OTP_LOGIN`",
+            "`initOtp`, `verifyOtp`, `otpLogin`",
             "a verification token, then a session token",
             &format!("{code}; {token}; session {of_session}"),
             &format!("{of_code}; {expiring}"),
@@ -59,6 +61,7 @@ fn rows() -> Vec<Row> {
         [
             "one-time code, older",
             "`INIT_OTP_AUTH`, `OTP_AUTH`",
+            "`initOtpAuth`, `otpAuth`",
             "a key, encrypted to `targetPublicKey`",
             &format!("{code}; key {of_session}"),
             &format!("{of_code}; {expiring}"),
@@ -68,6 +71,7 @@ fn rows() -> Vec<Row> {
         [
             "ID token",
             "`OAUTH_LOGIN`",
+            "`oauthLogin`",
             "a session token",
             &format!("token as its issuer states; session {of_session}"),
             &expiring,
@@ -77,6 +81,7 @@ fn rows() -> Vec<Row> {
         [
             "account at X or Discord",
             "`OAUTH2_AUTHENTICATE`, then as with an ID token",
+            "`oauth2Authenticate`, `core.httpClient.proxyOAuth2Authenticate`",
             "an ID token of the daemon, then as with an ID token",
             &format!("ID token {}", lifetime(ID_TOKEN_SECONDS)),
             "a code of the provider is exchanged once",
@@ -86,6 +91,7 @@ fn rows() -> Vec<Row> {
         [
             "ID token, older",
             "`OAUTH`",
+            "`oauth`",
             "a key, encrypted to `targetPublicKey`",
             &format!("token as its issuer states; key {of_session}"),
             &expiring,
@@ -95,6 +101,7 @@ fn rows() -> Vec<Row> {
         [
             "code or ID token, without the application's user",
             "`STAMP_LOGIN` with `X-Stamp-Attested`",
+            "`core.loginWithOtp`, `core.completeOauth`",
             "a session token",
             &of_session,
             &format!("a verification token opens one session; {expiring}"),
@@ -104,6 +111,7 @@ fn rows() -> Vec<Row> {
         [
             "mail",
             "`EMAIL_AUTH`",
+            "`emailAuth`",
             "a key by mail, encrypted to `targetPublicKey`",
             &of_session,
             &mailed,
@@ -113,6 +121,7 @@ fn rows() -> Vec<Row> {
         [
             "recovery",
             "`INIT_USER_EMAIL_RECOVERY`, `RECOVER_USER`",
+            "`initUserEmailRecovery`, `recoverUser`",
             "a recovery key by mail, then a new passkey",
             &recovery,
             &mailed,
@@ -122,6 +131,7 @@ fn rows() -> Vec<Row> {
         [
             "login",
             "`STAMP_LOGIN`",
+            "`stampLogin`, `core.loginWithPasskey`, `core.loginWithWallet`",
             "a session token",
             &format!("{of_session}, and the profile"),
             &expiring,
@@ -131,6 +141,7 @@ fn rows() -> Vec<Row> {
         [
             "read-write session",
             "`CREATE_READ_WRITE_SESSION`",
+            "`createReadWriteSession`",
             "a key, encrypted to `targetPublicKey`",
             &of_session,
             &expiring,
@@ -140,6 +151,7 @@ fn rows() -> Vec<Row> {
         [
             "read-only session",
             "`CREATE_READ_ONLY_SESSION`",
+            "`createReadOnlySession`",
             "a token for `X-Session`",
             &lifetime(READ_ONLY_SESSION_MILLIS / 1000),
             &read_only,
@@ -149,6 +161,7 @@ fn rows() -> Vec<Row> {
         [
             "API key",
             "`CREATE_API_KEYS`",
+            "`createApiKeys`",
             key,
             "none, or `expirationSeconds`",
             &format!("{} of a user without expiry", limits.long_lived_api_keys),
@@ -158,6 +171,7 @@ fn rows() -> Vec<Row> {
         [
             "passkey",
             "`CREATE_AUTHENTICATORS`",
+            "`createAuthenticators`",
             "-",
             "none",
             &format!("{} of a user", limits.authenticators),
@@ -170,8 +184,8 @@ fn rows() -> Vec<Row> {
 
 #[test]
 fn the_table_of_flows_is_current() {
-    let mut table = "\n| flow | activities | what the client gets | lifetime | limits | what it may do | how it is revoked |\n\
-        |---|---|---|---|---|---|---|\n"
+    let mut table = "\n| flow | activities | methods | what the client gets | lifetime | limits | what it may do | how it is revoked |\n\
+        |---|---|---|---|---|---|---|---|\n"
         .to_owned();
     for row in rows() {
         writeln!(table, "| {} |", row.join(" | ")).expect("a text can be written to");

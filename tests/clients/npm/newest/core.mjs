@@ -3,8 +3,7 @@
 //   node --import ./newest/resolve.mjs newest/core.mjs CREDENTIALS_FILE MAIL_FOLDER ISSUER_PORT
 
 import "./window.mjs";
-import { createRequire } from "node:module";
-import { encryptOtpCodeToBundle, verifySessionJwtSignature } from "@turnkey/crypto";
+import { encryptOtpCodeToBundle } from "@turnkey/crypto";
 import { sha256 } from "@noble/hashes/sha2";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils";
 import { startIssuer } from "../issuer.mjs";
@@ -14,53 +13,11 @@ import { credentials } from "../watch.mjs";
 // The issuer is no server of the page, so its own requests do not follow the CORS protocol.
 const issuer = await startIssuer(Number(process.argv[4]));
 const { ethereum, solana } = await import("./page.mjs");
-// The CommonJS build, since the other one needs the packages of WalletConnect, which are not installed.
-const library = createRequire(import.meta.url)("@turnkey/core");
-const { TurnkeyClient: Core, getClientSignatureMessageForLogin } = library;
+const { core, end, failure, isListed, library, proxy, signOut, signedOut, token } = await import("./kit.mjs");
+const { getClientSignatureMessageForLogin } = library;
 
-const { baseUrl, organizationId, quorumPublicKey } = credentials;
+const { quorumPublicKey } = credentials;
 const email = "OTP_TYPE_EMAIL";
-const core = new Core({
-  apiBaseUrl: baseUrl,
-  authProxyUrl: `${baseUrl}/auth`,
-  authProxyConfigId: organizationId,
-  organizationId,
-  passkeyConfig: { rpId: location.hostname },
-  walletConfig: { features: { auth: true }, chains: { ethereum: { native: true }, solana: { native: true } } },
-});
-await core.init();
-const proxy = core.httpClient;
-
-// Returns the code of an error, and its cause.
-async function failure(call) {
-  try {
-    return { unexpected: await call() };
-  } catch (error) {
-    const { message } = error.cause instanceof Error ? error.cause : error;
-    return [error.code, message.split(" (Details: ")[0].replace(/[0-9a-f]{130}/g, "<key>")];
-  }
-}
-
-// Returns whose session is active, as its token and a request that it stamps say, and ends it.
-async function signOut() {
-  const { token, userId, organizationId: home, publicKey } = await core.getSession();
-  const user = await core.fetchUser();
-  const seen = {
-    verified: await verifySessionJwtSignature(token, quorumPublicKey),
-    child: home !== organizationId && user.userId === userId && home,
-    name: user.userName,
-  };
-  await core.logout();
-  seen.ended = [(await core.getSession()) === undefined, (await failure(() => core.signWithApiKey({ message: "m", publicKey })))[0]];
-  return seen;
-}
-
-// Signs out, and returns the name of the user and whether all is as expected.
-async function signedOut(children) {
-  const { child, name, verified, ended } = await signOut();
-  children?.push(child);
-  return [name, Boolean(child), verified, ended[0], ended[1] !== undefined];
-}
 
 const seen = {};
 seen.config = await core.getProxyAuthConfig();
@@ -83,8 +40,14 @@ async function passkeys() {
   const seen = { signed, refreshed: [first !== second, typeof refreshed.session], proofs: signedUp.appProofs };
   seen.signedUp = await signedOut(children);
   await core.loginWithPasskey();
+  const { publicKey: third } = await core.getSession();
   seen.loggedIn = await signedOut(children);
   seen.same = children[0] === children[1];
+  // A logout only forgets the key.
+  await core.loginWithPasskey();
+  seen.listed = await isListed(third);
+  seen.ended = await end();
+  await core.logout();
   seen.signedOut = await failure(() => core.fetchUser());
   return seen;
 }
@@ -103,16 +66,6 @@ async function wallets(chain, { publicKey }) {
   const again = await failure(() => core.signUpWithWallet(params));
   const found = await proxy.proxyGetAccount({ filterType: "PUBLIC_KEY", filterValue: publicKey });
   return { actions, again, same: children.every((child) => child === found.organizationId) };
-}
-
-// Sends a code to a contact, and accepts it: the kit pins the key of the hosted service when it encrypts a code, which
-// @turnkey/crypto does not.
-async function token(contact) {
-  const { otpId, otpEncryptionTargetBundle } = await core.initOtp({ otpType: email, contact });
-  const publicKey = await core.createApiKeyPair();
-  const encryptedOtpBundle = await encryptOtpCodeToBundle((await nextMail()).secret, otpEncryptionTargetBundle, publicKey, quorumPublicKey);
-  const { verificationToken } = await proxy.proxyVerifyOtpV2({ otpId, encryptedOtpBundle });
-  return verificationToken;
 }
 
 async function codes() {

@@ -1,10 +1,14 @@
 //! The user of the authentication proxy, in whose name anonymous clients act.
 
+use std::sync::Arc;
+
 use quorate_common::api_error::{ApiError, Code};
-use quorate_common::ids::UserId;
+use quorate_common::ids::{OrganizationId, UserId};
 use quorate_common::stamp::Stamp;
 use quorate_core::auth_proxy;
 use quorate_core::authn::{Credentials, Header};
+use quorate_core::budget::{Budget, Cancellation};
+use quorate_core::limits::Limits;
 use serde_json::{Value, json};
 
 use super::attested::{BY_TOKEN, log_in, verification_token, verified};
@@ -18,15 +22,41 @@ fn enabled(fixture: &mut Fixture) -> UserId {
     enabled["result"]["enableAuthProxyResult"]["userId"].as_str().expect("an id").parse().expect("an id")
 }
 
-/// Submits an activity with the key that the daemon holds for the proxy.
+/// Stamps a body with the key that the daemon holds for the proxy.
+fn stamped(fixture: &Fixture, body: &[u8]) -> Credentials {
+    let stamper = auth_proxy::stamper(&fixture.memory, &fixture.memory.stored(fixture.id));
+    let stamper = stamper.expect("the store is sound").expect("the proxy is enabled");
+    let stamp: Stamp = stamper.stamp(body).expect("a stamp");
+    Credentials { stamp: Header::Once(stamp.header()), ..Credentials::default() }
+}
+
+/// Submits an activity as the proxy does.
 fn submit_by_proxy(fixture: &mut Fixture, name: &str, parameters: &Value) -> Result<Value, ApiError> {
     let activity_type = format!("ACTIVITY_TYPE_{name}");
     let body = fixture.body(fixture.id, &activity_type, parameters, NOW);
-    let stamper = auth_proxy::stamper(&fixture.memory, &fixture.memory.stored(fixture.id));
-    let stamper = stamper.expect("the store is sound").expect("the proxy is enabled");
-    let stamp: Stamp = stamper.stamp(&body).expect("a stamp");
-    let credentials = Credentials { stamp: Header::Once(stamp.header()), ..Credentials::default() };
+    let credentials = stamped(fixture, &body);
     fixture.memory.submit(&name.to_lowercase(), &credentials, &body, NOW)
+}
+
+/// Finds the oldest sub-organization with a verified contact, as the proxy does.
+fn account(fixture: &Fixture, filter: &str, contact: &str) -> Option<OrganizationId> {
+    let body = json!({"organizationId": fixture.id, "filterType": filter, "filterValue": contact,
+        "paginationOptions": {"limit": "100"}});
+    let body = body.to_string().into_bytes();
+    let answer = fixture.memory.query("list_verified_suborgs", &stamped(fixture, &body), &body, NOW);
+    let ids = answer.expect("the proxy may look up")["organizationIds"].clone();
+    let ids: Vec<OrganizationId> = serde_json::from_value(ids).expect("ids");
+    auth_proxy::oldest(&fixture.memory, &ids).expect("the store is readable")
+}
+
+/// Returns the number of rows that a request reads, and that it adds.
+fn work(fixture: &mut Fixture, run: impl FnOnce(&mut Fixture)) -> (usize, usize) {
+    let budget = Arc::new(Budget::of_query(&Limits::default(), Cancellation::default()));
+    fixture.memory.budget = Arc::clone(&budget);
+    let before = fixture.memory.all_rows().len();
+    run(fixture);
+    fixture.memory.budget = Arc::new(Budget::unmetered());
+    (budget.rows_taken(), fixture.memory.all_rows().len() - before)
 }
 
 #[test]
@@ -118,4 +148,37 @@ fn only_the_newest_failures_of_the_proxy_are_kept() {
         assert_eq!(error.message, "Invalid OTP code");
     }
     assert_eq!(kept(&fixture) - before, 100);
+}
+
+#[test]
+fn unknown_contacts_take_as_much_work_as_known_ones() {
+    let mut fixture = Fixture::new(1);
+    verified(&mut fixture);
+    let user = enabled(&mut fixture);
+    let codes = json!({"policyName": "codes", "effect": "EFFECT_ALLOW", "condition": "activity.kind == 'INIT_OTP'",
+        "consensus": format!("approvers.any(user, user.id == '{user}')"), "notes": ""});
+    fixture.execute("ACTIVITY_TYPE_CREATE_POLICY_V3", &codes);
+    // As long as the known address.
+    let unknown = "root9@house.example";
+    assert_eq!(unknown.len(), EMAIL.len());
+    let child = fixture.child.home;
+    let lookup = |fixture: &mut Fixture, contact: &str, expected: Option<OrganizationId>| {
+        work(fixture, |fixture| assert_eq!(account(fixture, "EMAIL", contact), expected))
+    };
+    let (of_known, of_unknown) =
+        (lookup(&mut fixture, EMAIL, Some(child)), lookup(&mut fixture, unknown, None));
+    assert_eq!(of_known, of_unknown, "a lookup");
+    assert!(of_known.0 > 0, "reads are counted");
+    // The first code to each address, and a further one.
+    for number in 1..=2 {
+        let code = |fixture: &mut Fixture, contact: &str| {
+            let init = json!({"otpType": "OTP_TYPE_EMAIL", "contact": contact, "otpLength": 9, "alphanumeric": true});
+            work(fixture, |fixture| {
+                drop(submit_by_proxy(fixture, "INIT_OTP", &init).expect("a code is sent"))
+            })
+        };
+        let (of_known, of_unknown) = (code(&mut fixture, EMAIL), code(&mut fixture, unknown));
+        assert_eq!(of_known, of_unknown, "code {number}");
+        assert!(of_known.0 > 0 && of_known.1 > 0, "{of_known:?}");
+    }
 }
