@@ -96,7 +96,7 @@ async fn the_bodies_of_the_book_are_accepted() {
     let verify = [("the id of the code", sent["otpId"].clone()), ("the encrypted code", json!(bundle))];
     let token = book.post("otp_verify_v2", &verify).await["verificationToken"].clone();
     let proof = ("the verification token", token.clone());
-    assert_eq!(book.post("account", &[proof.clone()]).await, json!({}));
+    assert_eq!(book.post("account", std::slice::from_ref(&proof)).await, json!({}));
     let id = sign_in::claims(token.as_str().expect("a token"))["id"].clone();
     let lists = json!({"email": CONTACT, "apiKeys": [], "authenticators": [], "oauthProviders": []});
     let statement = json!({"signupV2": lists, "tokenId": id, "type": "USAGE_TYPE_SIGNUP"});
@@ -104,7 +104,7 @@ async fn the_bodies_of_the_book_are_accepted() {
     values.push(proof.clone());
     let created = book.post("signup_v2", &values).await;
     assert!(created["wallet"]["addresses"][0].is_string() && created["appProofs"] == json!([]), "{created}");
-    let found = book.post("account", &[proof.clone()]).await;
+    let found = book.post("account", std::slice::from_ref(&proof)).await;
     assert_eq!(found, json!({"organizationId": created["organizationId"]}));
     let organization = ("the id of the sub-organization", created["organizationId"].clone());
     let session = ("the public key of the session", json!(holder.public_key()));

@@ -31,8 +31,8 @@ async fn forward(gateway: SmsGateway, folder: PathBuf, count: usize) {
     };
     for number in 1..=count {
         let received = gateway.until(number).await;
-        let words = received[number - 1].text.split(|letter: char| !letter.is_ascii_alphanumeric());
-        let code = words.filter(is_code).next_back().unwrap_or_else(|| panic!("no code in {received:?}"));
+        let mut words = received[number - 1].text.split(|letter: char| !letter.is_ascii_alphanumeric());
+        let code = words.rfind(is_code).unwrap_or_else(|| panic!("no code in {received:?}"));
         let (draft, message) = (folder.join("draft"), folder.join(format!("{number}.json")));
         std::fs::write(&draft, json!({"text": format!("    {code}\n")}).to_string()).expect("a file");
         std::fs::rename(draft, message).expect("the file can be renamed");

@@ -3,12 +3,12 @@
 
 use std::path::Path;
 
-use quorate_tests::caller::Caller;
+use quorate_tests::caller::{Caller, submit_path};
 use quorate_tests::installation::{Installation, RunningDaemon};
 use quorate_tests::keys::Key;
 use quorate_tests::oauth2_provider::{APPLICATIONS, Oauth2Provider};
 use quorate_tests::operator::Operator;
-use quorate_tests::receiver::{Answer, Receiver};
+use quorate_tests::receiver::{Answer, Delivery, Receiver};
 use quorate_tests::sign_in;
 use serde_json::{Value, json};
 
@@ -100,8 +100,35 @@ async fn at_discord(root: &Caller, provider: &Oauth2Provider, users: &Receiver) 
     let exchange = parameters(&application, &code, &Key::named("session of discord"));
     root.submit(AUTHENTICATE, &exchange).await.expect_error(400, 3, "");
     let requests = users.until("a request for the user", |all| !all.is_empty()).await;
-    let header = requests[0].headers["authorization"].to_str().expect("a text");
-    vec![secret.to_owned(), code.0, header.strip_prefix("Bearer ").expect("an access token").to_owned()]
+    vec![secret.to_owned(), code.0, access_token(&requests[0])]
+}
+
+/// Kills the daemon while Discord describes a user. Returns the secrets.
+async fn interrupted(
+    served: RunningDaemon,
+    root: &Caller,
+    provider: &Oauth2Provider,
+    users: &Receiver,
+    application: &Value,
+) -> Vec<String> {
+    users.answer(Answer::Never);
+    let before = users.deliveries().len();
+    let code = provider.code(APPLICATIONS[1].1, VERIFIER, "80351110224678912").await;
+    let body = root.proposal(AUTHENTICATE, &parameters(application, &code, &Key::named("interrupted")));
+    let request = tokio::spawn({
+        let root = root.clone();
+        async move { root.try_send(&submit_path(AUTHENTICATE), &body).await.map(|reply| reply.status).ok() }
+    });
+    let requests = users.until("a request for the user", |all| all.len() > before).await;
+    drop(served);
+    assert_eq!(request.await.expect("the task ends"), None, "no answer");
+    vec![code.0, access_token(&requests[before])]
+}
+
+/// Returns the access token with which the daemon requested the description of a user.
+fn access_token(request: &Delivery) -> String {
+    let header = request.headers["authorization"].to_str().expect("a text");
+    header.strip_prefix("Bearer ").expect("an access token").to_owned()
 }
 
 /// Returns what clients, operators and receivers of webhooks see.
@@ -160,8 +187,15 @@ async fn secrets_of_oauth2_appear_nowhere() {
     assert!(shown.matches("x-client").count() > 3, "the exchanges are shown");
     // A backup is a copy of the files. They are read before and after the credentials are deleted.
     assert_absent(&secrets, &shown, &files(&installation.path("data")));
-    let stored = root.fetch("list_oauth2_credentials", json!({})).await;
-    for one in stored["oauth2Credentials"].as_array().expect("credentials") {
+    let stored = root.fetch("list_oauth2_credentials", json!({})).await["oauth2Credentials"].clone();
+    let stored = stored.as_array().expect("credentials").clone();
+    let discord = stored.iter().find(|one| one["provider"] == APPLICATIONS[1].0).expect("a credential");
+    secrets.extend(interrupted(served, &root, &provider, &users, &discord["oauth2CredentialId"]).await);
+    assert_absent(&secrets, &log(&installation), &files(&installation.path("data")));
+
+    let served = installation.serve().await;
+    let root = served.caller(root.organization(), root.key().clone());
+    for one in stored {
         let id = json!({"oauth2CredentialId": one["oauth2CredentialId"]});
         root.completed("ACTIVITY_TYPE_DELETE_OAUTH2_CREDENTIAL", &id).await;
     }

@@ -163,7 +163,9 @@ fn unknown_contacts_take_as_much_work_as_known_ones() {
     assert_eq!(unknown.len(), EMAIL.len());
     let child = fixture.child.home;
     let lookup = |fixture: &mut Fixture, contact: &str, expected: Option<OrganizationId>| {
-        work(fixture, |fixture| assert_eq!(account(fixture, "EMAIL", contact), expected))
+        work(fixture, |fixture| {
+            assert_eq!(account(fixture, "EMAIL", contact), expected);
+        })
     };
     let (of_known, of_unknown) =
         (lookup(&mut fixture, EMAIL, Some(child)), lookup(&mut fixture, unknown, None));
@@ -174,7 +176,7 @@ fn unknown_contacts_take_as_much_work_as_known_ones() {
         let code = |fixture: &mut Fixture, contact: &str| {
             let init = json!({"otpType": "OTP_TYPE_EMAIL", "contact": contact, "otpLength": 9, "alphanumeric": true});
             work(fixture, |fixture| {
-                drop(submit_by_proxy(fixture, "INIT_OTP", &init).expect("a code is sent"))
+                drop(submit_by_proxy(fixture, "INIT_OTP", &init).expect("a code is sent"));
             })
         };
         let (of_known, of_unknown) = (code(&mut fixture, EMAIL), code(&mut fixture, unknown));
