@@ -3,7 +3,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 
 use crate::text::{cut, pad, width};
 use crate::theme::Theme;
@@ -48,8 +48,24 @@ impl<'a> Canvas<'a> {
         if down >= area.height {
             return;
         }
-        let line = pad(text, usize::from(area.width));
-        self.buffer.set_stringn(area.x, area.y.saturating_add(down), line, usize::from(area.width), style);
+        let (columns, y) = (usize::from(area.width), area.y.saturating_add(down));
+        let line = pad(text, columns);
+        let style = self.theme.base().patch(style);
+        self.buffer.set_stringn(area.x, y, &line, columns, style);
+        if style.add_modifier.contains(Modifier::REVERSED) || !line.contains('[') {
+            return;
+        }
+        for (at, length, mark) in self.theme.marks(&line) {
+            let before = u16::try_from(width(line.get(..at).unwrap_or_default())).unwrap_or(u16::MAX);
+            let columns = u16::try_from(length).unwrap_or(u16::MAX).min(area.width.saturating_sub(before));
+            let place = Rect { x: area.x.saturating_add(before), y, width: columns, height: 1 };
+            self.buffer.set_style(place, mark);
+        }
+    }
+
+    /// Fills an area with the background.
+    pub(crate) fn fill(&mut self, area: Rect) {
+        self.buffer.set_style(area, self.theme.base());
     }
 
     /// Draws left-aligned and right-aligned text in one row. The left text is cut first.
@@ -129,7 +145,7 @@ impl<'a> Canvas<'a> {
             return Rect { height: 0, ..area };
         }
         let columns = usize::from(area.width);
-        let style = self.theme.faint();
+        let style = self.theme.base().patch(self.theme.faint());
         let inner = columns.saturating_sub(2);
         let title = if title.is_empty() {
             String::new()

@@ -20,6 +20,8 @@ pub(crate) struct Config {
     pub(crate) user: Option<UserId>,
     /// Name of the key file.
     pub(crate) key: Option<String>,
+    /// Name of the theme of the console.
+    pub(crate) theme: Option<String>,
 }
 
 /// Why the configuration cannot be used.

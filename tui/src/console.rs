@@ -10,9 +10,10 @@ use tokio::time::{Instant, MissedTickBehavior};
 use crate::app::{Model, Msg, drawn as after_drawing, update, view};
 use crate::book::Book;
 use crate::clock::now_millis;
+use crate::config::Config;
 use crate::editor;
 use crate::failure::Result;
-use crate::files;
+use crate::files::{self, Folders};
 use crate::journal;
 use crate::known_keys::KnownKeys;
 use crate::link::{self, Order};
@@ -21,7 +22,7 @@ use crate::session::Session;
 use crate::signals;
 use crate::term::{Input, Screen};
 use crate::text::clean;
-use crate::theme::Theme;
+use crate::theme::{self, Depth, Theme};
 
 /// Interval between two time messages to the state.
 const TICK: Duration = Duration::from_millis(200);
@@ -39,6 +40,7 @@ const MIN_FRAME: Duration = Duration::from_millis(8);
 pub(crate) async fn run(session: Session) -> Result<()> {
     let known_keys = KnownKeys::load(&session.folders.known_keys())?;
     let book = Book::load(&session.folders.book())?;
+    let theme = theme(&session.folders)?;
     check(&session).await?;
     let session = Arc::new(session);
     let mut screen = Screen::open()?;
@@ -48,7 +50,6 @@ pub(crate) async fn run(session: Session) -> Result<()> {
     let (answers_in, mut answers) = unbounded_channel();
     let (results_in, mut results) = unbounded_channel();
     let orders = link::start(session.client.clone(), answers_in);
-    let theme = Theme::new(has_colour());
     let mut tick = tokio::time::interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Skip);
     let mut pace = Pace::new();
@@ -216,8 +217,10 @@ fn report_error<E: std::fmt::Display>(result: Result<(), E>, what: &str, results
     }
 }
 
-/// Returns whether to use colours: not if `NO_COLOR` is set or the terminal supports none (no-color.org).
-fn has_colour() -> bool {
-    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    !set("NO_COLOR") && std::env::var_os("TERM").is_some_and(|term| term != "dumb")
+/// Returns the configured theme, as the terminal can show it.
+fn theme(folders: &Folders) -> Result<Theme> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let is_light = theme::is_light(variable("COLORFGBG").as_deref());
+    let palette = theme::load(Config::load(folders)?.theme.as_deref(), is_light, folders)?;
+    Ok(Theme::new(palette, Depth::of(variable)))
 }

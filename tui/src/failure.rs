@@ -10,6 +10,7 @@ use crate::keys::file::KeyFileError;
 use crate::keys::passphrase::PassphraseError;
 use crate::link::LinkError;
 use crate::text::clean;
+use crate::theme::ThemeError;
 
 /// Exit code of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -108,6 +109,17 @@ impl From<FileError> for Failure {
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Self {
         Self::lines(Exit::Usage, &error.to_string())
+    }
+}
+
+impl From<ThemeError> for Failure {
+    fn from(error: ThemeError) -> Self {
+        match error {
+            ThemeError::File(error) => error.into(),
+            error @ (ThemeError::Unknown { .. } | ThemeError::Content { .. }) => {
+                Self::lines(Exit::Usage, &error.to_string())
+            }
+        }
     }
 }
 

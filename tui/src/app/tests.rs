@@ -29,6 +29,7 @@ mod chains;
 mod decisions;
 mod drafting;
 mod policies;
+mod themes;
 
 /// A console with simulated answers of the daemon.
 struct TestConsole {
@@ -111,12 +112,17 @@ impl TestConsole {
         self.link(Answer::Record(record.row.activity.id.to_string(), Box::new(record.clone())));
     }
 
-    fn shown(&self) -> String {
+    /// Draws the console in a theme.
+    fn drawn(&self, theme: Theme) -> TestBackend {
         let (columns, rows) = self.model.shared.size;
         let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
-        terminal.draw(|frame| view(&self.model, Theme::new(false), frame)).unwrap();
-        let text: Vec<String> = terminal
-            .backend()
+        terminal.draw(|frame| view(&self.model, theme, frame)).unwrap();
+        terminal.backend().clone()
+    }
+
+    fn shown(&self) -> String {
+        let text: Vec<String> = self
+            .drawn(Theme::uncoloured())
             .to_string()
             .lines()
             .map(|line| {

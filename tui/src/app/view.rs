@@ -1,5 +1,6 @@
 //! Draws the state without changing it.
 
+use quorate_common::console::Mode;
 use quorate_common::ids::UserId;
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -59,6 +60,7 @@ pub(super) fn body(model: &Model) -> Rect {
 pub(crate) fn view(model: &Model, theme: Theme, frame: &mut Frame<'_>) {
     let size = frame.area();
     let canvas = &mut Canvas::new(frame.buffer_mut(), theme);
+    canvas.fill(size);
     if is_too_small((size.width, size.height)) {
         let text = format!(
             "quorate needs {}x{} or more, this terminal is {}x{}",
@@ -118,7 +120,9 @@ fn header(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     } else {
         format!(" {mode} {} > {}", cut(named, columns / 4 + 3), path(model, false))
     };
-    canvas.split(area, 0, &left, &right, Theme::selected());
+    let is_production = model.shared.daemon.as_ref().is_some_and(|daemon| daemon.mode == Mode::Production);
+    let style = canvas.theme.header(is_production);
+    canvas.split(area, 0, &left, &right, style);
 }
 
 fn user(model: &Model) -> String {

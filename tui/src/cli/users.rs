@@ -60,6 +60,7 @@ fn row(credential: &Credential, now: u64) -> (Value, String) {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::panic, reason = "tests")]
     use super::*;
     use crate::testing::{Fixture, NOW};
 

@@ -149,7 +149,7 @@ impl State {
         canvas.rows(body, shown.len(), usize::from(each), selected, true, |index| {
             let Some(one) = shown.get(index) else { return Vec::new() };
             let texts = texts(one, shared.now, if index == selected { "> " } else { "  " }, columns);
-            let mark = Theme::new(false).of_mark(&texts.concat());
+            let mark = Theme::uncoloured().of_mark(&texts.concat());
             let style = if index == selected { Theme::selected() } else { mark };
             texts.into_iter().map(|text| Line::styled(text, style)).collect()
         });

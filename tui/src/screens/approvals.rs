@@ -54,7 +54,7 @@ impl Screen for State {
             wanted if self.in_preview => {
                 let columns = usize::from(layout.preview.width.saturating_sub(4));
                 let row = all.get(selected);
-                let rows = row.map_or(0, |row| preview_lines(Theme::new(false), row, columns).len());
+                let rows = row.map_or(0, |row| preview_lines(Theme::uncoloured(), row, columns).len());
                 let height = usize::from(layout.preview.height.saturating_sub(2));
                 self.scroll = scroll(self.scroll, rows, height, wanted);
             }

@@ -63,7 +63,7 @@ impl Screen for State {
         canvas.rows(inner, shown.len(), each, selected, true, |index| {
             let Some(event) = shown.get(index) else { return Vec::new() };
             let texts = texts(event, if index == selected { "> " } else { "  " }, columns);
-            let mark = Theme::new(false).of_mark(&texts.concat());
+            let mark = Theme::uncoloured().of_mark(&texts.concat());
             let style = if index == selected { Theme::selected() } else { mark };
             texts.into_iter().map(|text| Line::styled(text, style)).collect()
         });

@@ -230,7 +230,7 @@ impl State {
             return;
         };
         let rules = rules(shared, organization);
-        let rows = self.detail_lines(shared, &rules, policy, columns, Theme::new(false)).len();
+        let rows = self.detail_lines(shared, &rules, policy, columns, Theme::uncoloured()).len();
         self.scroll = scroll(self.scroll, rows, usize::from(area.height.saturating_sub(2)), wanted);
     }
 

@@ -84,7 +84,7 @@ impl State {
             Action::Export => export(&self.review).into(),
             wanted => {
                 let (columns, height) = self.viewport(shared, body);
-                let all = rows(&self.review, &self.replay, columns, shared.now, Theme::new(false)).len();
+                let all = rows(&self.review, &self.replay, columns, shared.now, Theme::uncoloured()).len();
                 // The last row shows how many are below; one row of the previous page stays visible.
                 let at = moved(self.scroll, all, height.saturating_sub(2), wanted);
                 self.scroll = at.min(all.saturating_sub(height));

@@ -123,7 +123,7 @@ impl State {
             self.columns = columns;
             self.rows_seen.clear();
         }
-        let rows = rows(&self.review, &self.replay, columns, now, Theme::new(false));
+        let rows = rows(&self.review, &self.replay, columns, now, Theme::uncoloured());
         // Matches the drawing: if not everything fits, the last row only shows how many are below.
         let scroll = self.scroll.min(rows.len().saturating_sub(height));
         let cut_off = rows.len() > scroll.saturating_add(height);
