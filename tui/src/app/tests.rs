@@ -29,6 +29,7 @@ mod chains;
 mod decisions;
 mod drafting;
 mod policies;
+mod receipts;
 mod themes;
 
 /// A console with simulated answers of the daemon.
@@ -370,37 +371,6 @@ fn votes_are_sent_after_the_hold_and_a_preflight() {
         "{}",
         console.shown()
     );
-}
-
-#[test]
-fn receipts_distinguish_outcomes() {
-    let (fixture, record) = tag_proposal();
-    let receipt = |change: &dyn Fn(&mut quorate_common::activity::Activity), own: bool| {
-        let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 60));
-        console.open(&record);
-        sign_vote(&mut console, &LOW);
-        console.wait(3100);
-        let effects = console.link(Answer::Preflight(Ok(Box::new(record.clone()))));
-        let [Effect::Order(Order::Cast(_, vote))] = effects.as_slice() else { unreachable!("{effects:?}") };
-        let mut after = record.row.activity.clone();
-        if own {
-            after.votes.push(Fixture::vote(
-                after.id,
-                0,
-                quorate_common::activity::Selection::Approved,
-                &vote.0.message,
-                &vote.1,
-                NOW,
-            ));
-        }
-        change(&mut after);
-        console.link(Answer::Cast(Ok(Box::new(after))));
-        console.shown()
-    };
-    assert!(receipt(&|_| {}, true).contains("It waits for others: ana"));
-    assert!(receipt(&|after| after.status = Status::Failed, true).contains("executed and FAILED"));
-    assert!(receipt(&|after| after.status = Status::Completed, false).contains("[x] Sent, but"));
-    assert!(receipt(&|after| after.votes[1].signature = "00".to_owned(), true).contains("[x] Sent, but"));
 }
 
 #[test]

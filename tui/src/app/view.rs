@@ -243,8 +243,8 @@ fn foot(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
         "Esc Close".to_owned()
     } else if model.opening.is_some() {
         "Esc Back".to_owned()
-    } else if model.review.as_ref().is_some_and(|open| open.decide.is_some()) {
-        "Esc Cancel  Tab Next field".to_owned()
+    } else if let Some(decide) = model.review.as_ref().and_then(|open| open.decide.as_ref()) {
+        decide.keys().to_owned()
     } else if columns < 60 && model.review.as_ref().is_some_and(|open| open.review.draft.is_none()) {
         format!("a Approve  x Reject  Space Next  Esc Back  {LIST_KEYS}")
     } else {

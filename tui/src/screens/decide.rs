@@ -9,12 +9,13 @@ use tui_input::Input;
 use zeroize::Zeroizing;
 
 use super::filter::edit;
+use super::receipt::Receipt;
 use super::request::Effect;
 use crate::ballot::{self, Ballot, Choice, Outcome};
 use crate::journal::Entry;
 use crate::keymap::Key;
 use crate::link::{LinkError, Order};
-use crate::proof::{Challenge, Review, outcome_text};
+use crate::proof::{Challenge, Review};
 
 /// Time without any key after which the challenge field opens, in milliseconds.
 const PAUSE_MILLIS: u64 = 1000;
@@ -60,10 +61,7 @@ pub(super) enum Step {
     Sending {
         stamp: Box<Stamp>,
     },
-    Receipt {
-        lines: Vec<String>,
-        success: bool,
-    },
+    Receipt(Receipt),
 }
 
 /// A decision in progress.
@@ -85,6 +83,8 @@ pub(super) enum Pressed {
     Sign(Effect),
     /// The user closed the decision.
     Closed,
+    /// The user wants to review what waits next.
+    Next,
 }
 
 impl Decide {
@@ -112,6 +112,20 @@ impl Decide {
         }
     }
 
+    /// Returns the text of the key bar.
+    pub(crate) fn keys(&self) -> &'static str {
+        match &self.step {
+            Step::DiscardingKeys { .. } | Step::Signing | Step::Hold { .. } | Step::Reread { .. } => {
+                "Esc Cancel"
+            }
+            Step::Challenge { .. } => "Esc Cancel  Tab Next field",
+            Step::Key { .. } => "Esc Cancel  Enter Unlock",
+            Step::Sending { .. } => "",
+            Step::Receipt(receipt) if receipt.success => "n Next  Enter Close  Esc Close",
+            Step::Receipt(_) => "Esc Close",
+        }
+    }
+
     /// Returns whether the challenge field is not open yet.
     pub(super) const fn discards_keys(&self) -> bool {
         matches!(self.step, Step::DiscardingKeys { .. })
@@ -122,22 +136,22 @@ impl Decide {
     }
 
     pub(super) const fn is_finished(&self) -> bool {
-        matches!(self.step, Step::Receipt { .. })
+        matches!(self.step, Step::Receipt(_))
     }
 
     /// Returns whether the draft was proposed and is an activity now.
     pub(super) fn is_proposed(&self) -> bool {
-        matches!(self.step, Step::Receipt { success: true, .. }) && self.choice == Choice::Propose
+        matches!(&self.step, Step::Receipt(receipt) if receipt.success) && self.choice == Choice::Propose
     }
 
-    fn finish(&mut self, success: bool, text: String) {
-        self.step = Step::Receipt { lines: vec![text], success };
+    fn finish(&mut self, receipt: Receipt) {
+        self.step = Step::Receipt(receipt);
         self.scroll = 0;
     }
 
     /// Ends the decision before anything was sent.
     pub(super) fn stop(&mut self, reason: &str) {
-        self.finish(false, format!("Nothing was sent: {reason}. Esc closes; r reloads the review."));
+        self.finish(Receipt::unsent(format!("Nothing was sent: {reason}. r reloads the review.")));
     }
 
     /// Handles a key; `gap` is the time since the previous one, in milliseconds.
@@ -164,7 +178,10 @@ impl Decide {
                 }
                 _ => {}
             },
-            Step::Receipt { .. } if key == Key::Enter && !is_repeat => return Pressed::Closed,
+            Step::Receipt(_) if key == Key::Enter && !is_repeat => return Pressed::Closed,
+            Step::Receipt(receipt) if key == Key::Char('n') && receipt.success && !is_repeat => {
+                return Pressed::Next;
+            }
             _ => {}
         }
         Pressed::Nothing
@@ -172,6 +189,9 @@ impl Decide {
 
     /// Handles a key in the challenge. The decision continues once the answer is correct.
     fn answer(&mut self, key: Key, needs_passphrase: bool) -> Pressed {
+        if key == Key::Enter && matches!(self.step, Step::Challenge { focus: Focus::Cancel, .. }) {
+            return Pressed::Closed;
+        }
         if !self.passes_challenge(key) {
             return Pressed::Nothing;
         }
@@ -211,7 +231,8 @@ impl Decide {
                 *wrong = true;
                 *focus = Focus::Field;
             }
-            (Key::Enter, Focus::Field) if expected != "y" && !typed.is_empty() => {
+            // The note of a rejection comes after the answer.
+            (Key::Enter, Focus::Field) if !has_note && !typed.is_empty() => {
                 if *typed == expected {
                     return true;
                 }
@@ -244,7 +265,7 @@ impl Decide {
             Err(error) if needs_passphrase => {
                 self.step = Step::Key { passphrase: Zeroizing::default(), error: Some(error) };
             }
-            Err(error) => self.finish(false, format!("Nothing was sent: {error}")),
+            Err(error) => self.finish(Receipt::unsent(format!("Nothing was sent: {error}"))),
         }
     }
 
@@ -302,7 +323,7 @@ impl Decide {
             user.is_some_and(|user| ballot::is_recorded(target, &self.ballot, user, stamp))
         };
         let recorded = result.as_ref().ok().filter(|target| is_recorded(target));
-        let (success, text, word) = receipt(self.choice.noun(), review, result, recorded.is_some());
+        let receipt = Receipt::of(self.choice.noun(), review, stamp, result, recorded.is_some());
         let status = recorded.map(|target| target.status);
         let decided = status.filter(|status| Outcome::of(*status) != Outcome::Waiting);
         let activity = match (result, self.choice) {
@@ -310,41 +331,8 @@ impl Decide {
             _ => review.activity.id,
         };
         let note = Some(self.note.value()).filter(|note| !note.is_empty());
-        let entry = Entry::of(review, &self.ballot, (activity, word), note, now);
-        self.finish(success, text);
+        let entry = Entry::of(review, &self.ballot, (activity, receipt.word), note, now);
+        self.finish(receipt);
         Some((entry, decided))
-    }
-}
-
-/// Returns whether the decision succeeded, the receipt, and the word for the journal.
-fn receipt(
-    what: &str,
-    review: &Review,
-    result: &Result<Box<Activity>, LinkError>,
-    is_recorded: bool,
-) -> (bool, String, &'static str) {
-    match result {
-        Ok(target) if is_recorded => {
-            let outcome = Outcome::of(target.status);
-            let rest = outcome_text(target, review);
-            let text = format!("{what} recorded; the record contains your signature [v]. {rest}");
-            (outcome != Outcome::Failed, text, outcome.word())
-        }
-        Ok(_) => {
-            let what = what.to_lowercase();
-            let text = format!(
-                "[x] Sent, but the daemon's record does not contain this {what} with your signature."
-            );
-            (false, text, "not in the record")
-        }
-        Err(error) if error.is_transport() => {
-            let text = format!(
-                "[!] Sent, but there was no answer: {error}. The same bytes were sent several times and count once; check the record."
-            );
-            (false, text, "no answer")
-        }
-        Err(error) => {
-            (false, format!("[!] The daemon refused it: {error}. Nothing was recorded."), "refused")
-        }
     }
 }

@@ -13,6 +13,7 @@ mod messages;
 mod organizations;
 pub(crate) mod overlay;
 mod policies;
+mod receipt;
 pub(crate) mod request;
 pub(crate) mod review;
 pub(crate) mod screen;

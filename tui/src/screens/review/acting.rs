@@ -13,7 +13,9 @@ use crate::link::{Order, Result};
 use crate::policies::{self, ResolvedNames, changed};
 use crate::proof::{Record, Review, json, replay_lines, status_word};
 use crate::screens::decide::{Decide, Pressed};
+use crate::screens::inbox_row::Row;
 use crate::screens::overlay::Overlay;
+use crate::screens::receipt::Next;
 use crate::screens::request::{Effect, Request};
 use crate::screens::shared::Shared;
 use crate::text::clock;
@@ -137,7 +139,15 @@ impl State {
             Pressed::Nothing => Vec::new(),
             Pressed::Sign(effect) => vec![effect.into()],
             Pressed::Closed => self.leave(),
+            Pressed::Next => self.open_next(shared),
         }
+    }
+
+    /// Opens the review of what waits next, in place of this one.
+    fn open_next(&self, shared: &Shared) -> Vec<Request> {
+        let next = Next::after(self.review.activity.id, shared);
+        let open = |row: &Row| Request::Open { id: row.id, title: row.title.clone() };
+        next.row.map(open).map_or_else(Vec::new, |open| vec![Request::Close, open])
     }
 
     /// Cancels or closes the decision, unless the vote is already being sent.

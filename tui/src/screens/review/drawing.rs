@@ -25,7 +25,7 @@ impl State {
     /// Returns the panel of the decision, if there is one.
     pub(super) fn panel<'a>(&'a self, shared: &'a Shared) -> Option<Panel<'a>> {
         let decide = self.decide.as_ref()?;
-        Some(Panel { decide, sentence: &self.review.sentence, shared })
+        Some(Panel { decide, activity: self.review.activity.id, sentence: &self.review.sentence, shared })
     }
 
     /// Returns the columns and rows of the sections.

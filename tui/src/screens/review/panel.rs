@@ -1,5 +1,6 @@
 //! Draws the panel of a decision: the challenge, the message to sign, and the current step.
 
+use quorate_common::ids::ActivityId;
 use ratatui::layout::Rect;
 
 use crate::ballot::Choice;
@@ -7,6 +8,7 @@ use crate::canvas::{Canvas, Line};
 use crate::kinds::Level;
 use crate::proof::Challenge;
 use crate::screens::decide::{Decide, Focus, Step};
+use crate::screens::receipt::Next;
 use crate::screens::shared::Shared;
 use crate::text::{clean, wrap};
 use crate::theme::Theme;
@@ -14,7 +16,9 @@ use crate::theme::Theme;
 /// What the panel shows beside the decision.
 pub(super) struct Panel<'a> {
     pub(super) decide: &'a Decide,
-    /// The reviewed activity in sentences.
+    /// The reviewed activity.
+    pub(super) activity: ActivityId,
+    /// The activity in sentences.
     pub(super) sentence: &'a str,
     pub(super) shared: &'a Shared,
 }
@@ -36,7 +40,11 @@ impl Panel<'_> {
             Step::Key { .. } | Step::Signing => (3, "1 review  2 challenge  [3 key]  4 send"),
             _ => (4, "1 review  2 challenge  3 key  [4 send]"),
         };
-        let title = format!("{}, step {number} of 4", decide.choice.word().to_uppercase());
+        let choice = decide.choice.word().to_uppercase();
+        let (title, steps) = match decide.step {
+            Step::Receipt(_) => (format!("{choice}: receipt"), ""),
+            _ => (format!("{choice}, step {number} of 4"), steps),
+        };
         canvas.clear(area);
         let inner = canvas.framed(area, &title, steps);
         let lines: Vec<Line> = self
@@ -66,7 +74,7 @@ impl Panel<'_> {
     }
 
     fn text(&self, columns: usize) -> Vec<String> {
-        let Self { decide, sentence, shared } = self;
+        let Self { decide, sentence, shared, .. } = self;
         let mut out = Vec::new();
         let mut push = |text: &str| out.extend(wrap(text, columns));
         match &decide.step {
@@ -98,11 +106,9 @@ impl Panel<'_> {
             Step::Sending { .. } => {
                 push("Sending. If no answer arrives, the same bytes are sent again and count once.");
             }
-            Step::Receipt { lines, success } => {
-                for line in lines {
-                    push(line);
-                }
-                push(if *success { "Enter or Esc closes." } else { "Esc closes." });
+            Step::Receipt(receipt) => {
+                let next = Next::after(self.activity, shared);
+                receipt.lines(&next).iter().for_each(|line| push(line));
                 return out;
             }
         }
@@ -125,7 +131,7 @@ fn prompt(decide: &Decide) -> String {
                 .to_owned()
         }
         (Challenge::Yes, _) => {
-            format!("{} risk. Type y, then move to the button with Tab:", Level::Low.word())
+            format!("{} risk. Type y, then press Enter:", Level::Low.word())
         }
         (Challenge::LastFour(_), _) => {
             "Type the LAST FOUR characters of the fingerprint, then press Enter:".to_owned()
@@ -135,9 +141,9 @@ fn prompt(decide: &Decide) -> String {
 }
 
 fn enter_hint(decide: &Decide) -> &'static str {
-    match decide.challenge {
-        Challenge::Yes => "Tab moves; Enter works on a button only",
-        _ => "Enter works once the answer is typed",
+    match decide.choice {
+        Choice::Reject => "Tab moves; Enter works on a button only",
+        Choice::Approve | Choice::Propose => "Enter works once the answer is typed",
     }
 }
 
