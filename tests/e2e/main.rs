@@ -41,6 +41,7 @@ mod payouts;
 mod policies;
 mod policy_outcomes;
 mod power_cuts;
+mod proof_bundles;
 mod proposals;
 mod quorum_key;
 mod races;

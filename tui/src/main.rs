@@ -35,6 +35,7 @@ mod term;
 mod testing;
 mod text;
 mod theme;
+mod vote_file;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;

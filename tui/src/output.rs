@@ -85,6 +85,12 @@ fn line(data: &Value) {
     plain(&format!("{}\n", escaped(&data.to_string())));
 }
 
+/// Returns JSON as the indented text of a file that has no effect on a terminal.
+pub(crate) fn file_text(data: &Value) -> String {
+    let text = format!("{data:#}");
+    text.lines().map(|line| format!("{}\n", escaped(line))).collect()
+}
+
 /// Escapes JSON so that it has no effect on a terminal: characters that the sanitizer replaces become `\u`
 /// escapes. Such characters occur only in strings, so the value is unchanged.
 fn escaped(json: &str) -> String {

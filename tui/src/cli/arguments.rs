@@ -9,6 +9,7 @@ use quorate_common::ids::OrganizationId;
 
 use super::dev::DevArguments;
 use super::policy_arguments::{PolicyCommand, ProposeArguments};
+use super::proof_arguments::{Expected, ProofCommand, VoteCommand};
 use super::values::{CurveArgument, UserKey, chain, fingerprint};
 use crate::messages::DeliveryState;
 use crate::session::{Context, GLOBAL_OPTIONS};
@@ -29,7 +30,7 @@ Exit codes:
   4    denied by the daemon or a policy; wrong key or passphrase; unsafe file permissions
   5    waits for approval
   6    rejected
-  7    a check failed, or a HIGH flag was not accepted by name
+  7    a check failed, a HIGH flag was not accepted by name, or proof bundles differ
   8    daemon unreachable or not ready
   9    daemon sealed
   130  interrupted";
@@ -81,6 +82,12 @@ pub(crate) enum Command {
         #[arg(long)]
         note: Option<String>,
     },
+    /// Export an activity with its proof, and check such files without a connection
+    #[command(subcommand)]
+    Proof(ProofCommand),
+    /// Sign a vote on a machine without a connection, and submit it from another one
+    #[command(subcommand)]
+    Vote(VoteCommand),
     /// List, show or wait for activities of any status
     #[command(subcommand)]
     Activity(ActivityCommand),
@@ -191,15 +198,8 @@ pub(crate) struct ApproveArguments {
     /// Activity id or fingerprint (64 hex digits, optionally with sha256:)
     #[arg(value_name = "REF")]
     pub(crate) reference: String,
-    /// Fingerprint that was reviewed; nothing is sent if the proposal has another one
-    #[arg(long, value_name = "HASH", value_parser = fingerprint)]
-    pub(crate) expect_sha256: Fingerprint,
-    /// Activity type that was reviewed; nothing is sent if the proposal has another one
-    #[arg(long, value_name = "TYPE")]
-    pub(crate) expect_type: Option<String>,
-    /// Accept the HIGH flag with this name; repeat for each flag
-    #[arg(long, value_name = "FLAG")]
-    pub(crate) allow_flag: Vec<String>,
+    #[command(flatten)]
+    pub(crate) expected: Expected,
 }
 
 #[derive(Debug, Subcommand)]

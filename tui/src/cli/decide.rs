@@ -2,9 +2,11 @@
 
 use quorate_common::activity::Activity;
 use quorate_common::fingerprint::Fingerprint;
+use quorate_common::stamp::Stamp;
 use serde_json::json;
 
 use super::arguments::ApproveArguments;
+use super::proof_arguments::Expected;
 use crate::ballot::{self, Ballot, Choice, Outcome};
 use crate::clock::now_millis;
 use crate::failure::{Exit, Failure, Result};
@@ -18,12 +20,9 @@ use crate::text::{clean, clock};
 /// Approves an activity if it is what the caller expects.
 pub(super) async fn approve(session: &Session, options: &ApproveArguments) -> Result<Answer> {
     let review = session.review(&options.reference).await?;
-    check_expected(&review, options)?;
-    if let Some(vote) = review.own_vote() {
-        let (at, outcome_text) = (clock(vote.cast), outcome_text(&review.activity, &review));
-        let text = format!("You already approved it at {at}. {outcome_text}\n");
-        let outcome = Outcome::of(review.activity.status);
-        return Ok(answer(&review, Choice::Approve, outcome, "already voted", text));
+    check_expected(&review, &options.expected)?;
+    if let Some(answer) = already_approved(&review) {
+        return Ok(answer);
     }
     if let Some(error) = review.approval_error() {
         return Err(blocked_failure(&review, &error));
@@ -32,6 +31,15 @@ pub(super) async fn approve(session: &Session, options: &ApproveArguments) -> Re
         review.vote_target().map_err(|error| blocked_failure(&review, &error))?;
     let ballot = Ballot::vote(true, organization, fingerprint, now_millis());
     cast(session, &review, &ballot, None).await
+}
+
+/// Returns the answer to a second approval, which is not sent.
+pub(super) fn already_approved(review: &Review) -> Option<Answer> {
+    let vote = review.own_vote()?;
+    let (at, outcome_text) = (clock(vote.cast), outcome_text(&review.activity, review));
+    let text = format!("You already approved it at {at}. {outcome_text}\n");
+    let outcome = Outcome::of(review.activity.status);
+    Some(answer(review, Choice::Approve, outcome, "already voted", text))
 }
 
 /// Rejects an activity. Only checks of the signed bytes can prevent it. If no bytes prove what the activity
@@ -88,7 +96,7 @@ async fn reject_by_fingerprint(
     cast(session, review, &ballot, note).await
 }
 
-fn check_expected(review: &Review, options: &ApproveArguments) -> Result<()> {
+pub(super) fn check_expected(review: &Review, options: &Expected) -> Result<()> {
     let differs = |message: String| Failure::new(Exit::Verification, message).with(json(review));
     let Some(proposal) = &review.proposal else {
         let why = review.unprovable().map_or_else(String::new, |why| format!(" ({why})"));
@@ -132,7 +140,7 @@ pub(super) fn check_flags(review: &Review, allowed: &[String]) -> Result<()> {
     Err(Failure::new(Exit::Verification, message).with(json(review)))
 }
 
-fn blocked_failure(review: &Review, error: &str) -> Failure {
+pub(super) fn blocked_failure(review: &Review, error: &str) -> Failure {
     let exit = match Outcome::of(review.activity.status) {
         Outcome::Rejected => Exit::Rejected,
         Outcome::Executed | Outcome::Failed => Exit::Failed,
@@ -152,18 +160,31 @@ pub(super) async fn cast(
     ballot: &Ballot,
     note: Option<&str>,
 ) -> Result<Answer> {
+    let stamp = stamped(session, ballot)?;
+    send(session, review, (ballot, &stamp), note).await
+}
+
+/// Signs a vote or a proposal.
+pub(super) fn stamped(session: &Session, ballot: &Ballot) -> Result<Stamp> {
+    let stamped = session.stamper()?.stamp(ballot.message.as_bytes());
+    stamped.map_err(|_| Failure::new(Exit::Failed, "the key cannot sign"))
+}
+
+/// Sends a signed vote or proposal, and checks that the daemon recorded it.
+pub(super) async fn send(
+    session: &Session,
+    review: &Review,
+    (ballot, stamp): (&Ballot, &Stamp),
+    note: Option<&str>,
+) -> Result<Answer> {
     let user = review.viewer.user.ok_or_else(|| Failure::new(Exit::Usage, "no user is selected"))?;
-    let stamper = session.stamper()?;
-    let stamp = stamper
-        .stamp(ballot.message.as_bytes())
-        .map_err(|_| Failure::new(Exit::Failed, "the key cannot sign"))?;
     let organization = review.viewer.organization.unwrap_or(review.activity.organization_id);
-    let target = link::cast(&session.client, organization, ballot, &stamp).await?;
+    let target = link::cast(&session.client, organization, ballot, stamp).await?;
     let outcome = Outcome::of(target.status);
     let entry = Entry::of(review, ballot, (target.id, outcome.word()), note, now_millis());
     journal::append(&session.folders.journal(), entry)?;
     let label = ballot.choice.noun();
-    if !ballot::is_recorded(&target, ballot, user, &stamp) {
+    if !ballot::is_recorded(&target, ballot, user, stamp) {
         let what = label.to_lowercase();
         let message =
             format!("sent, but the daemon's record does not contain this {what} with your signature");

@@ -174,7 +174,7 @@ fn members(quorum: &KnownQuorum) -> String {
     format!("{} ({})", quorum.short(), ids.join(", "))
 }
 
-fn read(file: &Path) -> Result<KnownKeys> {
+pub(super) fn read(file: &Path) -> Result<KnownKeys> {
     let invalid = || Failure::new(Exit::Failed, "not a file written by `quorate known-keys export`");
     KnownKeys::parse(&given(file, SIZE_LIMIT)?).ok_or_else(invalid)
 }

@@ -14,11 +14,14 @@ mod messages;
 mod organizations;
 mod policies;
 mod policy_arguments;
+mod proof;
+mod proof_arguments;
 mod propose;
 mod review;
 mod status;
 mod users;
 mod values;
+mod vote;
 mod webhooks;
 
 pub(crate) use arguments::{Arguments, Command};
@@ -42,6 +45,8 @@ pub(crate) async fn run(arguments: &Arguments, command: &Command, folders: &Fold
         Command::Reject { reference, expect_sha256, note } => {
             decide::reject(&session()?, reference, *expect_sha256, note.as_deref()).await
         }
+        Command::Proof(command) => proof::run(&session()?, command).await,
+        Command::Vote(command) => vote::run(&session()?, command).await,
         Command::Activity(command) => activity::run(&session()?, command).await,
         Command::Org(command) => organizations::run(&session()?, command).await,
         Command::Policy(command) => policies::run(session, command).await,

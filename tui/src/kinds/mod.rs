@@ -23,6 +23,7 @@ mod credentials;
 mod description;
 mod invitations;
 mod ip_allowlists;
+mod masking;
 mod mfa_policies;
 mod oauth2;
 mod one_time_codes;
@@ -48,6 +49,7 @@ mod wallets;
 mod webhook_endpoints;
 
 pub(crate) use description::{Change, Danger, Description, Field, Flag, Level};
+pub(crate) use masking::mask;
 pub(crate) use mfa_policies::step_words;
 pub(crate) use reader::{Reader, Result};
 pub(crate) use review_context::{ReviewContext, count, stated};
@@ -130,6 +132,8 @@ pub(crate) struct Kind {
     /// String members that are too long to read or must not be shown, each with its replacement.
     /// `list[].member` is a member of the objects in a list.
     abridged: &'static [(&'static str, Replacement)],
+    /// Whether these members are only too long, and may be exported.
+    is_abridged_for_length: bool,
     /// The types that the daemon does not store as they were signed, with a phrase that names what it hides. Nobody
     /// can verify such activities afterwards.
     hidden: Option<(&'static [&'static str], &'static str)>,
@@ -142,7 +146,7 @@ impl Kind {
         title: &'static str,
         describe: fn(&Reader<'_>, &ReviewContext<'_>) -> Result<Description>,
     ) -> Self {
-        Self { operation, title, describe, abridged: &[], hidden: None }
+        Self { operation, title, describe, abridged: &[], is_abridged_for_length: false, hidden: None }
     }
 }
 

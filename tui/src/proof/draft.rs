@@ -67,6 +67,7 @@ impl Review {
                 strict_deny_errors: context.strict_deny_errors,
                 ..RuleInputs::default()
             }),
+            is_exported: false,
         };
         let evidence = Evidence {
             record: &record,

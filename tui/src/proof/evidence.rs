@@ -32,19 +32,21 @@ pub(crate) struct Record {
     pub(crate) organization: Arc<OrganizationDetail>,
     /// What the daemon states about the decision; absent for a row of a list.
     pub(crate) rule_inputs: Option<RuleInputs>,
+    /// Whether the record is that of a proof bundle, and not what the daemon states now.
+    pub(crate) is_exported: bool,
 }
 
 impl Record {
     /// Returns the record of a row of a list.
     pub(crate) fn of_row(row: ActivityRow, organization: &Arc<OrganizationDetail>) -> Self {
-        Self { row, organization: Arc::clone(organization), rule_inputs: None }
+        Self { row, organization: Arc::clone(organization), rule_inputs: None, is_exported: false }
     }
 }
 
 impl From<ReviewRecord> for Record {
     fn from(record: ReviewRecord) -> Self {
         let ReviewRecord { row, organization, rule_inputs } = record;
-        Self { row, organization: Arc::new(organization), rule_inputs }
+        Self { row, organization: Arc::new(organization), rule_inputs, is_exported: false }
     }
 }
 

@@ -2,9 +2,11 @@
 //! by the screens and the command line. Reads no clock, file or network; a fact marked `[v]` never depends on
 //! the daemon.
 
+mod bundle;
 mod check;
 mod checks;
 mod compare;
+mod difference;
 mod draft;
 mod evidence;
 mod flags;
@@ -20,7 +22,9 @@ mod states;
 mod tally;
 mod votes;
 
+pub(crate) use bundle::{BUNDLE_LIMIT, Bundle, BundleError, bundle_differences, unproven_lines};
 pub(crate) use check::Mark;
+pub(crate) use difference::difference;
 pub(crate) use draft::DraftContext;
 pub(crate) use evidence::{Evidence, NO_ORGANIZATION, NO_SIGNER, Record, Viewer};
 pub(crate) use flags::of_siblings;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quorate_common::activity::Activity;
-use quorate_common::console::OrganizationDetail;
+use quorate_common::console::{OrganizationDetail, RuleInputs, Waiting};
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{OrganizationId, UserId};
 use quorate_common::wire::{AuthenticationMethod, AuthenticationType, MfaStatus, User};
@@ -11,6 +11,7 @@ use quorate_common::wire::{AuthenticationMethod, AuthenticationType, MfaStatus, 
 use super::check::{Check, Mark};
 use super::evidence::{Evidence, NO_ORGANIZATION, NO_SIGNER, Record, Viewer};
 use super::proposal::Proposal;
+use super::siblings::Sibling;
 use super::states::{is_only_stated, status_word};
 use super::tally::{self, Tally};
 use super::votes::{self, VoteProof};
@@ -80,6 +81,12 @@ pub(crate) struct Review {
     pub(crate) reviewed_at: u64,
     /// The draft, if the activity is not proposed yet.
     pub(crate) draft: Option<Draft>,
+    /// What the activity waits for, as the daemon states.
+    pub(super) waiting: Option<Waiting>,
+    /// Further inputs of the rule, as the daemon states.
+    pub(super) rule_inputs: Option<RuleInputs>,
+    /// The other waiting activities that the flags depend on.
+    pub(super) siblings: Vec<Sibling>,
 }
 
 impl Review {
@@ -123,6 +130,9 @@ impl Review {
             viewer: evidence.viewer.clone(),
             reviewed_at: evidence.now,
             draft: None,
+            waiting: record.row.waiting.clone(),
+            rule_inputs: record.rule_inputs.clone(),
+            siblings: who.map(|who| evidence.siblings.related(activity, who)).unwrap_or_default(),
         }
         .with_danger(decoded.description.danger)
     }

@@ -82,6 +82,25 @@ impl Siblings {
         waiting.iter().copied().find(|other| *other != id)
     }
 
+    /// Returns the waiting activities that decide which flags [`super::of_siblings`] returns: at most one of the same
+    /// type, and [`BURST`] of the same user within [`BURST_MILLIS`].
+    pub(super) fn related(&self, activity: &Activity, proposer: UserId) -> Vec<Sibling> {
+        let (id, created) = (activity.id, activity.created_at.millis());
+        let overriding_type = overriding_type(&activity.activity_type);
+        let same_type = self.other_of_type(&activity.activity_type, id).into_iter();
+        let same_type = same_type.map(|id| Sibling { id, overriding_type, proposer: None, created });
+        let near = self.proposals.get(&proposer).into_iter().flatten();
+        let near =
+            near.filter(|(at, other)| *other != id && at.abs_diff(created) <= BURST_MILLIS).take(BURST);
+        let near = near.map(|(created, id)| Sibling {
+            id: *id,
+            overriding_type: None,
+            proposer: Some(proposer),
+            created: *created,
+        });
+        same_type.chain(near).collect()
+    }
+
     /// Returns whether the user proposed more than [`BURST`] waiting activities within [`BURST_MILLIS`] of
     /// this one, itself included. The result does not depend on the current time, so waiting does not clear
     /// the flag.

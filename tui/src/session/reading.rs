@@ -53,7 +53,7 @@ impl Session {
 
     /// Returns the other waiting activities that affect the flags of this one. They are few among all that
     /// wait.
-    async fn siblings(&self, id: OrganizationId, activity: &Activity) -> Result<Siblings> {
+    pub(crate) async fn siblings(&self, id: OrganizationId, activity: &Activity) -> Result<Siblings> {
         let mut by_type = Vec::new();
         if let Some(overriding_type) = overriding_type(&activity.activity_type) {
             let types = [overriding_type.to_owned()];

@@ -12,6 +12,7 @@ const TEXT: &str = "smartContractInterface";
 
 pub(super) const KIND: Kind = Kind {
     abridged: &[(TEXT, abridged)],
+    is_abridged_for_length: true,
     ..Kind::new("CREATE_SMART_CONTRACT_INTERFACE", "Create contract interface", describe)
 };
 

@@ -6,12 +6,13 @@ use quorate_common::stamp::Stamp;
 use ratatui::layout::Rect;
 
 use super::sections::rows;
-use super::state::{State, difference};
+use super::state::State;
 use crate::ballot::Choice;
 use crate::keymap::{Action, BACK, COPY, Command, EXPORT, Key, command, moved};
 use crate::link::{Order, Result};
+use crate::output::file_text;
 use crate::policies::{self, ResolvedNames, changed};
-use crate::proof::{Record, Review, json, replay_lines, status_word};
+use crate::proof::{Bundle, Record, Review, difference, json, replay_lines, status_word};
 use crate::screens::decide::{Decide, Pressed};
 use crate::screens::inbox_row::Row;
 use crate::screens::overlay::Overlay;
@@ -83,7 +84,7 @@ impl State {
             PROOF => Request::Overlay(Overlay::proof(&self.review)),
             COMPARE => Request::Overlay(Overlay::compare(&self.review)),
             Action::Copy => Request::Overlay(Overlay::copy_of_review(&self.review)),
-            Action::Export => export(&self.review).into(),
+            Action::Export => export(&self.review, shared).into(),
             wanted => {
                 let (columns, height) = self.viewport(shared, body);
                 let all = rows(&self.review, &self.replay, columns, shared.now, Theme::uncoloured()).len();
@@ -297,10 +298,14 @@ fn closed(status: Status, now: u64) -> String {
     format!("CLOSED at {}: {}", clock(now), status_word(status))
 }
 
-fn export(review: &Review) -> Effect {
-    let name = match review.draft {
-        Some(_) => "draft".to_owned(),
-        None => review.activity.id.to_string(),
+/// Writes the review of a draft, or the proof bundle of an activity.
+fn export(review: &Review, shared: &Shared) -> Effect {
+    let (name, value) = match review.draft {
+        Some(_) => ("quorate-draft.json".to_owned(), json(review)),
+        None => {
+            let bundle = Bundle::of(review, &shared.known_keys, shared.now);
+            (format!("quorate-proof-{}.json", review.activity.id), bundle.json())
+        }
     };
-    Effect::Export { name: format!("quorate-{name}.json"), text: format!("{:#}\n", json(review)) }
+    Effect::Export { name, text: file_text(&value) }
 }
