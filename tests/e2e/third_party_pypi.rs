@@ -1,9 +1,10 @@
 //! The unmodified `PyPI` package `turnkey-http` does the main job and signs in. `fido2` creates the passkey that creates
 //! an organization and acts in it.
 
-use quorate_tests::daemon::Options;
+use quorate_tests::daemon::{Daemon, Options};
 use quorate_tests::mailbox::Mailbox;
 use quorate_tests::operator::Operator;
+use quorate_tests::{paths, requests};
 use serde_json::{Value, json};
 
 use crate::third_party;
@@ -72,6 +73,38 @@ async fn a_passkey_creates_and_controls_an_organization() {
 
 fn reason(seen: &Value) -> &str {
     seen["body"]["turnkeyErrorCode"].as_str().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn anyone_can_verify_a_bundle_with_public_keys_alone() {
+    let daemon = Daemon::start(Options::quorum(2, 3)).await;
+    let quorum = json!({"threshold": 1, "userIds": [daemon.root_id(0)]});
+    let pending = daemon.root(0).waiting(requests::UPDATE_ROOT_QUORUM, &quorum).await;
+    daemon.root(1).approved(&pending["fingerprint"]).await;
+    let ana = Operator::root(&daemon, 2);
+    let path = |name: &str| ana.home().join(name);
+    let (honest, forged) = (path("bundle.json"), path("forged.json"));
+    let id = pending["id"].as_str().expect("an id");
+    ana.run(&["proof", "export", id, "-o", honest.to_str().expect("UTF-8")]).await.with(0).json();
+    let text = std::fs::read_to_string(&honest).expect("the bundle");
+    let mut changed: Value = serde_json::from_str(&text).expect("JSON");
+    let vote = &mut changed["content"]["signed"]["votes"][1];
+    vote["message"] = json!(vote["message"].as_str().expect("a text").replace("APPROVE", "REJECT"));
+    std::fs::write(&forged, changed.to_string()).expect("a file");
+
+    let golden = paths::clients().join("../../assets/vectors/proof/1.json");
+    let seen = third_party::observe("pypi", &[".venv/bin/python", "proof.py"], &[&honest, &forged, &golden]);
+    let [honest, forged, golden] = seen.as_array().expect("a list").as_slice() else { panic!("{seen:#}") };
+    assert_eq!(honest["fingerprint"], pending["fingerprint"]);
+    assert_eq!(honest["type"], requests::UPDATE_ROOT_QUORUM);
+    let yes = json!([true, true]);
+    assert_eq!((&honest["undamaged"], &honest["signed"], &honest["about"]), (&json!(true), &yes, &yes));
+    let one = json!([true, false]);
+    assert_eq!((&forged["undamaged"], &forged["signed"], &forged["about"]), (&json!(false), &one, &one));
+    let all = json!([true, true, true, true]);
+    assert_eq!((&golden["undamaged"], &golden["signed"], &golden["about"]), (&json!(true), &all, &all));
+    let kinds = ["TK_API_P256", "TK_WEBAUTHN", "TK_API_SECP256K1", "TK_API_ED25519"];
+    assert_eq!(golden["schemes"], json!(kinds.map(|kind| format!("SIGNATURE_SCHEME_{kind}"))));
 }
 
 fn assert_error(seen: &Value, status: i64, message: &str) {

@@ -17,6 +17,7 @@ use crate::files::{self, Folders};
 use crate::journal;
 use crate::known_keys::KnownKeys;
 use crate::link::{self, Order};
+use crate::proof::BUNDLE_LIMIT;
 use crate::screens::request::Effect;
 use crate::session::Session;
 use crate::signals;
@@ -169,6 +170,15 @@ fn perform(
                 Err(error) => format!("[!] cannot write the file: {error}"),
             };
             let _ = results.send(Msg::Notice(notice));
+        }
+        Effect::ReadFile(path) => {
+            let (results, limit) = (results.clone(), BUNDLE_LIMIT);
+            tokio::task::spawn_blocking(move || {
+                let missing = || "the file does not exist".to_owned();
+                let read = files::read(&files::at_home(&path), limit).map_err(|error| error.to_string());
+                let read = read.and_then(|bytes| bytes.ok_or_else(missing));
+                let _ = results.send(Msg::FileRead(path, read));
+            });
         }
         Effect::Quit => return false,
         Effect::Order(order) => {

@@ -78,6 +78,12 @@ impl Folders {
     }
 }
 
+/// Returns a path as a person writes it: `~/` is the home folder.
+pub(crate) fn at_home(path: &str) -> PathBuf {
+    let below_home = path.strip_prefix("~/").and_then(|rest| Some(absolute("HOME")?.join(rest)));
+    below_home.unwrap_or_else(|| PathBuf::from(path))
+}
+
 /// Returns the socket path that a daemon uses by default.
 pub(crate) fn default_socket() -> PathBuf {
     match absolute("XDG_RUNTIME_DIR") {

@@ -28,6 +28,7 @@ mod access;
 mod chains;
 mod decisions;
 mod drafting;
+mod exchange;
 mod policies;
 mod receipts;
 mod themes;

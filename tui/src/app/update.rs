@@ -27,6 +27,8 @@ pub(crate) enum Msg {
     Signed(Result<Stamp, String>),
     /// Result of the editor: the edited text, or why it could not be edited.
     Edited(Result<String, String>),
+    /// A file that was read for a comparison: its path, and its content or why it cannot be read.
+    FileRead(String, Result<Vec<u8>, String>),
     /// Result of a file operation, as a notice.
     Notice(String),
 }
@@ -73,6 +75,11 @@ fn apply(model: &mut Model, msg: Msg) -> Vec<Effect> {
             }
         }
         Msg::Edited(result) => return model.on_screen(|screen, shared| screen.edited(shared, result)),
+        Msg::FileRead(path, file) => {
+            if let Some(open) = &model.review {
+                model.overlays.push(open.compared(&model.shared, &path, file));
+            }
+        }
         Msg::Notice(text) => model.notice = text,
     }
     Vec::new()

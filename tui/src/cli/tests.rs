@@ -13,6 +13,8 @@ use crate::failure::Exit;
 use crate::fake::{Behavior, Fake};
 use crate::testing::{Fixture, NOW, tag_proposal, threshold_proposal};
 
+mod votes;
+
 /// Returns the record as if it was made just now.
 fn fresh(record: &ReviewRecord) -> ReviewRecord {
     let fixture =

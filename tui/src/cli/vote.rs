@@ -154,7 +154,8 @@ fn reviews(session: &Session, vote: &VoteFile, (record, siblings): (&Record, &Si
         })
     };
     let (shown, fresh) = (review(&vote.bundle.record(), &vote.bundle.siblings()), review(record, siblings));
-    let is_decided = fresh.own_vote().is_some() || !fresh.activity.status.waits();
+    let is_counted = vote.ballot.choice == Choice::Approve && fresh.own_vote().is_some();
+    let is_decided = is_counted || !fresh.activity.status.waits();
     match difference(&shown, &fresh).filter(|_| !is_decided) {
         Some(changed) => {
             let text = format!(

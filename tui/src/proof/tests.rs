@@ -1,6 +1,7 @@
 //! Tests of every check, with an example that passes and one that fails.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
+mod bundles;
 mod drafts;
 mod mfa;
 mod passkeys;

@@ -10,6 +10,7 @@ use crate::proof::{Review, json};
 use crate::text::{clean, date_time, grouped, wrap};
 use crate::theme::Theme;
 
+mod comparing;
 mod copying;
 
 pub(crate) use copying::Piece;
@@ -41,11 +42,11 @@ pub(crate) enum Overlay {
     },
     /// The texts that can be copied, each by its key.
     Copy(Vec<Piece>),
-    /// Comparison of the fingerprint.
+    /// Comparison of the fingerprint, or with a file.
     Compare {
         /// The fingerprint that this console computed, 64 hex digits.
         own: String,
-        /// The fingerprint that was typed or pasted.
+        /// The fingerprint or the path that was typed or pasted.
         input: Input,
     },
 }
@@ -141,7 +142,7 @@ impl Overlay {
         Self::Copy(pieces)
     }
 
-    /// Compares the fingerprint with one from another source.
+    /// Compares the fingerprint with one from another source, or with a file.
     pub(crate) fn compare(review: &Review) -> Self {
         let own = review.proposal.as_ref().map(|proposal| proposal.fingerprint.hex()).unwrap_or_default();
         Self::Compare { own, input: Input::default() }
@@ -157,6 +158,8 @@ pub(crate) enum Pressed {
     Run(Action),
     /// A text was chosen for copying.
     Copy(Piece),
+    /// A file was chosen for comparison.
+    Compare(String),
 }
 
 impl Overlay {
@@ -201,6 +204,9 @@ impl Overlay {
                     }
                 }
             }
+            Self::Compare { input, .. } if key == Key::Enter && comparing::is_path(input.value()) => {
+                return Pressed::Compare(input.value().trim().to_owned());
+            }
             Self::Compare { input, .. } => edit(input, key),
             Self::Copy(pieces) => {
                 let at = pieces.iter().position(|piece| key == Key::Char(piece.key));
@@ -236,17 +242,7 @@ impl Overlay {
                 palette(commands, search, *selected, canvas, area);
             }
             Self::Copy(pieces) => copying::draw(pieces, canvas, area),
-            Self::Compare { own, input } => {
-                let inner = canvas.framed(area, "Compare the fingerprint", "type or paste, Esc closes");
-                let texts = [
-                    format!("computed by this console: {}", grouped(own)),
-                    format!("to compare: {}_", clean(input.value())),
-                ];
-                let mut lines: Vec<Line> = wrapped(&texts, columns).into_iter().map(Line::plain).collect();
-                let result = comparison(own, input.value());
-                lines.push(Line::styled(result, canvas.theme.of_mark(result)));
-                canvas.lines(inner, &lines, 0);
-            }
+            Self::Compare { own, input } => comparing::draw(own, input, canvas, area),
         }
     }
 }
@@ -288,21 +284,6 @@ fn palette(commands: &[Command], search: &Input, selected: usize, canvas: &mut C
     canvas.list(inner, &lines, selected, true);
 }
 
-/// Compares two fingerprints. They are equal only if all digits match.
-fn comparison(own: &str, given: &str) -> &'static str {
-    let given: String =
-        given.trim().trim_start_matches("sha256:").chars().filter(|letter| !letter.is_whitespace()).collect();
-    if given.is_empty() || own.is_empty() {
-        "nothing to compare yet"
-    } else if given.eq_ignore_ascii_case(own) {
-        "[v] EQUAL: all 64 digits"
-    } else if given.len() == 64 {
-        "[x] DIFFERENT"
-    } else {
-        "[x] DIFFERENT: a fingerprint has 64 digits"
-    }
-}
-
 fn cli(command: &Command) -> String {
     if command.cli.is_empty() { String::new() } else { format!("   ({})", command.cli) }
 }
@@ -332,19 +313,4 @@ fn matching<'a>(commands: &'a [Command], words: &str) -> Vec<&'a Command> {
     let mut matches: Vec<(u8, &Command)> = ranked.collect();
     matches.sort_by_key(|(rank, _)| *rank);
     matches.into_iter().map(|(_, command)| command).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn compares_fingerprints() {
-        let own = "50f7170439bc7c86634c4dff6e123b156118132baaf02da39f33e20bcef53932";
-        assert_eq!(comparison(own, ""), "nothing to compare yet");
-        assert!(comparison(own, &format!("sha256:{own}")).contains("EQUAL"));
-        assert!(comparison(own, &grouped(&own.to_uppercase())).contains("EQUAL"));
-        assert!(comparison(own, &own.replace("3932", "3933")).contains("DIFFERENT"));
-        assert!(comparison(own, "50f7").contains("64 digits"));
-    }
 }

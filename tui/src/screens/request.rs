@@ -62,6 +62,8 @@ pub(crate) enum Effect {
     Edit(String),
     /// Copy this text to the clipboard.
     Copy(String),
+    /// Read the file at this path, to compare it with the review.
+    ReadFile(String),
     /// Write a new file.
     Export {
         /// File name in the folder where the console was started.

@@ -41,7 +41,7 @@ pub(crate) struct Bundle {
 
 /// Returns the SHA-256 of the content: compact JSON with sorted member names. It detects damage, but proves nothing
 /// about the author.
-fn digest_of(content: &Value) -> String {
+pub(super) fn digest_of(content: &Value) -> String {
     const_hex::encode(Sha256::digest(content.to_string()))
 }
 
@@ -138,6 +138,3 @@ fn vote(signed: &SignedVote) -> Vote {
         created_at: stated.created_at.clone(),
     }
 }
-
-#[cfg(test)]
-mod tests;

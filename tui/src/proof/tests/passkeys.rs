@@ -14,7 +14,7 @@ use crate::proof::{Mark, Review};
 use crate::testing::{Fixture, NOW, threshold_proposal};
 
 /// A software authenticator whose key is derived from its name.
-struct Passkey<'a>(&'a str);
+pub(super) struct Passkey<'a>(pub(super) &'a str);
 
 impl Passkey<'_> {
     fn secret(&self) -> [u8; 32] {
@@ -26,7 +26,7 @@ impl Passkey<'_> {
     }
 
     /// Returns the public key: base64url of the COSE key on P-256 (RFC 9053 §7.1.1).
-    fn public_key(&self) -> String {
+    pub(super) fn public_key(&self) -> String {
         let key = SecretKey::from_bytes(Curve::P256, &self.secret()).unwrap();
         let point = key.public().uncompressed().unwrap();
         let (x, y) = point[1..].split_at(32);
@@ -35,7 +35,7 @@ impl Passkey<'_> {
     }
 
     /// Signs a body (Web Authentication Level 2 §7.2) and returns the value of `X-Stamp-Webauthn`.
-    fn header(&self, body: &[u8]) -> String {
+    pub(super) fn header(&self, body: &[u8]) -> String {
         let origin = "https://house.example";
         let client_data = json!({"type": "webauthn.get", "challenge": challenge_of(body), "origin": origin});
         let client_data = client_data.to_string();
@@ -51,7 +51,7 @@ impl Passkey<'_> {
     }
 }
 
-fn authenticator(passkey: &Passkey<'_>) -> Authenticator {
+pub(super) fn authenticator(passkey: &Passkey<'_>) -> Authenticator {
     let day = Timestamp::from_millis(NOW - 9 * 86_400_000);
     Authenticator {
         transports: Vec::new(),

@@ -46,8 +46,8 @@ pub(crate) static COMMANDS: [Command; 9] = [
         .cli("quorate review REF --json"),
     command(PROOF, &[Key::Char('v')], "Proof", "Show every check and every signed vote")
         .cli("quorate review REF"),
-    command(COMPARE, &[Key::Char('c')], "Compare", "Compare the fingerprint with one from another source")
-        .cli("quorate review REF"),
+    command(COMPARE, &[Key::Char('c')], "Compare", "Compare with a fingerprint or file of another source")
+        .cli("quorate proof compare FILE OTHER"),
     COPY,
     EXPORT,
     BACK,
@@ -218,6 +218,16 @@ impl State {
         std::iter::once(journal).chain(self.reread().map(Request::from)).collect()
     }
 
+    /// Compares the review with the proof bundle in a file.
+    pub(crate) fn compared(&self, shared: &Shared, path: &str, file: Result<Vec<u8>, String>) -> Overlay {
+        let other = file.and_then(|bytes| Bundle::read(&bytes).map_err(|error| error.to_string()));
+        let other = other.map(|other| {
+            let is_blocked = shared.examine(&other.record(), None).blocked();
+            (other, is_blocked)
+        });
+        Overlay::compared(&bundle(&self.review, shared), path, other)
+    }
+
     /// Returns the order that loads the record again.
     pub(crate) fn reread(&self) -> Option<Order> {
         let activity = &self.review.activity;
@@ -302,10 +312,11 @@ fn closed(status: Status, now: u64) -> String {
 fn export(review: &Review, shared: &Shared) -> Effect {
     let (name, value) = match review.draft {
         Some(_) => ("quorate-draft.json".to_owned(), json(review)),
-        None => {
-            let bundle = Bundle::of(review, &shared.known_keys, shared.now);
-            (format!("quorate-proof-{}.json", review.activity.id), bundle.json())
-        }
+        None => (format!("quorate-proof-{}.json", review.activity.id), bundle(review, shared).json()),
     };
     Effect::Export { name, text: file_text(&value) }
+}
+
+fn bundle(review: &Review, shared: &Shared) -> Bundle {
+    Bundle::of(review, &shared.known_keys, shared.now)
 }
