@@ -9,6 +9,9 @@ use quorate_tests::requests::{self, CREATE_WALLET, UPDATE_ROOT_QUORUM};
 use quorate_tests::tampering_proxy::{TamperingProxy, each_intent, each_member};
 use serde_json::{Value, json};
 
+use crate::console::{review, type_like_a_person};
+use crate::screen::Screen;
+
 fn text(value: &Value) -> &str {
     value.as_str().expect("a text")
 }
@@ -155,4 +158,65 @@ async fn a_vote_is_signed_on_one_machine_and_sent_from_another() {
     for user in [&away, &ana] {
         user.run(&["journal", "verify"]).await.with(0).json();
     }
+}
+
+#[tokio::test]
+async fn the_console_exports_and_compares() {
+    let (daemon, pending) = waiting().await;
+    let (jo, ana) = (Operator::root(&daemon, 1), Operator::root(&daemon, 2));
+    let theirs = ana.home().join("theirs.json");
+    let id = text(&pending["id"]);
+    export(&ana, id, theirs.to_str().expect("a path in UTF-8")).await.with(0).json();
+    let written = |name: &str| jo.home().join(format!("quorate-proof-{id}{name}.json"));
+    let files = [written(""), written("-2")];
+    fs::copy(&theirs, jo.home().join("theirs.json")).expect("a copy");
+    let away = without_connection(&jo);
+    let mut screen = Screen::open(jo);
+    review(&mut screen, "two machines").await;
+    for file in &files {
+        screen.press("e");
+        let name = file.file_name().and_then(|name| name.to_str()).expect("a name").to_owned();
+        // The whole path is shown, and may wrap at the end of a row.
+        let joined = |text: &str| text.replace(['\n', ' '], "");
+        screen.until("the path", |text| joined(text).contains(&name)).await;
+        let file = file.to_str().expect("a path in UTF-8");
+        away.run(&["proof", "verify", file]).await.with(0).json();
+    }
+    for (file, result) in [("./theirs.json", "EQUAL: all"), ("./nothing.json", "NOT COMPARED")] {
+        screen.press("c");
+        screen.shows("nothing to compare yet").await;
+        type_like_a_person(&mut screen, file).await;
+        screen.shows("Enter compares with this file").await;
+        screen.press("\r");
+        screen.shows(result).await;
+        screen.press("\u{1b}");
+        screen.until("the review", |text| !text.contains("Compare with a file")).await;
+    }
+}
+
+#[tokio::test]
+async fn hostile_files_are_refused() {
+    let daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let jo = Operator::root(&daemon, 0);
+    let file = path(&jo, "hostile.json");
+    let start = "{\"format\":\"quorate-proof\",\"version\":1,\"contentSha256\":\"\u{9b}31m\",\"content\":";
+    let deep = format!("{start}{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    let hostile: [(Vec<u8>, i32, &str); 7] = [
+        (Vec::new(), 2, "not JSON"),
+        (vec![0xff; 10 * 1024 * 1024], 2, "not JSON"),
+        (vec![b' '; 20 * 1024 * 1024], 1, "too large"),
+        (deep.into_bytes(), 2, "not JSON"),
+        (format!("{start}{{}}}}").into_bytes(), 7, "was changed after the export"),
+        (b"{\"format\":\"quorate-proof\",\"version\":9}".to_vec(), 2, "has version 9"),
+        (b"{\"format\":\"quorate-vote\",\"version\":1}".to_vec(), 2, "not a file that"),
+    ];
+    for (bytes, code, reason) in hostile {
+        fs::write(&file, bytes).expect("a file");
+        for command in [&["proof", "verify", &file][..], &["proof", "compare", &file, &file]] {
+            let ended = jo.run(command).await.with(code);
+            assert!(ended.stderr.contains(reason) && !ended.stderr.contains('\u{9b}'), "{reason}: {ended:?}");
+        }
+    }
+    jo.run(&["proof", "verify", &path(&jo, "missing.json")]).await.with(3).json();
+    jo.run(&["vote", "submit", &file]).await.with(2).json();
 }

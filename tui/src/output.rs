@@ -87,8 +87,12 @@ fn line(data: &Value) {
 
 /// Returns JSON as the indented text of a file that has no effect on a terminal.
 pub(crate) fn file_text(data: &Value) -> String {
-    let text = format!("{data:#}");
-    text.lines().map(|line| format!("{}\n", escaped(line))).collect()
+    let mut out = String::new();
+    for line in format!("{data:#}").lines() {
+        out.push_str(&escaped(line));
+        out.push('\n');
+    }
+    out
 }
 
 /// Escapes JSON so that it has no effect on a terminal: characters that the sanitizer replaces become `\u`

@@ -36,7 +36,7 @@ async fn export(session: &Session, reference: &str, output: Option<&Path>) -> Re
     let bundle = Bundle::of(&review, &known_keys, now_millis());
     let text = file_text(&bundle.json());
     // What cannot be read again is not written.
-    Bundle::read(text.as_bytes()).map_err(failure)?;
+    Bundle::read(text.as_bytes()).map_err(|error| failure(&error))?;
     let answer = match output {
         None => Answer::one(bundle.json(), text),
         Some(path) => {
@@ -103,10 +103,10 @@ impl Reviewed {
 }
 
 pub(super) fn read(file: &Path) -> Result<Bundle> {
-    Bundle::read(&given(file, BUNDLE_LIMIT)?).map_err(failure)
+    Bundle::read(&given(file, BUNDLE_LIMIT)?).map_err(|error| failure(&error))
 }
 
-pub(super) fn failure(error: BundleError) -> Failure {
+pub(super) fn failure(error: &BundleError) -> Failure {
     let exit = if error.is_mismatch() { Exit::Verification } else { Exit::Usage };
     Failure::new(exit, error.to_string())
 }

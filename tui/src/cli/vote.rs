@@ -108,7 +108,7 @@ fn check_fingerprint(review: &Review, options: &SignArguments) -> Result<()> {
 /// Sends a signed vote if the activity still is what was reviewed.
 async fn submit(session: &Session, file: &Path) -> Result<Answer> {
     let vote = VoteFile::read(&given(file, VOTE_FILE_LIMIT)?).map_err(|error| match error {
-        VoteFileError::Bundle(error) => failure(error),
+        VoteFileError::Bundle(error) => failure(&error),
         error if error.is_mismatch() => Failure::new(Exit::Verification, error.to_string()),
         error => Failure::new(Exit::Usage, error.to_string()),
     })?;

@@ -32,7 +32,7 @@ fn compared(console: &mut TestConsole, file: Result<Vec<u8>, String>) -> String 
 #[test]
 fn exports_and_compares_proof_bundles() {
     let (fixture, record) = threshold_proposal();
-    let mut console = TestConsole::new(&fixture, &[record.clone()], (120, 36));
+    let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 36));
     console.open(&record);
     let own = exported(&mut console);
     assert_eq!(
@@ -45,7 +45,7 @@ fn exports_and_compares_proof_bundles() {
 
     let mut voted = record.clone();
     fixture.approve(&mut voted, 2);
-    let mut other = TestConsole::new(&fixture, &[voted.clone()], (120, 36));
+    let mut other = TestConsole::new(&fixture, std::slice::from_ref(&voted), (120, 36));
     other.open(&voted);
     let theirs = exported(&mut other).into_bytes();
     let different = compared(&mut console, Ok(theirs.clone()));
@@ -67,7 +67,7 @@ fn exports_and_compares_proof_bundles() {
 #[test]
 fn compares_with_a_file_on_a_small_terminal() {
     let (fixture, record) = threshold_proposal();
-    let mut console = TestConsole::new(&fixture, &[record.clone()], (40, 12));
+    let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (40, 12));
     console.open(&record);
     let own = exported(&mut console);
     let mut content: serde_json::Value = serde_json::from_str(&own).unwrap();

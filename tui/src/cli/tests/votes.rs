@@ -138,7 +138,8 @@ fn a_rejection_is_signed_and_sent() {
 #[test]
 fn changed_activities_are_not_voted_on() {
     runtime(async {
-        let changes: [(&str, fn(&mut ReviewRecord)); 4] = [
+        type Change = fn(&mut ReviewRecord);
+        let changes: [(&str, Change); 4] = [
             ("voted", |record| Fixture::new(5, 3).approve(record, 2)),
             ("the daemon's intent", |record| record.row.activity.intent = json!({})),
             ("executed", |record| record.row.activity.status = Status::Completed),

@@ -10,6 +10,9 @@ use super::content::{Content, SignedVote};
 use super::{BUNDLE_LIMIT, Bundle, FORMAT, VERSION, digest_of};
 use crate::text::clean;
 
+/// Maximum number of votes. Each costs the verification of a signature.
+const VOTES_LIMIT: usize = 10_000;
+
 /// Why a bundle cannot be used. Messages never contain control characters of the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum BundleError {
@@ -32,6 +35,8 @@ pub(crate) enum BundleError {
     Member(String),
     #[error("proof bundle: {path}: not in canonical form")]
     NotCanonical { path: String },
+    #[error("proof bundle: more than {VOTES_LIMIT} votes")]
+    Votes,
     #[error("proof bundle: votes[{index}] repeats an earlier vote")]
     Repeated { index: usize },
     #[error("proof bundle: votes[{index}]: needs either a message, or the reason why it is withheld")]
@@ -102,10 +107,8 @@ fn check_members(path: &str, read: &Value, written: &Value) -> Result<(), Bundle
             Ok(())
         }
         (Value::Array(read), Value::Array(written)) if read.len() == written.len() => {
-            let pairs = read.iter().zip(written).enumerate();
-            pairs
-                .map(|(index, (one, other))| check_members(&format!("{path}[{index}]"), one, other))
-                .collect()
+            let mut pairs = read.iter().zip(written).enumerate();
+            pairs.try_for_each(|(index, (one, other))| check_members(&format!("{path}[{index}]"), one, other))
         }
         _ if read == written => Ok(()),
         _ => Err(BundleError::NotCanonical { path: path.to_owned() }),
@@ -113,6 +116,9 @@ fn check_members(path: &str, read: &Value, written: &Value) -> Result<(), Bundle
 }
 
 fn check_votes(votes: &[SignedVote]) -> Result<(), BundleError> {
+    if votes.len() > VOTES_LIMIT {
+        return Err(BundleError::Votes);
+    }
     let (mut ids, mut signatures) = (BTreeSet::new(), BTreeSet::new());
     for (index, vote) in votes.iter().enumerate() {
         let is_withheld = vote.withheld.as_ref().is_some_and(|paths| !paths.is_empty());

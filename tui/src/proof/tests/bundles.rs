@@ -249,6 +249,9 @@ fn votes_cannot_be_removed_repeated_or_moved() {
             json!("00000000-0000-4000-8000-000000000000");
         assert_eq!(read(&forged(&repeated)), Err(BundleError::Repeated { index: votes.len() }));
     }
+    let mut many = content.clone();
+    many["signed"]["votes"] = json!(vec![votes[0].clone(); 10_001]);
+    assert_eq!(read(&forged(&many)), Err(BundleError::Votes));
     // A vote that was signed for another activity.
     let other = tag_proposal().1;
     let ballot = Ballot::vote(true, Fixture::id(), other.row.activity.fingerprint, NOW - 300_000);
@@ -286,6 +289,39 @@ fn another_organization_is_not_mistaken_for_the_pinned_one() {
         reference: None,
     });
     assert!(review.blocked() && review.vote_target().is_err());
+}
+
+/// A forged organization is noticed by the known keys, however well the bundle is made.
+#[test]
+fn forged_keys_and_quorums_contradict_the_known_ones() {
+    let file: Value = serde_json::from_str(&golden()).unwrap();
+    let original = read(&golden()).unwrap().record();
+    let mut known_keys = KnownKeys::default();
+    known_keys.pin_new(&original.organization, NOW - 10 * 86_400_000);
+    let reviewed = |content: &Value| {
+        let bundle = read(&forged(content)).unwrap();
+        let record = bundle.record();
+        let mut known_keys = known_keys.clone();
+        known_keys.pin_new(&record.organization, NOW);
+        review_of(&record, &bundle.siblings(), &known_keys)
+    };
+    assert!(!reviewed(&file["content"]).blocked());
+
+    let mut quorum = file["content"].clone();
+    quorum["stated"]["organization"]["rootQuorum"]["threshold"] = json!(1);
+    let review = reviewed(&quorum);
+    assert!(review.blocked() && super::mark(&review, "K10") == Mark::Failed);
+
+    let attacker = Stamper::new(ApiKeyCurve::P256, &[0x66; 32]).unwrap();
+    let mut key = file["content"].clone();
+    let message = key["signed"]["votes"][0]["message"].as_str().unwrap().to_owned();
+    let stamp = attacker.stamp(message.as_bytes()).unwrap();
+    let own = key["signed"]["votes"][0]["publicKey"].as_str().unwrap().to_owned();
+    key["signed"]["votes"][0]["signature"] = json!(stamp.signature);
+    let text = key.to_string().replace(&own, &stamp.public_key);
+    let review = reviewed(&serde_json::from_str(&text).unwrap());
+    assert!(review.high_flags().any(|flag| flag.name == "proposer-key-new"), "{:?}", review.flags);
+    assert_eq!(super::mark(&review, "K6"), Mark::Attention);
 }
 
 #[test]
