@@ -1,5 +1,8 @@
 // This part is the page on which an invited person accepts the invitation.
 
+// Maximum length of each of the two names in that of a passkey.
+const NAME_LENGTH = 30;
+
 // What exists already, so that a second attempt after an error continues instead of starting again.
 const accepted = { userId: "", authenticator: null, body: "", isUser: false };
 
@@ -11,7 +14,24 @@ function readInvitation() {
   const [organizationId, invitationId, publicKey, privateKey] = ["organization", "invitation", "publicKey", "privateKey"].map((name) => text(name).toLowerCase());
   const isWhole = UUID.test(organizationId) && UUID.test(invitationId) && /^0[23][0-9a-f]{64}$/.test(publicKey) && /^[0-9a-f]{64}$/.test(privateKey);
   if (!isWhole) return null;
-  return { organizationId, invitationId, publicKey, privateKey, organizationName: text("organizationName"), sender: text("sender") };
+  const [organizationName, sender, userName] = ["organizationName", "sender", "userName"].map(text);
+  return { organizationId, invitationId, publicKey, privateKey, organizationName, sender, userName };
+}
+
+// Returns the name under which browsers offer the new passkey beside those for other organizations.
+function passkeyName({ organizationName, userName }) {
+  const cut = (text) => {
+    const letters = Array.from(clean(text));
+    return letters.length > NAME_LENGTH ? `${letters.slice(0, NAME_LENGTH - 1).join("")}…` : letters.join("");
+  };
+  return organizationName ? `${cut(userName) || "Passkey"} at ${cut(organizationName)}` : cut(userName) || "Passkey";
+}
+
+// Fails like the acceptance if the invitation cannot be accepted. A passkey that was made for nothing would stay on the
+// device, and would be offered at each sign-in.
+async function checkInvitation({ organizationId, invitationId, publicKey, key }) {
+  const body = JSON.stringify({ organizationId, invitationId });
+  await post("query/get_invitation_status", body, { "X-Stamp": await keyStamp(key, publicKey, body) });
 }
 
 async function acceptInvitation(invitation, authenticatorParameters) {
@@ -34,7 +54,10 @@ function requireCompleted(activity, what) {
 
 async function acceptWithPasskey(invitation, relyingPartyId) {
   const name = byId("passkey-name").value.trim() || "Passkey";
-  accepted.authenticator ??= await newPasskey(relyingPartyId, accepted.userId, name);
+  if (!accepted.authenticator) {
+    await checkInvitation(invitation);
+    accepted.authenticator = await newPasskey(relyingPartyId, accepted.userId, name);
+  }
   await acceptInvitation(invitation, accepted.authenticator);
   finish(invitation, true);
 }
@@ -43,7 +66,10 @@ async function acceptWithKey(invitation, relyingPartyId) {
   const publicKey = byId("public-key").value.trim().toLowerCase();
   pointOf(publicKey);
   const apiKeyName = byId("key-name").value.trim() || "API key";
-  accepted.authenticator ??= await temporaryAuthenticator(relyingPartyId);
+  if (!accepted.authenticator) {
+    await checkInvitation(invitation);
+    accepted.authenticator = await temporaryAuthenticator(relyingPartyId);
+  }
   const { parameters, stamp } = accepted.authenticator;
   const { organizationId } = invitation;
   await acceptInvitation(invitation, parameters);
@@ -81,6 +107,8 @@ function endOf(error) {
 function showEnd(end) {
   byId("ended-title").textContent = `This invitation ${end}`;
   byId("ended-used").hidden = end !== "was used";
+  // The invitation ended after it was checked.
+  byId("ended-passkey").hidden = !accepted.authenticator?.attestation;
   show("ended");
 }
 
@@ -99,7 +127,10 @@ async function onAccept(invitation, relyingPartyId) {
   } catch (error) {
     if (!accepted.authenticator) for (const choice of choices) choice.disabled = false;
     const end = accepted.isUser ? null : endOf(error);
-    if (end) showEnd(end);
+    if (end) {
+      showEnd(end);
+      await forgetPasskey(relyingPartyId, accepted.authenticator?.attestation?.credentialId);
+    }
     throw error;
   }
 }
@@ -119,6 +150,7 @@ async function startAccept() {
     byId(id).textContent = clean(invitation[name]) || "not named in the link";
     byId(`${id}-note`).hidden = !isMixed(invitation[name]) && !imitatesLatin(invitation[name]);
   }
+  byId("passkey-name").value = passkeyName(invitation);
   byId("organization").textContent = invitation.organizationId;
   byId("invitation").textContent = invitation.invitationId;
   for (const choice of document.querySelectorAll("input[name=credential]")) choice.addEventListener("change", choose);

@@ -58,6 +58,9 @@ function describe(error) {
   if (error.name === "NotAllowedError") return "The passkey was not used: the prompt was closed, timed out, or has no passkey for this site.";
   if (error.name === "InvalidStateError") return "This authenticator already has a passkey for this invitation.";
   if (error.name === "SecurityError") return "The browser does not allow passkeys of this service on this address. Report this to the operator.";
+  if (/^The daemon reports: credential ID could not be found/.test(error.message)) {
+    return "This passkey is not registered in this organization. Check the id of the organization, or choose another passkey. If you do not need this one elsewhere, remove it from your device. If you have no other one, you need a new invitation.";
+  }
   return error.message;
 }
 
@@ -152,6 +155,12 @@ async function newPasskey(relyingPartyId, userId, name) {
   const { rawId, response } = await navigator.credentials.create({ publicKey });
   const transports = response.getTransports().filter((one) => Object.hasOwn(TRANSPORTS, one));
   return authenticator(name, challenge, new Uint8Array(rawId), response.clientDataJSON, response.attestationObject, transports);
+}
+
+// Reports a passkey that is registered nowhere, so that the browser no longer offers it. Not all browsers can do that.
+async function forgetPasskey(rpId, credentialId) {
+  if (!credentialId || !window.PublicKeyCredential?.signalUnknownCredential) return;
+  await PublicKeyCredential.signalUnknownCredential({ rpId, credentialId }).catch(() => {});
 }
 
 function authenticator(name, challenge, id, clientData, attestationObject, transports) {

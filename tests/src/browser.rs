@@ -37,6 +37,8 @@ pub struct Browser {
     listener: Listener,
     connection: Mutex<Option<Connection>>,
     session: String,
+    /// Id of the virtual authenticator.
+    authenticator: String,
     profile: TempDir,
 }
 
@@ -70,8 +72,9 @@ impl Browser {
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
         let port: u16 = port.expect("the driver reports its port");
         let listener = Listener::Tcp(([127, 0, 0, 1], port).into());
-        let mut browser =
-            Self { driver, listener, connection: Mutex::default(), session: String::new(), profile };
+        let connection = Mutex::default();
+        let (session, authenticator) = (String::new(), String::new());
+        let mut browser = Self { driver, listener, connection, session, authenticator, profile };
         browser.open_session().await;
         Some(browser)
     }
@@ -97,7 +100,14 @@ impl Browser {
         self.session = text(&opened["sessionId"]);
         let authenticator = json!({"protocol": "ctap2", "transport": "internal", "hasResidentKey": true,
             "hasUserVerification": true, "isUserConsenting": true, "isUserVerified": true});
-        self.command("webauthn/authenticator", authenticator).await;
+        self.authenticator = text(&self.command("webauthn/authenticator", authenticator).await);
+    }
+
+    /// Returns the passkeys on the virtual authenticator.
+    pub async fn passkeys(&self) -> Vec<Value> {
+        let path =
+            format!("/session/{}/webauthn/authenticator/{}/credentials", self.session, self.authenticator);
+        self.send(Method::GET, &path, Value::Null).await.as_array().cloned().expect("a list of passkeys")
     }
 
     /// Sends a command of the session and returns its value.

@@ -24,13 +24,56 @@ async fn invitation_link_names_the_organization_and_can_be_used_once() {
     browser.click("#accept-form button").await;
     browser.shows("#status", "The invitation is accepted.").await;
 
+    assert_eq!(browser.passkeys().await.len(), 1);
+
     browser.open(&link).await;
     browser.shows("#accept h2", "You were invited").await;
     browser.click("#accept-form button").await;
     browser.shows("#ended h2", "This invitation was used").await;
     browser.shows("#error", "invitation has been accepted").await;
     assert!(!browser.is_shown("#accept-form").await && browser.is_shown("#ended-used").await);
+    assert!(!browser.is_shown("#ended-passkey").await);
+    assert_eq!(browser.passkeys().await.len(), 1, "a used link leaves no passkey on the device");
     pictures(&browser, "used").await;
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn passkey_of_an_invitation_that_ended_meanwhile_is_forgotten() {
+    let Some(browser) = Browser::start().await else { return };
+    let scene = Scene::start().await;
+    let link = scene.invite().await;
+    browser.open(&link).await;
+    browser.shows("#accept h2", "You were invited").await;
+    browser.click("#accept-form button").await;
+    browser.shows("#status", "The invitation is accepted.").await;
+    let [kept] = browser.passkeys().await.try_into().expect("one passkey");
+    let organization = scene.daemon.root(0).fetch("whoami", json!({})).await["organizationName"].clone();
+    let organization = organization.as_str().expect("a name");
+    assert_eq!(kept["userName"], format!("guest at {organization}"), "a picker shows this name");
+
+    browser.open(&link).await;
+    browser.shows("#accept h2", "You were invited").await;
+    // As if somebody else accepted it after the page has checked it.
+    browser.run("checkInvitation = async () => {};").await;
+    browser.click("#accept-form button").await;
+    browser.shows("#ended-passkey", "registered nowhere").await;
+    let left = browser.passkeys().await;
+    assert_eq!(left.iter().map(|one| &one["credentialId"]).collect::<Vec<_>>(), [&kept["credentialId"]]);
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn unregistered_passkey_is_explained_at_the_sign_in() {
+    let Some(browser) = Browser::start().await else { return };
+    let scene = Scene::start().await;
+    let user = scene.accept(&browser).await;
+    scene.agreed("ACTIVITY_TYPE_DELETE_USERS", &json!({"userIds": [user]})).await;
+    browser.open(&scene.page(&format!("approve#organization={}", scene.organization()))).await;
+    browser.shows("#sign-in h2", "Sign in").await;
+    browser.click("#sign-in-form button").await;
+    let error = browser.shows("#error", "This passkey is not registered in this organization").await;
+    assert!(error.contains("choose another passkey") && !error.contains("credentialId"), "{error}");
     browser.close().await;
 }
 
@@ -45,6 +88,8 @@ async fn names_in_the_link_are_untrusted() {
     browser.open(&format!("{head}{forged}&publicKey={keys}")).await;
     browser.shows("#accept h2", "You were invited").await;
     assert_eq!(browser.text("#organization-name").await, "<img src=x><U+202E>");
+    let name = browser.run("return document.getElementById('passkey-name').value").await;
+    assert_eq!(name, "Passkey at <img src=x><U+202E>");
     assert!(browser.is_shown("#sender-note").await, "letters that look Latin are marked");
     assert_eq!(browser.run("return document.images.length").await, 0);
     browser.open(&format!("{head}&publicKey={keys}")).await;

@@ -107,8 +107,12 @@ fn link(
     sender: &str,
     private_key: &str,
 ) -> Zeroizing<String> {
-    let Invitation { id, public_key, .. } = invitation;
-    let names = [("organizationName", organization.head.name.as_str()), ("sender", sender)];
+    let Invitation { id, public_key, name, .. } = invitation;
+    let names = [
+        ("organizationName", organization.head.name.as_str()),
+        ("sender", sender),
+        ("userName", name.as_str()),
+    ];
     let names = form_urlencoded::Serializer::new(String::new()).extend_pairs(names).finish();
     let organization = organization.id();
     let fragment = Zeroizing::new(format!(

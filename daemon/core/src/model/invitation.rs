@@ -55,6 +55,16 @@ impl Invitation {
         self.status == InvitationStatus::Created && now < end
     }
 
+    /// Returns why the invitation cannot be accepted at this time, if it cannot.
+    pub fn ended(&self, now: Millis) -> Option<&'static str> {
+        match self.status {
+            InvitationStatus::Created if self.waits(now) => None,
+            InvitationStatus::Created => Some("invitation has expired"),
+            InvitationStatus::Accepted => Some("invitation has been accepted"),
+            InvitationStatus::Revoked => Some("invitation has been revoked"),
+        }
+    }
+
     /// Returns the invitation with another status.
     #[must_use]
     pub fn with_status(&self, status: InvitationStatus, now: Millis) -> Self {

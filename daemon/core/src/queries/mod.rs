@@ -4,6 +4,7 @@
 mod activities;
 mod admission;
 mod credentials;
+mod invitations;
 mod ip_allowlists;
 mod messages;
 mod mfa_policies;
@@ -28,6 +29,7 @@ pub use query::Entry;
 const GROUPS: &[&[Entry]] = &[
     activities::ENTRIES,
     credentials::ENTRIES,
+    invitations::ENTRIES,
     ip_allowlists::ENTRIES,
     messages::ENTRIES,
     mfa_policies::ENTRIES,

@@ -155,6 +155,7 @@ fn query_outcome(query: &str, persona: &Persona) -> String {
         "apiKeyId": persona.subject.keys[0],
         "walletId": fixture.wallet.0,
         "email": "root0@house.example",
+        "invitationId": fixture.invitation,
         "address": fixture.wallet.1,
         "privateKeyId": fixture.private_key,
         "policyId": fixture.policy,

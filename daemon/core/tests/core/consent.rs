@@ -155,7 +155,9 @@ fn recorded_votes_cannot_be_replayed_as_queries() {
     };
     let credentials = Credentials { stamp: Header::Once(header(&stamp)), ..Credentials::default() };
     let message = text("message").into_bytes();
-    for name in queries::all().into_iter().map(|entry| entry.name) {
+    // The key of an invitation is necessary for this one, and accepts nothing but its invitation.
+    let of_users = queries::all().into_iter().map(|entry| entry.name);
+    for name in of_users.filter(|name| *name != "get_invitation_status") {
         let error =
             fixture.memory.query(name, &credentials, &message, NOW).expect_err("the body is an activity");
         assert_eq!(error.code, Code::InvalidArgument, "{name}: {}", error.message);

@@ -70,6 +70,40 @@ fn deleting_a_tag_or_the_invitation_changes_the_invitation() {
     assert_eq!(accept(&mut fixture), Err("invitation has been revoked".to_owned()));
 }
 
+/// Queries the status of an invitation with the key of the fixture's invitation.
+fn status(fixture: &Fixture, invitation: &str, now: u64) -> Result<Value, String> {
+    let body = json!({"organizationId": fixture.id, "invitationId": invitation}).to_string().into_bytes();
+    let answer = fixture.memory.query("get_invitation_status", &fixture.invited.stamps(&body), &body, now);
+    answer.map(|answer| answer["status"].clone()).map_err(|error| error.message)
+}
+
+#[test]
+fn status_fails_like_the_acceptance_and_changes_nothing() {
+    let ended = |how: &str| Err(format!("invitation has been {how}"));
+    let mut fixture = Fixture::new(1);
+    let (invitation, root) = (fixture.invitation.clone(), fixture.roots[0].clone());
+    let created = Ok(json!("INVITATION_STATUS_CREATED"));
+    assert_eq!(status(&fixture, &invitation, NOW), created);
+    let week = 7 * 24 * 60 * 60 * 1000;
+    assert_eq!(status(&fixture, &invitation, NOW + week - 1), created);
+    assert_eq!(status(&fixture, &invitation, NOW + week), Err("invitation has expired".to_owned()));
+    let other = "00000000-0000-4000-8000-000000000000";
+    assert_eq!(status(&fixture, other, NOW), Err("request not authorized".to_owned()));
+
+    // The key of the invitation is necessary, also for users.
+    let body = json!({"organizationId": fixture.id, "invitationId": invitation}).to_string().into_bytes();
+    for stamps in [root.stamps(&body), fixture.registrant.stamps(&body)] {
+        let error = fixture.memory.query("get_invitation_status", &stamps, &body, NOW).expect_err("no key");
+        assert_eq!(error.code, quorate_common::api_error::Code::Unauthenticated, "{}", error.message);
+    }
+
+    let mut revoked = fixture.clone();
+    revoked.execute("ACTIVITY_TYPE_DELETE_INVITATION", &json!({"invitationId": invitation}));
+    assert_eq!(status(&revoked, &invitation, NOW), ended("revoked"));
+    accept(&mut fixture).expect("the query accepted nothing");
+    assert_eq!(status(&fixture, &invitation, NOW), ended("accepted"));
+}
+
 #[test]
 fn invitations_are_revoked_with_their_sender() {
     let mut fixture = Fixture::new(1);
@@ -106,8 +140,9 @@ fn mail_contains_the_link_to_the_page_if_there_is_one() {
     let (page, fragment) = link.split_once('#').expect("the key is in the fragment");
     assert_eq!(page, "https://keys.example/pages/accept");
     let values: Vec<(&str, &str)> = fragment.split('&').filter_map(|part| part.split_once('=')).collect();
-    let lengths = [36, 36, 5, 6, 66, 64];
-    let names = ["organization", "invitation", "organizationName", "sender", "publicKey", "privateKey"];
+    let lengths = [36, 36, 5, 6, 5, 66, 64];
+    let names =
+        ["organization", "invitation", "organizationName", "sender", "userName", "publicKey", "privateKey"];
     assert_eq!(values.iter().map(|(name, _)| *name).collect::<Vec<_>>(), names);
     assert_eq!(values.iter().map(|(_, value)| value.len()).collect::<Vec<_>>(), lengths, "{values:?}");
     assert!(fragment.contains(&fixture.id.to_string()), "{link}");

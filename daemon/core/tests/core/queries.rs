@@ -66,6 +66,7 @@ fn placeholders(fixture: &Fixture) -> Vec<(&'static str, String)> {
         ("$apiKey", fixture.spare.keys[0].to_string()),
         ("$authenticator", fixture.spare.authenticator.expect("an authenticator").to_string()),
         ("$interface", fixture.interface.clone()),
+        ("$invitation", fixture.invitation.clone()),
         ("$mfaPolicy", fixture.mfa_policy.clone()),
         ("$oauth2Credential", fixture.oauth2_credential.clone()),
         ("$organization", fixture.id.to_string()),
@@ -107,10 +108,14 @@ fn body(fixture: &Fixture, members: &Value) -> Value {
     body
 }
 
-/// Sends a query with these members as the first root user.
+/// The query that is stamped with the key of an invitation.
+const OF_INVITATION: &str = "get_invitation_status";
+
+/// Sends a query with these members as the first root user, or as the invited person.
 fn send(fixture: &Fixture, query: &str, members: &Value) -> Result<Value, ApiError> {
     let body = body(fixture, members).to_string().into_bytes();
-    fixture.memory.query(query, &fixture.roots[0].stamps(&body), &body, NOW)
+    let caller = if query == OF_INVITATION { &fixture.invited } else { &fixture.roots[0] };
+    fixture.memory.query(query, &caller.stamps(&body), &body, NOW)
 }
 
 #[test]

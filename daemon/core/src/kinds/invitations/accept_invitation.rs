@@ -76,11 +76,8 @@ impl Kind for Request {
         }
         credential::check_authenticator_owner(self.user, std::slice::from_ref(&self.authenticator))?;
         let invitation = view.collection_item::<Invitation>(self.invitation)?;
-        match invitation.status {
-            InvitationStatus::Created if invitation.waits(view.now) => {}
-            InvitationStatus::Created => return Err(Wrong::Text("invitation has expired").into()),
-            InvitationStatus::Accepted => return Err(Wrong::Text("invitation has been accepted").into()),
-            InvitationStatus::Revoked => return Err(Wrong::Text("invitation has been revoked").into()),
+        if let Some(end) = invitation.ended(view.now) {
+            return Err(Wrong::Text(end).into());
         }
         // Policies and activities refer to users by id, so a user id is never reused, even after deletion.
         let nil = UserId::from_bytes([0; 16]);
