@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use zeroize::ZeroizeOnDrop;
 
 use crate::model::Millis;
-use crate::model::message_event::MessageOrigin;
+use crate::model::message_event::{MessageOrigin, ServerAnswer};
 use crate::model::one_time_code::ascii_domain;
 use crate::model::queued_message::{Channel, StoredMessage};
 use crate::model::record::Record;
@@ -25,6 +25,8 @@ pub struct Mail {
     pub text: String,
     /// The same body, in HTML.
     pub html: Option<String>,
+    /// The secret in the body: a code, a bundle or a key; `None` for a mail that an earlier version queued.
+    pub secret: Option<String>,
     /// Name of the sender, on one line; `None` if it is the one in the configuration.
     #[zeroize(skip)]
     pub sender_name: Option<String>,
@@ -49,13 +51,15 @@ pub struct Mail {
 }
 
 impl Mail {
-    /// Creates a mail in plain text from the sender in the configuration, to be sent at once.
-    pub const fn new(to: Email, subject: String, text: String, now: Millis) -> Self {
+    /// Creates a mail in plain text from the sender in the configuration, to be sent at once. `secret` is the secret in
+    /// the text.
+    pub const fn new(to: Email, subject: String, text: String, secret: String, now: Millis) -> Self {
         Self {
             to,
             subject,
             text,
             html: None,
+            secret: Some(secret),
             sender_name: None,
             from: None,
             reply_to: None,
@@ -63,6 +67,15 @@ impl Mail {
             expires: None,
             attempts: 0,
             due: now,
+        }
+    }
+
+    /// Returns the answer of a server to this mail, which may quote it, without its secret. If the secret is not known,
+    /// every word that could be one is removed.
+    pub fn answer(&self, code: Option<u16>, text: &str) -> ServerAnswer {
+        match &self.secret {
+            Some(secret) => ServerAnswer::new(code, text, &[secret]),
+            None => ServerAnswer::new(code, text, &[&self.text, self.html.as_deref().unwrap_or_default()]),
         }
     }
 }

@@ -202,12 +202,11 @@ impl Channel for MailChannel {
         fail_points::reach("mail.send");
         let answer = tokio::time::timeout(DEADLINE, self.transport.send(message)).await;
         fail_points::reach("mail.sent");
-        let texts = [mail.text.as_str(), mail.html.as_deref().unwrap_or_default()];
         let Ok(answer) = answer else {
             tracing::warn!("the mail server did not answer in time");
-            return Reply { outcome: Outcome::Failed, answer: ServerAnswer::new(None, SILENT, &texts) };
+            return Reply { outcome: Outcome::Failed, answer: mail.answer(None, SILENT) };
         };
-        reply(answer, mail.to.as_str().is_ascii(), &texts)
+        reply(answer, mail)
     }
 
     fn reach(step: Step) {
@@ -224,18 +223,18 @@ fn unsent(reason: &str) -> Reply {
     Reply { outcome: Outcome::Rejected, answer: ServerAnswer::new(None, reason, &[]) }
 }
 
-/// Returns the reply for the result of an attempt to send a mail with these texts. `is_ascii` states whether the address
-/// of its receiver is.
-fn reply(result: Result<Response, SmtpError>, is_ascii: bool, texts: &[&str]) -> Reply {
+/// Returns the reply for the result of an attempt to send a mail.
+fn reply(result: Result<Response, SmtpError>, mail: &Mail) -> Reply {
     let error = match result {
         Ok(response) => {
             let text = response.message().collect::<Vec<_>>().join(" ");
-            let answer = ServerAnswer::new(Some(response.code().into()), &text, texts);
+            let answer = mail.answer(Some(response.code().into()), &text);
             return Reply { outcome: Outcome::Accepted, answer };
         }
         Err(error) => error,
     };
     let status = error.status().map(u16::from);
+    let is_ascii = mail.to.as_str().is_ascii();
     let outcome = outcome(&error, status, is_ascii);
     let stated = || error.source().map(ToString::to_string).unwrap_or_default();
     let reason = match status {
@@ -252,7 +251,7 @@ fn reply(result: Result<Response, SmtpError>, is_ascii: bool, texts: &[&str]) ->
     // The answer of a server may quote the mail, so only the reasons of this service are logged.
     tracing::warn!(status, ?outcome, reason, "the mail server did not accept a mail");
     let text = if status.is_some() { stated() } else { reason.to_owned() };
-    Reply { outcome, answer: ServerAnswer::new(status, &text, texts) }
+    Reply { outcome, answer: mail.answer(status, &text) }
 }
 
 /// Returns what a mail server lacks, and which key of `[mail]` changes that. `error` is the text of the mail library.

@@ -96,7 +96,7 @@ fn mail(invitation: &Invitation, secret: &SecretKey, context: &Execution<'_>) ->
         private_key = private_key.as_str(),
     );
     let subject = format!("Invitation to {}", organization.head.name);
-    Mail::new(invitation.email.clone(), subject, text, context.now())
+    Mail::new(invitation.email.clone(), subject, text, String::clone(&private_key), context.now())
 }
 
 /// Returns the paragraph with the link to the page. The key is in the fragment, which browsers do not send.

@@ -129,7 +129,7 @@ fn compose(
         link: branding.link.as_deref(),
     };
     let (text, html) = template.render(&values, secret)?;
-    let mut mail = Mail::new(to.clone(), subject, text, now);
+    let mut mail = Mail::new(to.clone(), subject, text, secret.to_owned(), now);
     mail.html = Some(html);
     let sender_name = branding.sender_name.as_ref().map(Label::as_str);
     let default = branding.from.as_ref().map(|_| SENDER_NAME);

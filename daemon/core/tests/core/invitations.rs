@@ -149,6 +149,27 @@ fn mail_contains_the_link_to_the_page_if_there_is_one() {
 }
 
 #[test]
+fn answers_of_mail_servers_lose_the_key_and_no_ordinary_word() {
+    let fixture = Fixture::new(1);
+    let (_, mail) = fixture.memory.rows(b'y').last().expect("an email is queued");
+    let mail = Mail::decode(mail).expect("the email decodes");
+    let key = mail.text.lines().find_map(|line| line.strip_prefix("private key   ")).expect("a key");
+    for text in
+        ["accepted", "2.0.0 Invitation accepted, public key kept", &format!("queued as {}", fixture.id)]
+    {
+        assert_eq!(mail.answer(Some(250), text).line(), format!("250 {text}"));
+    }
+    for quoted in [key, &key.to_uppercase(), &key[..40], &format!("{}\n{}", &key[..32], &key[32..])] {
+        let answer = mail.answer(Some(550), &format!("5.7.1 spam: {quoted}")).line();
+        assert!(answer.contains("[redacted]") && !answer.contains(&key[..8]), "{answer}");
+    }
+    // A mail that an earlier version queued.
+    let mut old = mail.clone();
+    old.secret = None;
+    assert!(!old.answer(Some(550), key).text.contains(&key[..8]));
+}
+
+#[test]
 fn invitations_require_email() {
     let mut fixture = Fixture::new(1);
     fixture.memory.sends_mail = false;

@@ -172,6 +172,7 @@ fn records_stay_readable() {
     check_as::<Mail>("mail with html", &fixture, |_| false);
     check_as::<Mail>("mail with origin", &fixture, |_| false);
     check_as::<Mail>("mail with end", &fixture, |_| false);
+    check_as::<Mail>("mail with secret", &fixture, |_| false);
     check_as::<Sms>("sms", &fixture, |_| false);
     check_as::<Sms>("sms with end", &fixture, |_| false);
     check::<MessageEvent>(&fixture, |_| false);

@@ -10,7 +10,7 @@ fn email(text: &str) -> Email {
 }
 
 fn mail() -> Mail {
-    Mail::new(email("guest@example.org"), "Subject".to_owned(), "Text\n".to_owned(), 0)
+    Mail::new(email("guest@example.org"), "Subject".to_owned(), "Text\n".to_owned(), String::new(), 0)
 }
 
 /// Returns the message of a mail, which a known activity sends.
