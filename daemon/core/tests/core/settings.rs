@@ -406,3 +406,78 @@ fn sub_organizations_are_found_only_by_verified_contacts() {
         .expect("the request is permitted");
     assert_eq!(found(&fixture), [json!([]), json!([])]);
 }
+
+/// Creates a sub-organization whose root user has this address, proven or not, and returns its id.
+fn child_with_address(fixture: &mut Fixture, number: u64, is_verified: bool) -> String {
+    use quorate_core::model::change::apply;
+    use quorate_core::model::{Change, User};
+    use quorate_core::pipeline::Commit;
+    use quorate_core::world::World;
+
+    let key = samples::key_v2(1000 + u32::try_from(number).expect("a small number"));
+    let user = json!({"userName": "shared", "userEmail": "shared@house.example", "apiKeys": [key],
+        "authenticators": [], "oauthProviders": []});
+    let parameters = json!({"subOrganizationName": format!("child {number}"), "rootUsers": [user], "rootQuorumThreshold": 1});
+    let root = fixture.roots[0].clone();
+    let now = NOW + number;
+    let name = "ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V7";
+    let created = fixture.submit(&root, fixture.id, name, &parameters, now).expect("it is created");
+    let id = &created["activity"]["result"]["createSubOrganizationResultV7"]["subOrganizationId"];
+    let id = id.as_str().expect("an id").to_owned();
+    if is_verified {
+        let before = fixture.memory.stored(id.parse().expect("an id"));
+        let user = before.users().next().expect("a root user").clone();
+        let change = Change::PutUser(User { email_verified: true, ..user });
+        let applied = apply(&before, vec![change], now, fixture.memory.index()).expect("the change applies");
+        let (writes, after) = (applied.writes, vec![applied.after]);
+        fixture.memory.commit(Commit { writes, after, ..Commit::default() });
+    }
+    id
+}
+
+#[test]
+fn sub_organizations_of_a_contact_are_listed_oldest_first() {
+    let mut fixture = Fixture::new(1);
+    let ids: Vec<String> =
+        (0..8).map(|number| child_with_address(&mut fixture, number, number != 3)).collect();
+    assert!(!ids.is_sorted(), "ids do not show the order of creation");
+    let verified: Vec<&String> = ids.iter().filter(|id| **id != ids[3]).collect();
+    let list = |fixture: &Fixture, query: &str, options: Value| {
+        let body = json!({"filterType": "EMAIL", "filterValue": "SHARED@house.example", "paginationOptions": options});
+        query_as_root(fixture, query, &body)["organizationIds"].clone()
+    };
+    let by_contact = |fixture: &Fixture, options| list(fixture, "list_suborgs", options);
+    assert_eq!(by_contact(&fixture, json!({})), json!(ids));
+    assert_eq!(list(&fixture, "list_verified_suborgs", json!({})), json!(verified));
+    assert_eq!(by_contact(&fixture, json!({"limit": "3"})), json!(ids[..3]));
+    assert_eq!(by_contact(&fixture, json!({"limit": "3", "after": ids[2]})), json!(ids[3..6]));
+    assert_eq!(by_contact(&fixture, json!({"limit": "3", "before": ids[7]})), json!(ids[4..7]));
+    // Pages continue at a sub-organization that does not match, or that was deleted.
+    let next = json!({"limit": "2", "after": ids[3]});
+    assert_eq!(list(&fixture, "list_verified_suborgs", next.clone()), json!(ids[4..6]));
+    let body = json!({"organizationId": fixture.id, "filterType": "EMAIL", "filterValue": "shared@house.example",
+        "paginationOptions": {"after": fixture.bare.home}});
+    let body = body.to_string().into_bytes();
+    let error = fixture.memory.query("list_suborgs", &fixture.roots[0].stamps(&body), &body, NOW);
+    assert_eq!(
+        error.expect_err("no sub-organization").code,
+        quorate_common::api_error::Code::InvalidArgument
+    );
+
+    // Too many to be ordered: each of them is listed once, by id.
+    let mut many: Vec<String> =
+        (8..102).map(|number| child_with_address(&mut fixture, number, true)).collect();
+    many.extend(ids);
+    many.sort();
+    let mut listed: Vec<Value> = Vec::new();
+    loop {
+        let after = listed.last().cloned().unwrap_or(json!(""));
+        let page = by_contact(&fixture, json!({"limit": "40", "after": after}));
+        let page = page.as_array().expect("a list").clone();
+        listed.extend(page.iter().cloned());
+        if page.len() < 40 {
+            break;
+        }
+    }
+    assert_eq!(json!(listed), json!(many));
+}

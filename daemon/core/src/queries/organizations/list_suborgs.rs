@@ -1,4 +1,4 @@
-//! Lists the ids of sub-organizations, all or those that match a filter, page by page.
+//! Lists the ids of sub-organizations, all or those that match a filter, page by page, the oldest first.
 //!
 //! - `{}` is answered.
 //! - `{"filterType": "NAME", "filterValue": "child"}` is answered.
@@ -33,7 +33,8 @@ const CLAIMS: &str = "OIDC_CLAIMS";
 /// Maximum length of an ID token, in bytes.
 const TOKEN_LIMIT: usize = 16 * 1024;
 
-/// Returns a page of the ids of sub-organizations.
+/// Returns a page of the ids of sub-organizations, the oldest first. If a filter matches more than 100, they are ordered
+/// by id.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ListSuborgs {
@@ -55,8 +56,10 @@ impl Query for ListSuborgs {
         let pagination = self.pagination_options.unwrap_or_default();
         match self.filter_type.as_str() {
             "" => children(context, &pagination),
-            TOKEN => identified(context, &proven(context, &self.filter_value)?, &pagination),
-            CLAIMS => having(context, Lookup::OauthIdentity, &claimed(&self.filter_value)?, &pagination),
+            TOKEN => {
+                having(context, Lookup::OauthIdentity, &proven(context, &self.filter_value)?, &pagination)
+            }
+            CLAIMS => having(context, Lookup::OauthIdentity, &[claimed(&self.filter_value)?], &pagination),
             name => matching(context, FILTERS, name, &self.filter_value, &pagination),
         }
     }
@@ -68,27 +71,6 @@ fn proven(context: &QueryContext<'_>, token: &str) -> Result<Vec<String>, Reques
     let keys = context.world.issuer_keys(token.issuer(), token.key_id())?;
     token.check(&keys, context.now).map_err(Intent::OidcToken)?;
     Ok(token.identities())
-}
-
-/// Returns a page of the sub-organizations with any of these identities. Each identity has a page at the same position,
-/// and the pages are merged.
-fn identified(
-    context: &QueryContext<'_>,
-    identities: &[String],
-    pagination: &Pagination,
-) -> Result<Vec<OrganizationId>, RequestError> {
-    let mut ids = Vec::new();
-    for identity in identities {
-        ids.extend(having(context, Lookup::OauthIdentity, identity, pagination)?);
-    }
-    ids.sort_unstable();
-    ids.dedup();
-    let (_, is_before) = pagination.cursor(|_| Ok(()))?;
-    let excess = ids.len().saturating_sub(pagination.limit()?);
-    // A page before a position ends there.
-    ids.drain(..if is_before { excess } else { 0 });
-    ids.truncate(pagination.limit()?);
-    Ok(ids)
 }
 
 /// Returns the identity with these claims, as the index contains it.

@@ -10,7 +10,8 @@ use crate::queries::prelude::*;
 
 const FILTERS: &Filters = &[("EMAIL", Lookup::VerifiedEmail), ("PHONE_NUMBER", Lookup::VerifiedPhoneNumber)];
 
-/// Returns a page of the ids of sub-organizations that have a user with a verified contact.
+/// Returns a page of the ids of sub-organizations that have a user with a verified contact, the oldest first. If there
+/// are more than 100, they are ordered by id.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ListVerifiedSuborgs {

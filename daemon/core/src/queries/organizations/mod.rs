@@ -1,7 +1,10 @@
 //! Organizations and their sub-organizations.
 
+use std::collections::BTreeSet;
+
 use super::prelude::*;
 use crate::model::layout::{self, Key, Lookup};
+use crate::records;
 use crate::world::{Order, Page};
 
 mod get_organization;
@@ -18,6 +21,9 @@ pub(super) const ENTRIES: &[Entry] = &[
 
 /// Maximum length of a text by which sub-organizations can be found. A longer text finds none.
 const FILTER_LIMIT: usize = 256;
+
+/// Maximum number of index entries that are read and ordered for a page, whatever its length.
+const ORDERED: usize = 100;
 
 /// Names of filters, with the values that they look up.
 type Filters = [(&'static str, Lookup)];
@@ -43,26 +49,116 @@ fn matching(
         Lookup::PublicKey => text.to_ascii_lowercase(),
         _ => text.to_owned(),
     };
-    having(context, lookup, &text, pagination)
+    having(context, lookup, &[text], pagination)
 }
 
-/// Returns a page of the sub-organizations with a value, as the index contains it.
+/// Returns a page of the sub-organizations with any of these values, as the index contains them: the oldest first. If they
+/// have too many entries, they are listed by id.
 fn having(
     context: &QueryContext<'_>,
     lookup: Lookup,
-    value: &str,
+    values: &[String],
     pagination: &Pagination,
 ) -> Result<Vec<OrganizationId>, RequestError> {
-    let prefix = layout::lookup_entries(context.world.index(), context.id(), lookup, value);
+    let prefix = |value: &String| layout::lookup_entries(context.world.index(), context.id(), lookup, value);
+    let prefixes: Vec<Key> = values.iter().map(prefix).collect();
     let (cursor, is_before) =
         pagination.cursor(|text| Ok(text.parse::<OrganizationId>().map_err(|_| Intent::Cursor)?))?;
-    let order = if is_before { Order::Descending } else { Order::Ascending };
-    let limit = pagination.limit()?;
+    let span = Span { cursor, is_before, limit: pagination.limit()? };
+    match few(context, &prefixes)? {
+        Some(ids) => by_creation(context, ids, &span),
+        None => by_id(context, &prefixes, &span),
+    }
+}
+
+/// Which part of a list a page has.
+struct Span {
+    cursor: Option<OrganizationId>,
+    is_before: bool,
+    limit: usize,
+}
+
+impl Span {
+    /// Cuts a list that continues beyond its page: at its start, if the page ends before the cursor.
+    fn cut<T>(&self, list: &mut Vec<T>) {
+        let excess = list.len().saturating_sub(self.limit);
+        list.drain(..if self.is_before { excess } else { 0 });
+        list.truncate(self.limit);
+    }
+}
+
+/// Returns all sub-organizations with entries below these prefixes, unless there are more entries than [`ORDERED`].
+fn few(
+    context: &QueryContext<'_>,
+    prefixes: &[Key],
+) -> Result<Option<BTreeSet<OrganizationId>>, RequestError> {
+    let (mut room, mut ids) = (ORDERED, BTreeSet::new());
+    for prefix in prefixes {
+        let keys = context.world.records().keys(Page::first(prefix, room.saturating_add(1)))?;
+        let Some(left) = room.checked_sub(keys.len()) else { return Ok(None) };
+        room = left;
+        ids.extend(keys.iter().filter_map(|key| layout::lookup_child(key)));
+    }
+    Ok(Some(ids))
+}
+
+/// Returns a page of sub-organizations, the oldest first.
+fn by_creation(
+    context: &QueryContext<'_>,
+    ids: BTreeSet<OrganizationId>,
+    span: &Span,
+) -> Result<Vec<OrganizationId>, RequestError> {
+    if ids.len() <= 1 && span.cursor.is_none() {
+        return Ok(ids.into_iter().collect());
+    }
+    let position = |id: OrganizationId| {
+        let head = records::head(context.world.records(), id)?;
+        let child = head.filter(|head| head.parent == Some(context.id()));
+        Ok::<_, RequestError>(child.map(|child| (child.created, id)))
+    };
+    let mut ordered = Vec::with_capacity(ids.len());
+    for id in ids {
+        ordered.extend(position(id)?);
+    }
+    ordered.sort_unstable();
+    if let Some(cursor) = span.cursor {
+        // A sub-organization that was deleted, or lost the value, still has its position in the order.
+        let cursor = position(cursor)?.ok_or(Intent::Cursor)?;
+        ordered.retain(|one| if span.is_before { *one < cursor } else { *one > cursor });
+    }
+    span.cut(&mut ordered);
+    Ok(ordered.into_iter().map(|(_, id)| id).collect())
+}
+
+/// Returns a page of the sub-organizations with entries below these prefixes, by id. Each prefix has a page at the same
+/// position, and the pages are merged.
+fn by_id(
+    context: &QueryContext<'_>,
+    prefixes: &[Key],
+    span: &Span,
+) -> Result<Vec<OrganizationId>, RequestError> {
+    let mut ids = BTreeSet::new();
+    for prefix in prefixes {
+        ids.extend(page_by_id(context, prefix, span)?);
+    }
+    let mut ids: Vec<OrganizationId> = ids.into_iter().collect();
+    span.cut(&mut ids);
+    Ok(ids)
+}
+
+/// Returns a page of the sub-organizations with entries below a prefix, in the order in which they are read.
+fn page_by_id(
+    context: &QueryContext<'_>,
+    prefix: &Key,
+    span: &Span,
+) -> Result<Vec<OrganizationId>, RequestError> {
+    let order = if span.is_before { Order::Descending } else { Order::Ascending };
+    let limit = span.limit;
     let mut ids: Vec<OrganizationId> = Vec::new();
-    let mut last = cursor;
+    let mut last = span.cursor;
     while ids.len() < limit {
-        let after = last.map(|id| beyond_child(&prefix, id, order));
-        let page = Page { prefix: &prefix, after: after.as_deref(), order, limit };
+        let after = last.map(|id| beyond_child(prefix, id, order));
+        let page = Page { prefix, after: after.as_deref(), order, limit };
         let keys = context.world.records().keys(page)?;
         let children = keys.iter().filter_map(|key| layout::lookup_child(key));
         ids.extend(children.filter(|id| Some(*id) != last));
@@ -73,9 +169,6 @@ fn having(
         last = ids.last().copied();
     }
     ids.truncate(limit);
-    if is_before {
-        ids.reverse();
-    }
     Ok(ids)
 }
 

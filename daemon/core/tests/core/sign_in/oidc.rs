@@ -332,6 +332,7 @@ fn sub_organizations_are_found_by_any_audience_of_a_token() {
     let first = child(&mut fixture, 71, &proven("mira", "first"));
     let both = child(&mut fixture, 72, &json!([proven("mira", "first")[0], proven("mira", "second")[0]]));
     let mut expected: Vec<String> = [first, second, both].map(|id| id.to_string()).to_vec();
+    // All were created at the same instant, so their ids determine the order.
     expected.sort();
     assert_eq!(
         found(&fixture, "OIDC_TOKEN", &several(&["first", "second"])).expect("found"),
