@@ -1,7 +1,9 @@
 //! Checks requests for one-time codes, and sends the codes.
 
 use quorate_common::bounded::{Email, Phone, Text};
+use quorate_common::ids::OtpId;
 use quorate_common::json;
+use quorate_common::wire::AuthenticationType;
 
 use super::one_time_code::{Flow, NewCode, SentTo};
 use super::sign_in;
@@ -12,7 +14,11 @@ use crate::messages::{self, Branding};
 use crate::model::Organization;
 use crate::model::one_time_code::{Contact, OtpType};
 use crate::params::one_time_code::{CodeLifetime, CodeRequest};
+use crate::policy::Facts;
 use crate::view::View;
+
+/// Minimum number of digits of a code that cannot be guessed. Codes with letters cannot either.
+const STRONG_DIGITS: usize = 9;
 
 /// How a code is sent: its receiver, and how its message is customized.
 pub struct Delivery {
@@ -42,6 +48,36 @@ pub fn check(request: &CodeRequest, view: &View<'_>) -> Result<Delivery, Request
     request.sms.as_ref().map(|sms| sms.check(view)).transpose()?;
     let branding = request.customization.branding(&request.sender, view)?;
     Ok(Delivery { contact, branding })
+}
+
+/// Returns the facts of a request for a code. A code that could be guessed proves too little: somebody with one credential
+/// of the user could have codes sent again and again, and try each of them three times.
+pub fn facts(request: &CodeRequest, delivery: &Delivery, view: &View<'_>) -> Facts {
+    let is_strong = request.is_alphanumeric || request.length >= STRONG_DIGITS;
+    let own_codes = own_code(&delivery.contact, view).filter(|_| is_strong).into_iter().collect();
+    Facts { own_codes, ..Facts::default() }
+}
+
+/// Returns the facts of an activity that sends a code back. A code that does not exist proves nothing, and looks like
+/// every other wrong code.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn facts_of_return(id: OtpId, view: &View<'_>) -> Result<Facts, RequestError> {
+    let own_codes = match view.records().code(id)? {
+        Some(code) => own_code(&code.contact, view).into_iter().collect(),
+        None => vec![AuthenticationType::EmailOtp, AuthenticationType::SmsOtp],
+    };
+    Ok(Facts { own_codes, ..Facts::default() })
+}
+
+/// Returns the method that a code to a contact proves, if the proposer has verified the contact.
+fn own_code(contact: &Contact, view: &View<'_>) -> Option<AuthenticationType> {
+    let user = view.organization.user(view.proposer)?;
+    contact.is_verified_by(user).then_some(match contact {
+        Contact::Email(_) => AuthenticationType::EmailOtp,
+        Contact::Phone(_) => AuthenticationType::SmsOtp,
+    })
 }
 
 /// Checks that the organization has enabled codes to such a contact.

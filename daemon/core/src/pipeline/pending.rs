@@ -129,9 +129,10 @@ impl<'a> Pending<'a> {
         Self { is_attested: true, ..self }
     }
 
-    /// Lets the parent decide on the request of one of its users. Their own credentials are those in the parent.
+    /// Lets the parent decide on the request of one of its users. Their own credentials and contacts are those in the parent.
     pub(super) fn decided_by(self, parent: &'a Organization) -> Self {
-        Self { facts: Facts { own_credentials_of: None, ..self.facts }, decider: parent, ..self }
+        let facts = Facts { own_credentials_of: None, own_codes: Vec::new(), ..self.facts };
+        Self { facts, decider: parent, ..self }
     }
 
     /// Returns whether the request is within the scope of a session.

@@ -1,6 +1,7 @@
 //! The facts about an activity that policies can query, as the rules of its kind collect them.
 
 use quorate_common::ids::{MfaPolicyId, UserId};
+use quorate_common::wire::AuthenticationType;
 use quorate_policy::Value;
 use quorate_policy::request::{self, Subject};
 
@@ -13,6 +14,8 @@ pub struct Facts {
     pub own_credentials_of: Option<UserId>,
     /// MFA policies of the proposer that must be met, whatever their conditions are: the activity could weaken them.
     pub guarded_by: Vec<MfaPolicyId>,
+    /// Methods that the activity helps the proposer to prove, by a code that is sent to a verified contact of theirs.
+    pub own_codes: Vec<AuthenticationType>,
     /// Objects of the activity that the policy language knows. Each subject is judged separately, and the
     /// strictest outcome decides, so that a batch is never judged more leniently than its members.
     pub subjects: Vec<Subject>,

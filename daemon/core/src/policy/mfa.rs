@@ -4,6 +4,9 @@
 //! condition cannot be evaluated applies as well, in addition to the first one that certainly does: otherwise a request
 //! on which a condition fails could need less than one on which it does not.
 //!
+//! A policy with a code as a step does not apply to the activities by which its user requests that code and sends it
+//! back: what they yield is the proof that the policy requires, and nothing else.
+//!
 //! Each stamp proves at most the next step of a policy, and each credential at most one step. An attested stamp proves a
 //! step only beside an approval of the same user with a credential or a session, unless it is the proposal itself.
 
@@ -129,5 +132,12 @@ fn applicable<'a>(member: &'a Member, input: &DecisionInput<'_>, budget: &mut Bu
             }
         }
     }
-    policies.into_iter().zip(applies).filter_map(|((policy, _), applies)| applies.then_some(policy)).collect()
+    // A policy must not wait for the very code that the activity sends or accepts.
+    let exempts = |policy: &MfaPolicy| {
+        let mut methods = policy.steps.iter().flat_map(|step| step.any.iter());
+        is_proposer && methods.any(|method| input.facts.own_codes.contains(&method.method_type))
+    };
+    let applicable = policies.into_iter().zip(applies);
+    let applicable = applicable.filter_map(|((policy, _), applies)| applies.then_some(policy));
+    applicable.filter(|policy| !exempts(policy)).collect()
 }

@@ -90,6 +90,10 @@ impl Kind for Plain {
         code_request::check(&self.0, view)
     }
 
+    fn facts(&self, delivery: &Delivery, view: &View<'_>) -> Result<Facts, RequestError> {
+        Ok(code_request::facts(&self.0, delivery, view))
+    }
+
     fn execute(self, delivery: Delivery, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
         Ok(Outcome { otp_id: code_request::send(&self.0, delivery, Flow::Plain, context)?.id })
     }
@@ -102,6 +106,10 @@ impl Kind for Encrypted {
 
     fn rules(&self, view: &View<'_>) -> Result<Delivery, RequestError> {
         code_request::check(&self.0, view)
+    }
+
+    fn facts(&self, delivery: &Delivery, view: &View<'_>) -> Result<Facts, RequestError> {
+        Ok(code_request::facts(&self.0, delivery, view))
     }
 
     fn execute(

@@ -64,6 +64,10 @@ impl Kind for V1 {
         self.public_key.as_ref().map(|key| client_key(key.as_str())).transpose()
     }
 
+    fn facts(&self, _: &Option<String>, view: &View<'_>) -> Result<Facts, RequestError> {
+        code_request::facts_of_return(self.otp_id, view)
+    }
+
     fn execute(self, key: Option<String>, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
         let accepted = one_time_code::accept_plain(self.otp_id, self.otp_code.reveal(), context)?;
         code_request::check_feature(&accepted.contact, context.organization)?;
@@ -86,6 +90,10 @@ impl Kind for V2 {
     fn rules(&self, _: &View<'_>) -> Result<Sealed, RequestError> {
         let invalid = || Wrong::Text("invalid request body: `encryptedOtpBundle`: not an encrypted code");
         Ok(Sealed::parse(self.encrypted_otp_bundle.reveal()).map_err(|_| invalid())?)
+    }
+
+    fn facts(&self, _: &Sealed, view: &View<'_>) -> Result<Facts, RequestError> {
+        code_request::facts_of_return(self.otp_id, view)
     }
 
     fn execute(self, sealed: Sealed, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {

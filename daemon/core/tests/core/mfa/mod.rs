@@ -3,6 +3,7 @@
 mod changes;
 mod codes;
 mod consensus;
+mod requests;
 mod selection;
 mod steps;
 mod tokens;

@@ -81,16 +81,16 @@ pub(crate) fn prepare(fixture: &mut Fixture) -> Prepared {
 
 /// A code, as its receiver and the client know it.
 #[derive(Debug, Clone)]
-struct SentCode {
-    id: String,
-    code: String,
+pub(crate) struct SentCode {
+    pub(crate) id: String,
+    pub(crate) code: String,
     /// Message with the key that the code is encrypted to, if it is.
-    target: Value,
+    pub(crate) target: Value,
 }
 
 impl SentCode {
     /// Reads the code in the message that an activity queued.
-    fn of(memory: &Memory, activity: &Value) -> Self {
+    pub(crate) fn of(memory: &Memory, activity: &Value) -> Self {
         let result = activity["result"].as_object().expect("an object").values().next().expect("a result");
         let text = message(memory, activity);
         let code = text.lines().find_map(|line| line.strip_prefix("    "));
@@ -103,13 +103,13 @@ impl SentCode {
     }
 
     /// Returns the encrypted code, with the public key of this number.
-    fn encrypted(&self, key: u32) -> String {
+    pub(crate) fn encrypted(&self, key: u32) -> String {
         let plaintext = json!({"otp_code": self.code, "public_key": public_key(key)}).to_string();
         seal_for(&self.target, plaintext.as_bytes()).1
     }
 
     /// Returns the code with another last character.
-    fn altered(&self) -> String {
+    pub(crate) fn altered(&self) -> String {
         let (start, last) = self.code.split_at(self.code.len() - 1);
         format!("{start}{}", if last == "7" { "8" } else { "7" })
     }
