@@ -3,7 +3,7 @@
 
 mod turns;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use quorate_common::ids::OrganizationId;
@@ -18,6 +18,8 @@ pub use turns::{CONCURRENT, Turns};
 pub struct MessageQueue {
     turns: Mutex<Turns>,
     unknown: AtomicBool,
+    /// Messages that were added and not counted yet.
+    added: AtomicU64,
     notify: Notify,
 }
 
@@ -27,6 +29,7 @@ impl MessageQueue {
         if messages.is_empty() {
             return;
         }
+        self.added.fetch_add(u64::try_from(messages.len()).unwrap_or(u64::MAX), Ordering::Relaxed);
         {
             let mut turns = self.turns();
             for message in messages {
@@ -45,6 +48,11 @@ impl MessageQueue {
     /// Returns whether the queued messages are unknown, and resets the flag.
     pub fn take_unknown(&self) -> bool {
         self.unknown.swap(false, Ordering::Relaxed)
+    }
+
+    /// Returns how many messages were added since the last call.
+    pub fn take_added(&self) -> u64 {
+        self.added.swap(0, Ordering::Relaxed)
     }
 
     /// Completes when messages were added.

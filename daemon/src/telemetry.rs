@@ -14,7 +14,7 @@ use quorate_core::limits::BODY_AGE_MILLIS;
 use tracing::Span;
 
 pub use self::log::{LogFormat, start};
-pub use self::metrics::Metrics;
+pub use self::metrics::{MessageStep, Metrics};
 use crate::clock;
 use crate::rate::RateLimiter;
 

@@ -78,6 +78,24 @@ async fn delays_bounces_and_deliveries_are_listed() {
     assert!(diagnostic.starts_with("smtp; 550 5.7.1 spam: "), "{diagnostic}");
     assert!(diagnostic.contains("[redacted]") && !diagnostic.contains(code(&mails[2])), "{diagnostic}");
 
+    let warnings: Vec<String> = daemon
+        .log()
+        .lines()
+        .filter(|line| line.contains("did not accept a mail"))
+        .map(str::to_owned)
+        .collect();
+    let [_, _, bounce] = warnings.as_slice() else { panic!("{warnings:#?}") };
+    for named in [&format!("activity=\"{activity}\""), "domain=\"example.org\"", "status=550"] {
+        assert!(bounce.contains(named), "{named} is missing in {bounce}");
+    }
+    assert!(!daemon.log().contains("bob@example.org"), "the log contains no address");
+    let metrics = root.call(hyper::Method::GET, "/metrics", &[], b"").await;
+    let metrics = String::from_utf8_lossy(&metrics.body).into_owned();
+    for (outcome, count) in [("queued", 1), ("delayed", 2), ("bounced", 1)] {
+        let line = format!("quorate_messages_total{{channel=\"mail\",outcome=\"{outcome}\"}} {count}\n");
+        assert!(metrics.contains(&line), "{line} is missing in {metrics}");
+    }
+
     // All attempts are the same mail, and the bounced mail is not sent again before or after the next one.
     request(&root, "ann@example.org").await;
     let delivered = until(&root, "ann@example.org", "Delivery").await;

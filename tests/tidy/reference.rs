@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use quorate_common::api_error::{ApiError, Code};
 use quorate_tests::book::{self, Page};
-use quorated::telemetry::Metrics;
+use quorated::telemetry::{MessageStep, Metrics};
 use syn::visit::{self, Visit};
 
 use crate::tree::{self, none};
@@ -97,6 +97,7 @@ fn metrics_are_those_of_the_daemon() {
     metrics.answered("whoami", hyper::StatusCode::OK, Duration::ZERO);
     metrics.limit_reached("wallets");
     metrics.delivery("parked");
+    metrics.messages("mail", MessageStep::Sent, 1);
     let listed = metrics.text();
     let mut text = "| metric | type | labels | meaning |\n|---|---|---|---|\n".to_owned();
     for line in listed.lines().filter_map(|line| line.strip_prefix("# HELP ")) {

@@ -26,7 +26,7 @@ use zeroize::Zeroizing;
 
 pub use domain::SenderDomain;
 
-use super::queue::{Channel, Outcome, Queue, Reply, Step};
+use super::queue::{Channel, Outcome, Queue, Reply, SentMessage, Step};
 use super::schedule;
 use crate::executor::Executor;
 use crate::fail_points;
@@ -192,21 +192,28 @@ impl Channel for MailChannel {
     async fn send(&self, key: &[u8], mail: &Mail) -> Reply {
         if mail.from.as_ref().is_some_and(|from| !self.domains.iter().any(|domain| domain.contains(from))) {
             // The domain was allowed when the mail was queued, and is not anymore.
-            tracing::warn!("a mail is not sent: the domain of its sender is not in mail.from_domains");
+            let SentMessage { activity, domain } = sent(key, mail);
+            tracing::warn!(
+                activity,
+                domain,
+                "a mail is not sent: the domain of its sender is not in mail.from_domains"
+            );
             return unsent("the domain of the sender is not in mail.from_domains");
         }
         let Some(message) = compose::message(key, mail, &self.sender.mailbox) else {
-            tracing::warn!("a mail cannot be composed");
+            let SentMessage { activity, domain } = sent(key, mail);
+            tracing::warn!(activity, domain, "a mail cannot be composed");
             return unsent("the mail cannot be composed");
         };
         fail_points::reach("mail.send");
         let answer = tokio::time::timeout(DEADLINE, self.transport.send(message)).await;
         fail_points::reach("mail.sent");
         let Ok(answer) = answer else {
-            tracing::warn!("the mail server did not answer in time");
+            let SentMessage { activity, domain } = sent(key, mail);
+            tracing::warn!(activity, domain, "the mail server did not answer in time");
             return Reply { outcome: Outcome::Failed, answer: mail.answer(None, SILENT) };
         };
-        reply(answer, mail)
+        reply(answer, key, mail)
     }
 
     fn reach(step: Step) {
@@ -223,8 +230,13 @@ fn unsent(reason: &str) -> Reply {
     Reply { outcome: Outcome::Rejected, answer: ServerAnswer::new(None, reason, &[]) }
 }
 
+/// Returns a mail as the log names it.
+fn sent(key: &[u8], mail: &Mail) -> SentMessage {
+    SentMessage::of(key, mail.to.as_str())
+}
+
 /// Returns the reply for the result of an attempt to send a mail.
-fn reply(result: Result<Response, SmtpError>, mail: &Mail) -> Reply {
+fn reply(result: Result<Response, SmtpError>, key: &[u8], mail: &Mail) -> Reply {
     let error = match result {
         Ok(response) => {
             let text = response.message().collect::<Vec<_>>().join(" ");
@@ -249,7 +261,8 @@ fn reply(result: Result<Response, SmtpError>, mail: &Mail) -> Reply {
         None => "cannot connect, or the connection was lost",
     };
     // The answer of a server may quote the mail, so only the reasons of this service are logged.
-    tracing::warn!(status, ?outcome, reason, "the mail server did not accept a mail");
+    let SentMessage { activity, domain } = sent(key, mail);
+    tracing::warn!(activity, domain, status, ?outcome, reason, "the mail server did not accept a mail");
     let text = if status.is_some() { stated() } else { reason.to_owned() };
     Reply { outcome, answer: mail.answer(status, &text) }
 }

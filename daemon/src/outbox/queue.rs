@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 use quorate_core::error::Corrupt;
 use quorate_core::message_events::Message;
 use quorate_core::model::Millis;
-use quorate_core::model::layout::Key;
+use quorate_core::model::layout::{Key, of_message};
 use quorate_core::model::message_event::ServerAnswer;
-use quorate_core::model::queued_message::{MessageId, QueuedMessage, StoredMessage};
+use quorate_core::model::queued_message::{self, MessageId, QueuedMessage, StoredMessage};
 use quorate_core::model::write::Write;
 use quorate_core::outbox::readable;
 use quorate_core::pipeline::Commit;
@@ -32,7 +32,7 @@ use super::schedule;
 use crate::clock::now;
 use crate::executor::Executor;
 use crate::message_queue::MessageQueue;
-use crate::telemetry::Metrics;
+use crate::telemetry::{MessageStep, Metrics};
 
 /// Maximum number of messages that are read in one step, or removed in one commit because they expired.
 const BATCH: usize = 64;
@@ -95,6 +95,23 @@ pub(super) struct Reply {
     pub(super) outcome: Outcome,
     /// Answer of the server.
     pub(super) answer: ServerAnswer,
+}
+
+/// A message as the log names it: its activity, and the domain of its receiver. Addresses are personal data, and are not
+/// logged.
+pub(super) struct SentMessage {
+    /// Id of the activity.
+    pub(super) activity: Option<String>,
+    /// Domain of an email address.
+    pub(super) domain: Option<String>,
+}
+
+impl SentMessage {
+    /// Returns the names of a message to this receiver, whose key in the store is `key`.
+    pub(super) fn of(key: &[u8], receiver: &str) -> Self {
+        let domain = receiver.rsplit_once('@').map(|(_, domain)| domain.to_owned());
+        Self { activity: of_message(key).map(|(activity, _)| activity.to_string()), domain }
+    }
 }
 
 /// A message that is being sent.
@@ -190,8 +207,21 @@ impl<C: Channel> Queue<C> {
         self.executor.world().messages(C::Message::CHANNEL)
     }
 
+    /// Counts messages in the metrics.
+    fn count(&self, step: MessageStep, count: u64) {
+        let channel = match C::Message::CHANNEL {
+            queued_message::Channel::Mail => "mail",
+            queued_message::Channel::Sms => "sms",
+        };
+        self.metrics.messages(channel, step, count);
+    }
+
     /// Does the work that is possible now.
     async fn work(&mut self) -> Result<(), Stopped> {
+        match self.messages().take_added() {
+            0 => {}
+            added => self.count(MessageStep::Queued, added),
+        }
         while let Some(joined) = self.running.try_join_next_with_id() {
             self.join(joined);
         }
@@ -256,7 +286,7 @@ impl<C: Channel> Queue<C> {
     fn report_unreadable(&mut self, key: &Key) -> Result<(), Corrupt> {
         let records = self.executor.world().records();
         if !records.keys(Page::first(key, 1))?.is_empty() && self.unreadable.insert(key.clone()) {
-            self.metrics.delivery("unreadable");
+            self.count(MessageStep::Unreadable, 1);
             tracing::error!(what = C::NAME, "a queued message cannot be read; it is kept in the store");
         }
         Ok(())
@@ -372,13 +402,9 @@ impl<C: Channel> Queue<C> {
         let recorded = self.executor.commit(Commit { writes, ..Commit::default() }).await;
         C::reach(Step::Recorded);
         recorded.map_err(|_| Stopped::Writes)?;
-        for ended in self.ended.drain(..) {
-            self.metrics.delivery(match ended.reply.outcome {
-                Outcome::Accepted => "delivered",
-                Outcome::Rejected => "refused",
-                Outcome::Failed | Outcome::Unavailable => "failed",
-                Outcome::Expired => "expired",
-            });
+        let ended: Vec<_> = self.ended.drain(..).collect();
+        for (ended, (_, due)) in ended.iter().zip(&next) {
+            self.count(counted_as(ended.reply.outcome, due.is_some()), 1);
         }
         let mut turns = self.executor.world().messages(C::Message::CHANNEL).turns();
         for (id, due) in next {
@@ -391,6 +417,16 @@ impl<C: Channel> Queue<C> {
     }
 }
 
+/// Returns what the metrics count for the outcome of an attempt. `continues` states whether another attempt will be made.
+const fn counted_as(outcome: Outcome, continues: bool) -> MessageStep {
+    match outcome {
+        Outcome::Accepted => MessageStep::Sent,
+        Outcome::Expired => MessageStep::Expired,
+        Outcome::Failed | Outcome::Unavailable if continues => MessageStep::Delayed,
+        Outcome::Rejected | Outcome::Failed | Outcome::Unavailable => MessageStep::Bounced,
+    }
+}
+
 /// Returns the message with the schedule of its next attempt; `None` if there is none.
 fn later<C: Channel>(ended: &Ended<C::Message>) -> Option<C::Message> {
     if !matches!(ended.reply.outcome, Outcome::Failed | Outcome::Unavailable) {
@@ -398,7 +434,9 @@ fn later<C: Channel>(ended: &Ended<C::Message>) -> Option<C::Message> {
     }
     let attempts = ended.message.schedule().0.saturating_add(1);
     let Some(due) = schedule::next(attempts, C::ATTEMPTS, now()) else {
-        tracing::warn!(what = C::NAME, "a message was abandoned after its last attempt");
+        let sent = SentMessage::of(&ended.key, &ended.message.receiver());
+        let SentMessage { activity, domain } = &sent;
+        tracing::warn!(what = C::NAME, activity, domain, "a message was abandoned after its last attempt");
         return None;
     };
     let mut later = C::Message::clone(&ended.message);

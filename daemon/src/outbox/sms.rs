@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 
 pub use gateway::{BodyFormat, Field, Gateway, GatewayUrl, Method, Preset};
 
-use super::queue::{Channel, Outcome, Queue, Reply, Step};
+use super::queue::{Channel, Outcome, Queue, Reply, SentMessage, Step};
 use super::schedule;
 use crate::executor::Executor;
 use crate::outgoing::{Dialler, ReceiverPolicy, dial};
@@ -74,11 +74,11 @@ impl Channel for SmsChannel {
         })
     }
 
-    async fn send(&self, _: &[u8], sms: &Sms) -> Reply {
+    async fn send(&self, key: &[u8], sms: &Sms) -> Reply {
         let gateway = &self.settings.gateway;
         let secret = self.settings.secret.as_ref().map_or("", |secret| secret.as_str());
         let Some(request) = request::request(gateway, secret, sms) else {
-            tracing::warn!("an SMS cannot be composed for the gateway");
+            tracing::warn!(activity = activity(key), "an SMS cannot be composed for the gateway");
             let answer = ServerAnswer::new(None, "the SMS cannot be composed for the gateway", &[]);
             return Reply { outcome: Outcome::Rejected, answer };
         };
@@ -88,7 +88,8 @@ impl Channel for SmsChannel {
             }
             Ok(status) => {
                 let rejected = PERMANENT.contains(&status);
-                tracing::warn!(status = status.as_u16(), rejected, "the gateway did not accept an SMS");
+                let (activity, status_code) = (activity(key), status.as_u16());
+                tracing::warn!(activity, status = status_code, rejected, "the gateway did not accept an SMS");
                 let outcome = match status {
                     _ if rejected => Outcome::Rejected,
                     // The password is wrong, which holds for all SMS. 403 may concern the receiver only.
@@ -98,7 +99,7 @@ impl Channel for SmsChannel {
                 (outcome, Some(status), "")
             }
             Err(cause) => {
-                tracing::warn!(?cause, "the SMS gateway does not answer");
+                tracing::warn!(activity = activity(key), ?cause, "the SMS gateway does not answer");
                 let is_connected = !cause.is_unconnected();
                 let outcome = if is_connected { Outcome::Failed } else { Outcome::Unavailable };
                 (outcome, None, reason(cause))
@@ -110,6 +111,11 @@ impl Channel for SmsChannel {
 
     /// The points of mail are the same code.
     fn reach(_: Step) {}
+}
+
+/// Returns the id of the activity that sends an SMS. Numbers are personal data, and are not logged.
+fn activity(key: &[u8]) -> Option<String> {
+    SentMessage::of(key, "").activity
 }
 
 /// Returns why there is no answer.

@@ -32,6 +32,7 @@ struct Instruments {
     commits: Counter,
     syncs: Counter,
     deliveries: Family<DeliveryLabels, Counter>,
+    messages: Family<MessageLabels, Counter>,
     store_ready: Gauge,
     clock_behind: Gauge,
 }
@@ -50,6 +51,42 @@ struct RequestLabels {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct DeliveryLabels {
     outcome: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct MessageLabels {
+    channel: &'static str,
+    outcome: &'static str,
+}
+
+/// What happened to a message, as its metric states it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MessageStep {
+    /// It was queued.
+    Queued,
+    /// The server took it.
+    Sent,
+    /// An attempt failed, and another one will be made.
+    Delayed,
+    /// The server rejected it, or the last attempt failed.
+    Bounced,
+    /// Its secret expired before the server took it.
+    Expired,
+    /// It cannot be read, and is kept in the store.
+    Unreadable,
+}
+
+impl MessageStep {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Sent => "sent",
+            Self::Delayed => "delayed",
+            Self::Bounced => "bounced",
+            Self::Expired => "expired",
+            Self::Unreadable => "unreadable",
+        }
+    }
 }
 
 /// Registers a metric that starts at zero.
@@ -73,6 +110,7 @@ impl Metrics {
         let syncs = "Syncs of the store; each covers one or more commits";
         let deliveries =
             "Webhook deliveries by outcome: attempts, and deliveries that were parked or unreadable";
+        let messages = "Mail and SMS by outcome: queued, sent, delayed (each failed attempt that is repeated), bounced, expired or unreadable";
         let behind = "Time by which the system clock is behind the newest recorded time";
         let limits = "Requests rejected because of a limit in [limits]";
         let back = "Uses of a passkey whose signature counter went back: it may have been copied";
@@ -90,6 +128,7 @@ impl Metrics {
             commits: add(all, "commits", "Durable commits"),
             syncs: add(all, "syncs", syncs),
             deliveries: add(all, "webhook_deliveries", deliveries),
+            messages: add(all, "messages", messages),
             store_ready: add(all, "store_ready", "Whether the store accepts writes: 1 or 0"),
             clock_behind: add(all, "clock_behind_milliseconds", behind),
             registry,
@@ -131,6 +170,12 @@ impl Metrics {
     /// Counts a webhook delivery; `outcome` is from a fixed set.
     pub fn delivery(&self, outcome: &'static str) {
         self.0.deliveries.get_or_create(&DeliveryLabels { outcome }).inc();
+    }
+
+    /// Counts messages; `channel` is from a fixed set.
+    pub fn messages(&self, channel: &'static str, step: MessageStep, count: u64) {
+        let labels = MessageLabels { channel, outcome: step.name() };
+        self.0.messages.get_or_create(&labels).inc_by(count);
     }
 
     /// Sets whether the store accepts writes.

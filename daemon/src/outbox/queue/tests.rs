@@ -139,7 +139,16 @@ impl Fixture {
     }
 
     fn counts(&self, outcome: &str) -> bool {
-        self.metrics.text().contains(&format!("deliveries_total{{outcome=\"{outcome}\"}} 1"))
+        self.count(outcome) == 1
+    }
+
+    /// Returns how many messages the metrics count with an outcome. None of them is a webhook.
+    fn count(&self, outcome: &str) -> u64 {
+        let text = self.metrics.text();
+        assert!(!text.contains("webhook_deliveries_total{"), "{text}");
+        let name = format!("quorate_messages_total{{channel=\"sms\",outcome=\"{outcome}\"}} ");
+        let line = text.lines().find_map(|line| line.strip_prefix(name.as_str()));
+        line.map_or(0, |count| count.parse().unwrap())
     }
 }
 
@@ -170,14 +179,14 @@ fn key(number: u32) -> Key {
 
 #[tokio::test]
 async fn accepted_and_rejected_messages_are_removed() {
-    for (outcome, name) in [(Outcome::Accepted, "delivered"), (Outcome::Rejected, "refused")] {
+    for (outcome, name) in [(Outcome::Accepted, "sent"), (Outcome::Rejected, "bounced")] {
         let fixture = Fixture::new(outcome);
         fixture.put(0, "a", 0).await;
         let mut queue = fixture.queue();
         queue.finish(0).await;
         queue.finish(0).await;
         assert_eq!((fixture.sent(), fixture.queued().len()), (vec!["a".to_owned()], 0), "{name}");
-        assert!(fixture.counts(name), "{}", fixture.metrics.text());
+        assert!(fixture.counts(name) && fixture.counts("queued"), "{}", fixture.metrics.text());
         let steps = fixture.steps();
         assert_eq!(steps.len(), 1, "{name}: {steps:?}");
         let step = steps.first().unwrap();
@@ -186,6 +195,15 @@ async fn accepted_and_rejected_messages_are_removed() {
         assert!(is_delivered || matches!(step, DeliveryStep::Rejected(_)), "{name}: {step:?}");
         assert_eq!(fixture.usage(), 0);
     }
+}
+
+#[test]
+fn the_log_names_the_activity_and_the_domain_of_a_message_only() {
+    let activity = ActivityId::timed(1, [3; 10]).to_string();
+    let SentMessage { activity: named, domain } = SentMessage::of(&key(4), "ann@mail.example.org");
+    assert_eq!((named.as_ref(), domain.as_deref()), (Some(&activity), Some("mail.example.org")));
+    let SentMessage { activity: named, domain } = SentMessage::of(&key(4), phone(1).as_str());
+    assert_eq!((named.as_ref(), domain), (Some(&activity), None));
 }
 
 #[tokio::test]
@@ -208,6 +226,8 @@ async fn failed_messages_are_sent_again_until_the_last_attempt() {
     let answer = || ServerAnswer { code: Some(1), text: "a b".to_owned() };
     let delayed = || DeliveryStep::Delayed(answer());
     assert_eq!(fixture.steps(), [DeliveryStep::GivenUp(answer()), delayed(), delayed()]);
+    let counts = ["queued", "delayed", "bounced", "sent"].map(|outcome| fixture.count(outcome));
+    assert_eq!(counts, [1, 2, 1, 0]);
 }
 
 #[tokio::test]
@@ -304,7 +324,7 @@ async fn expired_messages_are_not_sent() {
     assert_eq!((expired, steps.len()), (BATCH + 6, BATCH + 7));
     let expired = steps.iter().find(|step| matches!(step, DeliveryStep::Expired(_))).unwrap();
     assert_eq!(expired.answer().unwrap().line(), "expired before the server took it");
-    assert!(fixture.metrics.text().contains(&format!("outcome=\"expired\"}} {count}")));
+    assert_eq!((fixture.count("expired"), fixture.count("sent")), (u64::from(count), 1));
 }
 
 #[tokio::test]
