@@ -3,6 +3,8 @@
 //! Providers may be slow or answer anything. An exchange has a deadline and a limit of bytes, and reaches permitted
 //! addresses only. A tenant has a share of the concurrent exchanges. What an exchange sends is never logged.
 
+mod failure;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -10,7 +12,7 @@ use std::time::Duration;
 use base64ct::{Base64, Encoding};
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
-use http::{Method, Request};
+use http::{Method, Request, StatusCode};
 use http_body_util::Full;
 use quorate_common::api_error::{ApiError, Code};
 use quorate_common::wire::Oauth2Provider;
@@ -22,7 +24,10 @@ use tokio::time::Instant;
 use url::form_urlencoded;
 use zeroize::Zeroizing;
 
-use crate::outgoing::{Dialler, Outcome, OutgoingUrl, ReceiverPolicy, shares};
+use self::failure::{Endpoint, Failure};
+use crate::clock;
+use crate::outgoing::{Dialler, OutgoingUrl, ReceiverPolicy, shares};
+use crate::rate::RateLimiter;
 use crate::readers::Account;
 
 /// Deadline of an exchange, which consists of two requests.
@@ -30,8 +35,8 @@ const DEADLINE: Duration = Duration::from_secs(5);
 /// Maximum size of each of the two answers, in bytes.
 const ANSWER_BYTES: usize = 64 * 1024;
 
-/// Message for answers that are not those of a provider.
-const UNEXPECTED: &str = "the provider does not answer as expected";
+/// Maximum number of failures that are logged within a minute. Anybody who may exchange codes can cause them.
+const WARNINGS: u32 = 60;
 
 /// The endpoints of a provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,6 +93,7 @@ pub(crate) struct Exchanges {
     dialler: Dialler,
     deadline: Duration,
     begun: Arc<Mutex<Begun>>,
+    warnings: RateLimiter<()>,
 }
 
 /// What a request that exchanges a code may do.
@@ -142,7 +148,8 @@ impl Exchanges {
     /// Creates exchanges with the providers of these settings.
     pub(crate) fn new(settings: Oauth2Settings) -> Self {
         let dialler = Dialler::new(settings.receivers.clone());
-        Self { settings, dialler, deadline: DEADLINE, begun: Arc::default() }
+        let warnings = RateLimiter::new(WARNINGS, 60_000);
+        Self { settings, dialler, deadline: DEADLINE, begun: Arc::default(), warnings }
     }
 
     /// Returns whether a request that exchanges the code of this claim is in progress.
@@ -168,11 +175,21 @@ impl Exchanges {
         Ok(Turn::Own(InProgress { claim: claim.clone(), begun: Arc::clone(&self.begun), _sender: sender }))
     }
 
-    /// Exchanges a code, and requests the id of its user.
+    /// Exchanges a code, and requests the id of its user. Logs a failure.
     ///
     /// # Errors
     /// Returns the reason why the user is unknown.
     pub(crate) async fn make(&self, exchange: &Exchange) -> Result<Oauth2User, &'static str> {
+        let made = self.attempt(exchange).await;
+        made.map_err(|failure| {
+            if self.warnings.take((), clock::now()) {
+                failure.log(exchange.provider);
+            }
+            failure.reason
+        })
+    }
+
+    async fn attempt(&self, exchange: &Exchange) -> Result<Oauth2User, Failure> {
         let endpoints = match exchange.provider {
             Oauth2Provider::X => &self.settings.x,
             Oauth2Provider::Discord => &self.settings.discord,
@@ -182,35 +199,41 @@ impl Exchanges {
         *request.method_mut() = Method::POST;
         let media_type = HeaderValue::from_static("application/x-www-form-urlencoded");
         request.headers_mut().insert(CONTENT_TYPE, media_type);
-        request.headers_mut().insert(AUTHORIZATION, basic(exchange)?);
-        let answer = self.send(&endpoints.token, request, deadline, true).await?;
-        let bearer_token = bearer_token(&answer).ok_or(UNEXPECTED)?;
+        let authorization = basic(exchange).ok_or(Failure::unsent(Endpoint::Token))?;
+        request.headers_mut().insert(AUTHORIZATION, authorization);
+        let secrets: [&str; 3] = [&exchange.code, &exchange.code_verifier, &exchange.client_secret];
+        let url = &endpoints.token;
+        let answer = self.send(Endpoint::Token, url, request, deadline, &secrets).await?;
+        let bearer_token = bearer_token(&answer).ok_or_else(|| Failure::incomplete(Endpoint::Token))?;
 
         let mut request = Request::new(Full::default());
         let authorization = Zeroizing::new(format!("Bearer {}", bearer_token.as_str()));
-        request.headers_mut().insert(AUTHORIZATION, secret_value(&authorization)?);
-        let answer = self.send(&endpoints.user, request, deadline, false).await?;
-        let subject = subject(exchange.provider, &answer).ok_or(UNEXPECTED)?;
+        let authorization = secret_value(&authorization).ok_or(Failure::unsent(Endpoint::User))?;
+        request.headers_mut().insert(AUTHORIZATION, authorization);
+        let secrets = [secrets.as_slice(), &[bearer_token.as_str()]].concat();
+        let answer = self.send(Endpoint::User, &endpoints.user, request, deadline, &secrets).await?;
+        let subject =
+            subject(exchange.provider, &answer).ok_or_else(|| Failure::incomplete(Endpoint::User))?;
         Ok(Oauth2User { subject, bearer_token })
     }
 
+    /// Sends a request, and returns its answer of status 200. `secrets` are what no failure reveals.
     async fn send(
         &self,
+        endpoint: Endpoint,
         url: &str,
         mut request: Request<Full<Bytes>>,
         deadline: Instant,
-        exchanges: bool,
-    ) -> Result<Bytes, &'static str> {
-        const ADDRESS: &str = "the provider has an address that is not allowed";
-        let url = OutgoingUrl::check(url, &self.settings.receivers).map_err(|_| ADDRESS)?;
+        secrets: &[&str],
+    ) -> Result<Bytes, Failure> {
+        let url = OutgoingUrl::check(url, &self.settings.receivers);
+        let url = url.map_err(|_| Failure::not_allowed(endpoint))?;
         *request.uri_mut() = url.target.clone().into();
-        let answer = self.dialler.document(&url, request, ANSWER_BYTES, deadline).await;
-        answer.map_err(|outcome| match outcome {
-            Outcome::NotAllowed(_) => ADDRESS,
-            Outcome::Final(400) if exchanges => "the provider rejected the authorization code",
-            Outcome::Final(401) if exchanges => "the provider rejected the client id or the client secret",
-            _ => UNEXPECTED,
-        })
+        let answer = self.dialler.answer(&url, request, ANSWER_BYTES, deadline).await;
+        match answer.map_err(|outcome| Failure::silent(endpoint, outcome))? {
+            (StatusCode::OK, body) => Ok(body),
+            (status, body) => Err(Failure::refused(endpoint, status, &body, secrets)),
+        }
     }
 }
 
@@ -225,7 +248,7 @@ fn form(exchange: &Exchange) -> Bytes {
 }
 
 /// Returns the value of the header that authenticates the application (RFC 6749, section 2.3.1).
-fn basic(exchange: &Exchange) -> Result<HeaderValue, &'static str> {
+fn basic(exchange: &Exchange) -> Option<HeaderValue> {
     let encoded = |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
     let secret = Zeroizing::new(encoded(&exchange.client_secret));
     let pair = Zeroizing::new(format!("{}:{}", encoded(&exchange.client_id), secret.as_str()));
@@ -234,10 +257,10 @@ fn basic(exchange: &Exchange) -> Result<HeaderValue, &'static str> {
 }
 
 /// Returns a header value that is never shown.
-fn secret_value(text: &str) -> Result<HeaderValue, &'static str> {
-    let mut value = HeaderValue::from_str(text).map_err(|_| UNEXPECTED)?;
+fn secret_value(text: &str) -> Option<HeaderValue> {
+    let mut value = HeaderValue::from_str(text).ok()?;
     value.set_sensitive(true);
-    Ok(value)
+    Some(value)
 }
 
 #[cfg(test)]

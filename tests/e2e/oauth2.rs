@@ -5,6 +5,7 @@ use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED, UnparsedPublicKey};
 use base64ct::{Base64UrlUnpadded, Encoding};
 use hyper::Method;
 use quorate_tests::caller::Caller;
+use quorate_tests::http::Reply;
 use quorate_tests::installation::{Installation, RunningDaemon};
 use quorate_tests::keys::Key;
 use quorate_tests::mailbox::Mailbox;
@@ -22,6 +23,84 @@ const AUTHENTICATE: &str = "ACTIVITY_TYPE_OAUTH2_AUTHENTICATE";
 const PATH: &str = "/public/v1/submit/oauth2_authenticate";
 const ISSUER: &str = "https://keys.example.org";
 pub(crate) const VERIFIER: &str = "canary-verifier-of-at-least-43-characters-0123456789";
+
+/// What the same request leads to after a kill.
+#[derive(Debug, Clone, Copy)]
+enum AfterKill {
+    /// Nothing was recorded, and nothing was sent: the code is exchanged.
+    Exchanges,
+    /// The code is claimed. It is not sent again, and there is no token.
+    Refuses,
+    /// The activity is recorded. Its token is not shown again.
+    IsRecorded,
+}
+
+#[tokio::test]
+async fn a_kill_never_leaves_an_exchange_half_recorded() {
+    third_party::install("npm");
+    let provider = Oauth2Provider::start();
+    let mut service = Service::start(&provider.configuration()).await;
+    let application = APPLICATIONS[0];
+    let credential = service.credential(&provider, application).await;
+    let mut completed = 0;
+    for (point, after) in [
+        ("exchange.claim", AfterKill::Exchanges),
+        ("exchange.claimed", AfterKill::Refuses),
+        ("exchange.made", AfterKill::Refuses),
+        ("attempt.committed", AfterKill::IsRecorded),
+    ] {
+        let code = provider.code(application.1, VERIFIER, "42").await;
+        let session = Key::named(point);
+        let parameters = parameters(&credential, &code, &session);
+        let body = service.root.proposal(AUTHENTICATE, &parameters);
+        drop(service.served);
+        let dies = [("FAIL_POINTS", format!("{point}=return"))];
+        let dies = dies.each_ref().map(|(name, value)| (*name, value.as_str()));
+        service.served = service.installation.serve_with(&dies).await;
+        let root = service.served.caller(service.root.organization(), service.root.key().clone());
+        let reply = root.try_send(PATH, &body).await;
+        assert!(
+            reply.is_err(),
+            "{point} is not passed: is the daemon built without fail points (--all-targets)?"
+        );
+        drop(service.served);
+        service.served = service.installation.serve().await;
+        let root = service.served.caller(service.root.organization(), service.root.key().clone());
+        for repeated in [false, true] {
+            let reply = root.send(PATH, &body).await;
+            let token = |reply: &Reply| {
+                let result = reply.activity()["result"]["oauth2AuthenticateResult"].clone();
+                result["oidcToken"].as_str().expect("a text").to_owned()
+            };
+            match after {
+                AfterKill::Exchanges => assert_eq!(token(&reply).is_empty(), repeated, "{point}: {reply}"),
+                AfterKill::IsRecorded => assert_eq!(token(&reply), "", "{point}: {reply}"),
+                AfterKill::Refuses => {
+                    let message = reply.expect_error(400, 3, "");
+                    assert!(message.contains("its exchange was interrupted"), "{point}: {message}");
+                }
+            }
+        }
+        // Another request does not get the code either.
+        let message = root.submit(AUTHENTICATE, &parameters).await.expect_error(400, 3, "");
+        assert!(
+            message.contains("was used before") || message.contains("was interrupted"),
+            "{point}: {message}"
+        );
+        completed += usize::from(!matches!(after, AfterKill::Refuses));
+        let statuses: Vec<Value> = root
+            .activities()
+            .await
+            .into_iter()
+            .filter(|activity| activity["type"] == AUTHENTICATE)
+            .map(|activity| activity["status"].clone())
+            .collect();
+        let count = |status: &str| statuses.iter().filter(|one| **one == json!(status)).count();
+        let [done, failed] = ["ACTIVITY_STATUS_COMPLETED", "ACTIVITY_STATUS_FAILED"].map(count);
+        assert_eq!((done, done + failed), (completed, statuses.len()), "{point}: {statuses:?}");
+        service.root = root;
+    }
+}
 
 /// A daemon that is configured for OAuth 2.0.
 struct Service {
@@ -261,6 +340,25 @@ async fn codes_are_valid_once_for_their_verifier_and_their_application() {
     let reply = root.submit(AUTHENTICATE, &parameters(&credential, &code().await, &session)).await;
     let client = "OAuth 2.0 authentication failed: the provider rejected the client id or the client secret";
     assert_eq!(reply.expect_error(400, 3, ""), client);
+
+    // The operator finds each failure in the log.
+    let log = std::fs::read_to_string(service.installation.path("log")).expect("a log");
+    let warnings: Vec<&str> =
+        log.lines().filter(|line| line.contains("an OAuth 2.0 exchange failed")).collect();
+    assert_eq!(warnings.len(), 5, "{warnings:#?}");
+    for (warning, status, error) in
+        [(warnings[0], 400, "invalid_grant"), (warnings[4], 401, "invalid_client")]
+    {
+        for named in [
+            "WARN",
+            "provider=\"X\"",
+            "endpoint=\"token\"",
+            &format!("status={status}"),
+            &format!("error=\"{error}\""),
+        ] {
+            assert!(warning.contains(named), "{named} is missing in {warning}");
+        }
+    }
 }
 
 #[tokio::test]

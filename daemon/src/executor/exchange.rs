@@ -12,6 +12,7 @@ use quorate_core::pipeline;
 
 use super::tracking::{Dependencies, Loaded};
 use super::{CommitError, Executor, Oauth2, commit_api_error};
+use crate::fail_points;
 use crate::oauth2::{Exchanged, Turn};
 use crate::readers::Account;
 
@@ -37,13 +38,16 @@ impl Executor {
                 return Ok(());
             }
         };
+        fail_points::reach("exchange.claim");
         match self.commit(pipeline::claim(&exchange, permitted_on)).await {
             Ok(()) => {}
             // The permit may have lost its basis, or the code was claimed. The next attempt shows which.
             Err(CommitError::Clash) => return Ok(()),
             Err(error) => return Err(commit_api_error(error)),
         }
+        fail_points::reach("exchange.claimed");
         let outcome = exchanges.make(&exchange).await.map(Arc::new);
+        fail_points::reach("exchange.made");
         loaded.exchanged = Some(Exchanged::new(exchange, outcome, in_progress));
         Ok(())
     }

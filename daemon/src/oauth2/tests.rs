@@ -128,27 +128,32 @@ async fn a_code_identifies_its_user() {
 
 #[tokio::test]
 async fn hostile_providers_are_bounded() {
-    let code = "the provider rejected the authorization code";
-    let client = "the provider rejected the client id or the client secret";
+    const SILENT: &str = "the provider does not answer";
+    const INCOMPLETE: &str = "the answer of the provider lacks the expected members";
+    const ERROR: &str = "the provider answers with an error";
+    const CODE: &str = "the provider rejected the authorization code";
+    const CLIENT: &str = "the provider rejected the client id or the client secret";
+    const SCOPE: &str = "the provider does not describe the user: the code may lack a scope";
     let rows = [
-        (Behavior::Silent, UNEXPECTED),
-        (Behavior::Redirects, UNEXPECTED),
-        (Behavior::Floods, UNEXPECTED),
-        (Behavior::SendsAPage, UNEXPECTED),
-        (Behavior::SendsNothing, UNEXPECTED),
-        (Behavior::Status(400), code),
-        (Behavior::Status(401), client),
-        (Behavior::Status(500), UNEXPECTED),
+        (Behavior::Silent, SILENT, SILENT),
+        (Behavior::Redirects, ERROR, ERROR),
+        (Behavior::Floods, SILENT, SILENT),
+        (Behavior::SendsAPage, INCOMPLETE, INCOMPLETE),
+        (Behavior::SendsNothing, INCOMPLETE, INCOMPLETE),
+        (Behavior::Status(400), CODE, ERROR),
+        (Behavior::Status(401), CLIENT, SCOPE),
+        (Behavior::Status(403), ERROR, SCOPE),
+        (Behavior::Status(500), ERROR, ERROR),
     ];
-    for (behavior, expected) in rows {
+    for (behavior, at_token, at_user) in rows {
         let provider = Provider::start(behavior, Behavior::Answers).await;
         let error = provider.exchanges().make(&exchange()).await.err();
-        assert_eq!(error, Some(expected), "{behavior:?}");
+        assert_eq!(error, Some(at_token), "{behavior:?}");
         assert_eq!(provider.requests().len(), 1, "{behavior:?}: nothing is sent again");
 
         let provider = Provider::start(Behavior::Answers, behavior).await;
         let error = provider.exchanges().make(&exchange()).await.err();
-        assert_eq!(error, Some(UNEXPECTED), "{behavior:?}");
+        assert_eq!(error, Some(at_user), "{behavior:?}");
         assert_eq!(provider.requests().len(), 2, "{behavior:?}: nothing is sent again");
     }
 }

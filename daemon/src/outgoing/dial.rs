@@ -48,6 +48,8 @@ const NO_ROOTS: &str = "no trusted certificate roots";
 const NO_TLS: &str = "TLS failed";
 const NO_CONNECTION: &str = "cannot connect";
 const UNRESOLVED: &str = "name does not resolve";
+/// Outcome of a request that is not answered before its deadline.
+const SLOW: Outcome = Outcome::Silent("no answer in time");
 /// Reasons for which there is no connection.
 const UNCONNECTED: [&str; 4] = [NO_ROOTS, NO_TLS, NO_CONNECTION, UNRESOLVED];
 
@@ -129,7 +131,7 @@ impl Dialler {
     ) -> Result<StatusCode, Outcome> {
         let until = Instant::now() + self.deadline;
         let answer = timeout_at(until, self.exchange(url, request)).await;
-        let answer = answer.unwrap_or(Err(Outcome::Silent("no answer in time")))?;
+        let answer = answer.unwrap_or(Err(SLOW))?;
         // Read the body, so that a well-behaved receiver can send it completely. Its contents are ignored.
         let _ = timeout(ANSWER_TIME, drop_body(answer.body)).await;
         Ok(answer.status)
@@ -153,21 +155,42 @@ impl Dialler {
     pub async fn document(
         &self,
         url: &OutgoingUrl,
-        mut request: Request<Full<Bytes>>,
+        request: Request<Full<Bytes>>,
         limit: usize,
         deadline: Instant,
     ) -> Result<Bytes, Outcome> {
-        request.headers_mut().insert(ACCEPT, JSON);
-        request.headers_mut().insert(USER_AGENT, READER);
         let reading = async {
-            let Answer { status, body: (body, _connection) } = self.exchange(url, request).await?;
-            if status != StatusCode::OK {
-                return Err(Outcome::Final(status.as_u16()));
+            let Answer { status, body: (body, _connection) } = self.exchange(url, reader(request)).await?;
+            if status == StatusCode::OK {
+                whole(body, limit).await
+            } else {
+                Err(Outcome::Final(status.as_u16()))
             }
-            let body = Limited::new(body, limit).collect().await;
-            Ok(body.map_err(|_| Outcome::Silent("no complete answer of a permitted size"))?.to_bytes())
         };
-        timeout_at(deadline, reading).await.unwrap_or(Err(Outcome::Silent("no answer in time")))
+        timeout_at(deadline, reading).await.unwrap_or(Err(SLOW))
+    }
+
+    /// Sends a request as [`Self::document`], and returns the answer of any status. The body of an error may be cut to
+    /// nothing: the status alone is an answer.
+    ///
+    /// # Errors
+    /// Returns the outcome of a request without an answer, or without a complete one of status 200.
+    pub async fn answer(
+        &self,
+        url: &OutgoingUrl,
+        request: Request<Full<Bytes>>,
+        limit: usize,
+        deadline: Instant,
+    ) -> Result<(StatusCode, Bytes), Outcome> {
+        let reading = async {
+            let Answer { status, body: (body, _connection) } = self.exchange(url, reader(request)).await?;
+            if status == StatusCode::OK {
+                return Ok((status, whole(body, limit).await?));
+            }
+            let error = timeout(ANSWER_TIME, whole(body, ANSWER_BYTES)).await;
+            Ok((status, error.ok().and_then(Result::ok).unwrap_or_default()))
+        };
+        timeout_at(deadline, reading).await.unwrap_or(Err(SLOW))
     }
 
     async fn exchange(
@@ -297,6 +320,19 @@ where
     }));
     let answer = sender.send_request(request).await.map_err(broken)?;
     Ok(Answer { status: answer.status(), body: (answer.into_body(), connection) })
+}
+
+/// Adds the headers of a request for a document.
+fn reader(mut request: Request<Full<Bytes>>) -> Request<Full<Bytes>> {
+    request.headers_mut().insert(ACCEPT, JSON);
+    request.headers_mut().insert(USER_AGENT, READER);
+    request
+}
+
+/// Reads a body of at most `limit` bytes.
+async fn whole(body: Incoming, limit: usize) -> Result<Bytes, Outcome> {
+    let body = Limited::new(body, limit).collect().await;
+    Ok(body.map_err(|_| Outcome::Silent("no complete answer of a permitted size"))?.to_bytes())
 }
 
 async fn drop_body((mut body, connection): (Incoming, Connection)) {

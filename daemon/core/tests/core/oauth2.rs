@@ -115,12 +115,46 @@ fn a_code_is_exchanged_at_most_once() {
     }
     assert_eq!(fixture.memory.oauth2.codes, [CODE, "wrong"]);
     let mut verifier = parameters(&fixture, "other code");
-    verifier["codeVerifier"] = json!("another verifier");
+    verifier["codeVerifier"] = json!("another".repeat(7));
     let error = authenticate(&mut fixture, &root, &verifier).expect_err("the verifier is wrong");
     assert_eq!(
         error.message,
         "OAuth 2.0 authentication failed: the provider rejected the authorization code"
     );
+}
+
+#[test]
+fn values_that_no_client_sends_do_not_cost_the_code() {
+    let mut fixture = Fixture::new(1);
+    let root = fixture.roots[0].clone();
+    let digest = nonce(&public_key(SESSION));
+    for (member, bad) in [
+        ("codeVerifier", "short".to_owned()),
+        ("codeVerifier", "a".repeat(42)),
+        ("codeVerifier", "a".repeat(129)),
+        ("codeVerifier", format!("{}+", "a".repeat(43))),
+        ("codeVerifier", "ä".repeat(43)),
+        ("nonce", "zz".to_owned()),
+        ("nonce", digest.to_uppercase()),
+        ("nonce", digest[1..].to_owned()),
+        ("nonce", format!("{digest}0")),
+        ("nonce", public_key(SESSION)),
+    ] {
+        let mut wrong = parameters(&fixture, CODE);
+        wrong[member] = json!(bad);
+        let error = authenticate(&mut fixture, &root, &wrong).expect_err("it is rejected");
+        let name = if member == "nonce" { "nonce must be" } else { "code_verifier must have" };
+        assert!(error.code == Code::InvalidArgument && error.message.starts_with(name), "{bad}: {error:?}");
+    }
+    assert!(fixture.memory.oauth2.codes.is_empty(), "nothing is sent to the provider");
+    let valid = parameters(&fixture, CODE);
+    authenticate(&mut fixture, &root, &valid).expect("the code is not spent");
+    for length in [43, 128] {
+        let mut other = parameters(&fixture, &format!("code {length}"));
+        other["codeVerifier"] = json!("-._~".repeat(32)[..length]);
+        authenticate(&mut fixture, &root, &other).expect_err("the provider rejects it");
+    }
+    assert_eq!(fixture.memory.oauth2.codes, [CODE, "code 43", "code 128"]);
 }
 
 #[test]

@@ -24,7 +24,7 @@ pub(crate) const SUBJECT: &str = "1270562298";
 /// Authorization code that the provider accepts.
 pub(crate) const CODE: &str = "authorization code";
 /// Code verifier that belongs to it.
-pub(crate) const VERIFIER: &str = "verifier of the code";
+pub(crate) const VERIFIER: &str = "verifier-of-the-code-of-at-least-43-characters.~";
 
 /// The exchanges of a world in memory.
 #[derive(Clone, Default)]

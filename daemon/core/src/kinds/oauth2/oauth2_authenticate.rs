@@ -63,6 +63,15 @@ impl Kind for Intent {
                 return Err(Wrong::Text(message).into());
             }
         }
+        if !is_verifier(self.code_verifier.reveal()) {
+            let text = "code_verifier must have 43 to 128 letters, digits and -._~ (RFC 7636, section 4.1)";
+            return Err(Wrong::Text(text).into());
+        }
+        if !is_digest(self.nonce.as_str()) {
+            let text =
+                "nonce must be the SHA-256 digest of the public key, in 64 lowercase hexadecimal digits";
+            return Err(Wrong::Text(text).into());
+        }
         let own = ServiceKeys::of(view)?;
         let target = self.bearer_token_target_public_key.as_ref();
         let target = target.map(|key| own.export_target(key.as_str())).transpose()?;
@@ -89,4 +98,16 @@ impl Kind for Intent {
         outcome.oidc_token.clear();
         true
     }
+}
+
+/// Returns whether a text is a code verifier (RFC 7636, section 4.1). A provider rejects every other text, and a code that
+/// was sent with it is lost.
+fn is_verifier(text: &str) -> bool {
+    let is_unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    (43..=128).contains(&text.len()) && text.bytes().all(is_unreserved)
+}
+
+/// Returns whether a text is a digest as clients write it. An ID token with another nonce signs in nobody.
+fn is_digest(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
