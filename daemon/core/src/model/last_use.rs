@@ -118,6 +118,7 @@ impl UsedCounter {
 impl CredentialUse {
     /// Returns the use by the body of an activity. If the body is recorded, it is not used a second time, nor is its
     /// assertion. Otherwise the client can send both again, and the counter is ignored.
+    #[must_use]
     pub fn of_activity(self, is_recorded: bool) -> Self {
         let counter = self.counter.filter(|_| is_recorded).map(|one| UsedCounter { is_new: true, ..one });
         Self { counter, ..self }
@@ -132,19 +133,19 @@ impl LastUses {
     /// Records uses in their order, and removes credentials that the user no longer has. A use is not recorded if the
     /// recorded time is precise enough and no counter went back.
     pub fn update(&mut self, user: &User, uses: &[CredentialUse]) -> Update {
-        let mut update = Update::default();
+        let mut changes = Update::default();
         for one in uses.iter().filter(|one| user.has(one.credential)) {
-            update.is_changed |= self.update_time(one.credential, one.at);
+            changes.is_changed |= self.update_time(one.credential, one.at);
             let (Credential::Passkey(passkey), Some(counter)) = (one.credential, one.counter) else {
                 continue;
             };
             let back = self.update_counter(user, passkey, counter, one.at);
-            update.went_back.extend(back.map(|back| (passkey, back)));
+            changes.went_back.extend(back.map(|back| (passkey, back)));
         }
-        update.is_changed |= !update.went_back.is_empty();
+        changes.is_changed |= !changes.went_back.is_empty();
         self.uses.retain(|(credential, _)| user.has(*credential));
         self.counters.retain(|one| user.has(Credential::Passkey(one.passkey)));
-        update
+        changes
     }
 
     /// Returns whether the time was not precise enough and changed.
