@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn reasons_tell_the_client_what_to_change() {
+    fn reasons_show_the_client_what_to_change() {
         let check = |endpoint, status, body: &str, expected: &str| {
             let status = StatusCode::from_u16(status).unwrap_or_default();
             let failure = Failure::refused(endpoint, status, body.as_bytes(), &[]);

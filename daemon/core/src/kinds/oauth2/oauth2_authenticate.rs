@@ -109,5 +109,5 @@ fn is_verifier(text: &str) -> bool {
 
 /// Returns whether a text is a digest as clients write it. An ID token with another nonce signs in nobody.
 fn is_digest(text: &str) -> bool {
-    text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit() && !byte.is_ascii_uppercase())
 }
