@@ -15,9 +15,11 @@ use crate::webauthn::{Assertion, PasskeyKey};
 use crate::wire_enum;
 
 mod attested;
+mod external;
 mod sign;
 
 pub use attested::{AttestationType, AttestedStamp};
+pub use external::{ExternalKey, InvalidSignature};
 pub use sign::{InvalidSecretKey, Stamper};
 
 pub use crate::stamp_header::{InvalidPublicKey, LIMIT_BYTES, StampError};

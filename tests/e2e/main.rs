@@ -30,6 +30,7 @@ mod failed_starts;
 mod idempotency;
 mod inbox;
 mod invitations;
+mod key_sources;
 mod limits;
 mod message_delivery;
 mod mfa;

@@ -34,5 +34,6 @@ pub mod receiver;
 pub mod requests;
 pub mod sign_in;
 pub mod sms_gateway;
+pub mod ssh_agent;
 pub mod tampering_proxy;
 pub mod webhook_faults;

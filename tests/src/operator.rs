@@ -54,22 +54,24 @@ pub struct Operator {
     /// Credentials file of a DEV daemon, and the user in it.
     credentials: PathBuf,
     user: String,
-    /// Socket and organization of another daemon, which this operator only reads.
-    reads: Option<[String; 2]>,
+    /// Arguments that identify the user instead of the credentials.
+    own: Option<Vec<String>>,
+    /// More environment variables.
+    variables: Vec<(&'static str, PathBuf)>,
 }
 
 impl Operator {
     /// Creates an operator that acts as a root user.
     pub fn root(daemon: &Daemon, index: usize) -> Self {
         let user = daemon.credentials().root_users[index].user_name.clone();
-        Self { home: home(), credentials: daemon.credentials_file(), user, reads: None }
+        Self::new(home(), daemon.credentials_file(), user)
     }
 
     /// Creates an operator without a key, who reads an organization of the daemon that listens on a socket.
     pub fn reading(socket: &Path, organization: &str) -> Self {
-        let socket = socket.to_str().expect("a path in UTF-8").to_owned();
-        let reads = Some([socket, organization.to_owned()]);
-        Self { home: home(), credentials: PathBuf::new(), user: String::new(), reads }
+        let socket = socket.to_str().expect("a path in UTF-8");
+        let words = ["--socket", socket, "--organization", organization];
+        Self { own: Some(words.map(str::to_owned).to_vec()), ..Self::new(home(), PathBuf::new(), String::new()) }
     }
 
     /// Creates an operator that acts in an organization as the user in `person`, an object with `userId`,
@@ -84,7 +86,29 @@ impl Operator {
         let path = home.path().join("credentials.json");
         write_secret(&path, credentials.to_string().as_bytes());
         let user = person["userName"].as_str().expect("a name").to_owned();
-        Self { home, credentials: path, user, reads: None }
+        Self::new(home, path, user)
+    }
+
+    fn new(home: TempDir, credentials: PathBuf, user: String) -> Self {
+        Self { home, credentials, user, own: None, variables: Vec::new() }
+    }
+
+    /// Returns the same user with a key of their own instead of the one in the credentials.
+    #[must_use]
+    pub fn with_key(self, daemon: &Daemon, index: usize, key: &str) -> Self {
+        let credentials = daemon.credentials();
+        let socket = credentials.socket.to_str().expect("a path in UTF-8");
+        let user = daemon.root_id(index);
+        let organization = credentials.organization_id.as_str();
+        let words = ["--socket", socket, "--organization", organization, "--user", user, "--key", key];
+        Self { own: Some(words.map(str::to_owned).to_vec()), ..self }
+    }
+
+    /// Returns the same user with one more environment variable.
+    #[must_use]
+    pub fn with_variable(mut self, name: &'static str, value: PathBuf) -> Self {
+        self.variables.push((name, value));
+        self
     }
 
     /// Returns the same user with another socket.
@@ -96,7 +120,7 @@ impl Operator {
         credentials["socket"] = socket.to_str().expect("a path in UTF-8").into();
         let path = home.path().join("credentials.json");
         write_secret(&path, credentials.to_string().as_bytes());
-        Self { home, credentials: path, user: self.user.clone(), reads: None }
+        Self::new(home, path, self.user.clone())
     }
 
     /// Returns the home folder.
@@ -106,8 +130,8 @@ impl Operator {
 
     /// Returns the arguments that identify the user, for a program started elsewhere.
     pub fn identity(&self) -> Vec<String> {
-        if let Some([socket, organization]) = &self.reads {
-            return ["--socket", socket, "--organization", organization].map(str::to_owned).to_vec();
+        if let Some(own) = &self.own {
+            return own.clone();
         }
         let credentials = self.credentials.to_str().expect("a path in UTF-8").to_owned();
         vec!["--credentials".to_owned(), credentials, "--user".to_owned(), self.user.clone()]
@@ -116,12 +140,13 @@ impl Operator {
     /// Returns the environment variables of the user.
     pub fn environment(&self) -> Vec<(&'static str, PathBuf)> {
         let below = |name: &str| self.home.path().join(name);
-        vec![
+        let own = [
             ("HOME", self.home.path().to_owned()),
             ("XDG_CONFIG_HOME", below("config")),
             ("XDG_STATE_HOME", below("state")),
             ("XDG_RUNTIME_DIR", below("runtime")),
-        ]
+        ];
+        own.into_iter().chain(self.variables.iter().cloned()).collect()
     }
 
     /// Runs a command as this user, with JSON output.

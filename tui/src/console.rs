@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use quorate_common::stamp::Stamp;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, MissedTickBehavior};
 
@@ -15,6 +14,8 @@ use crate::editor;
 use crate::failure::Result;
 use crate::files::{self, Folders};
 use crate::journal;
+use crate::keymap::Key;
+use crate::keys::lock_request::LockRequests;
 use crate::known_keys::KnownKeys;
 use crate::link::{self, Order};
 use crate::proof::BUNDLE_LIMIT;
@@ -37,13 +38,19 @@ const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 /// Absolute minimum time between two frames. Messages that arrive together are drawn in one frame.
 const MIN_FRAME: Duration = Duration::from_millis(8);
 
-/// Runs the console until the user quits.
+/// Runs the console until the user quits. Its key is wiped however it ends.
 pub(crate) async fn run(session: Session) -> Result<()> {
+    let session = Arc::new(session);
+    let ended = run_until_quit(&session).await;
+    session.lock();
+    ended
+}
+
+async fn run_until_quit(session: &Arc<Session>) -> Result<()> {
     let known_keys = KnownKeys::load(&session.folders.known_keys())?;
     let book = Book::load(&session.folders.book())?;
     let theme = theme(&session.folders)?;
-    check(&session).await?;
-    let session = Arc::new(session);
+    check(session).await?;
     let mut screen = Screen::open()?;
     let size = screen.terminal.size()?;
     let mut model = Model::new(session.identity.clone(), known_keys, (size.width, size.height), now_millis());
@@ -56,6 +63,8 @@ pub(crate) async fn run(session: Session) -> Result<()> {
     let mut pace = Pace::new();
     let ended = signals::ended();
     tokio::pin!(ended);
+    let mut stops = signals::Stops::new();
+    let mut lock_requests = LockRequests::new(&session.folders);
     loop {
         let due = pace.due();
         if model.dirty && Instant::now() >= due {
@@ -73,30 +82,49 @@ pub(crate) async fn run(session: Session) -> Result<()> {
             },
             Some(answer) = answers.recv() => Msg::Link(answer),
             Some(result) = results.recv() => result,
-            _ = tick.tick() => Msg::Tick(now_millis()),
+            _ = tick.tick() => {
+                if lock_requests.received() && model.shared.is_unlocked {
+                    session.lock();
+                    Msg::Locked("by `quorate key lock`")
+                } else {
+                    Msg::Tick(now_millis())
+                }
+            }
+            () = stops.next() => Msg::Key(Key::Ctrl('z'), now_millis()),
             () = tokio::time::sleep_until(due), if model.dirty => continue,
             () = &mut ended => return Ok(()),
         };
         model.shared.now = model.shared.now.max(now_millis());
         for effect in update(&mut model, msg) {
             if matches!(effect, Effect::Order(_)) {
-                read_own_files(&mut model, &session, &results_in);
+                read_own_files(&mut model, session, &results_in);
             }
             if let Effect::Copy(text) = &effect {
                 screen.copy(text)?;
             } else if let Effect::Edit(text) = effect {
                 // The editor needs the terminal, so the console releases it first.
                 drop(screen);
-                let edited = edit(&session, text).await;
-                screen = Screen::open()?;
-                let size = screen.terminal.size()?;
-                let _ = results_in.send(Msg::Resize(size.width, size.height));
+                let edited = edit(session, text).await;
+                screen = reopened(&results_in)?;
                 let _ = results_in.send(Msg::Edited(edited));
-            } else if !perform(effect, &session, &orders, &results_in) {
+            } else if effect == Effect::Suspend {
+                session.lock();
+                drop(screen);
+                signals::stop();
+                screen = reopened(&results_in)?;
+            } else if !perform(effect, session, &orders, &results_in) {
                 return Ok(());
             }
         }
     }
+}
+
+/// Takes the terminal over again.
+fn reopened(results: &UnboundedSender<Msg>) -> Result<Screen> {
+    let screen = Screen::open()?;
+    let size = screen.terminal.size()?;
+    let _ = results.send(Msg::Resize(size.width, size.height));
+    Ok(screen)
 }
 
 /// The times at which frames may be drawn.
@@ -163,7 +191,8 @@ fn perform(
 ) -> bool {
     match effect {
         // The main loop handles these because it owns the terminal.
-        Effect::Edit(_) | Effect::Copy(_) => {}
+        Effect::Edit(_) | Effect::Copy(_) | Effect::Suspend => {}
+        Effect::Lock => session.lock(),
         Effect::Export { name, text } => {
             let notice = match files::create_beside(&name, text.as_bytes()) {
                 Ok(path) => format!("written to {}", clean(&path.display().to_string())),
@@ -187,9 +216,11 @@ fn perform(
         }
         Effect::Sign { passphrase, message } => {
             let (session, results) = (Arc::clone(session), results.clone());
-            // Decrypting a key file is deliberately slow.
+            // Decrypting a key file is deliberately slow, and an agent may ask a person.
             tokio::task::spawn_blocking(move || {
-                let _ = results.send(Msg::Signed(sign(&session, &passphrase, &message)));
+                let result = session.sign(&message, &passphrase);
+                let result = result.map_err(|failure| failure.message().to_owned());
+                let _ = results.send(Msg::Signed { message, result });
             });
         }
         Effect::SaveKnownKeys(known_keys) => {
@@ -214,11 +245,6 @@ async fn edit(session: &Arc<Session>, text: String) -> Result<String, String> {
     let session = Arc::clone(session);
     let edited = tokio::task::spawn_blocking(move || editor::edit(&session.folders, &text)).await;
     edited.unwrap_or_else(|_| Err("cannot wait for the editor".to_owned()))
-}
-
-fn sign(session: &Session, passphrase: &str, message: &str) -> Result<Stamp, String> {
-    let stamper = session.unlock(passphrase).map_err(|failure| failure.message().to_owned())?;
-    stamper.stamp(message.as_bytes()).map_err(|_| "the key cannot sign".to_owned())
 }
 
 fn report_error<E: std::fmt::Display>(result: Result<(), E>, what: &str, results: &UnboundedSender<Msg>) {

@@ -8,6 +8,7 @@ use crate::config::ConfigError;
 use crate::files::FileError;
 use crate::keys::file::KeyFileError;
 use crate::keys::passphrase::PassphraseError;
+use crate::keys::{Cause, KeyError};
 use crate::link::LinkError;
 use crate::text::clean;
 use crate::theme::ThemeError;
@@ -132,15 +133,22 @@ impl From<PassphraseError> for Failure {
     }
 }
 
-impl From<KeyFileError> for Failure {
-    fn from(error: KeyFileError) -> Self {
-        let exit = match &error {
-            KeyFileError::Missing(_) => Exit::NotFound,
-            KeyFileError::Name | KeyFileError::ShortPassphrase => Exit::Usage,
-            KeyFileError::Passphrase | KeyFileError::File(FileError::Permissions { .. }) => Exit::Denied,
-            KeyFileError::File(_) | KeyFileError::Content(_) | KeyFileError::Crypto(_) => Exit::Failed,
+impl From<KeyError> for Failure {
+    fn from(error: KeyError) -> Self {
+        let exit = match error.cause {
+            Cause::Usage => Exit::Usage,
+            Cause::NotFound => Exit::NotFound,
+            Cause::Denied => Exit::Denied,
+            Cause::Verification => Exit::Verification,
+            Cause::Failed => Exit::Failed,
         };
         Self::new(exit, error.to_string())
+    }
+}
+
+impl From<KeyFileError> for Failure {
+    fn from(error: KeyFileError) -> Self {
+        KeyError::from(error).into()
     }
 }
 

@@ -35,6 +35,7 @@ impl Key {
             Self::Down => "Down j".to_owned(),
             Self::PageUp => "PgUp".to_owned(),
             Self::PageDown => "PgDn".to_owned(),
+            Self::Ctrl(letter) => format!("Ctrl-{}", letter.to_ascii_uppercase()),
             other => format!("{other:?}"),
         }
     }
@@ -74,6 +75,8 @@ pub(crate) enum Action {
     Export,
     /// Reloads the data.
     Refresh,
+    /// Locks the unlocked key.
+    Lock,
     /// Returns to the previous screen.
     Last,
     Quit,
@@ -149,11 +152,13 @@ pub(crate) const LAST: Command =
 pub(crate) const QUIT: Command = command(Action::Quit, &[Key::Char('q')], "Quit", "Quit the console");
 
 /// The commands that work everywhere, behind those of the screen.
-pub(crate) static EVERYWHERE: [Command; 9] = [
+pub(crate) static EVERYWHERE: [Command; 10] = [
     command(Action::Palette, &[Key::Char(':'), Key::Ctrl('p')], "Commands", "Find a command by name"),
     command(Action::Keys, &[Key::Char('?'), Key::Help], "Keys", "List all keys of this screen")
         .cli("quorate --help"),
     command(Action::Refresh, &[Key::Char('r')], "Refresh", "Reload the data and sort it"),
+    command(Action::Lock, &[Key::Ctrl('l')], "", "Lock your key: the next signature needs its passphrase")
+        .cli("quorate key lock"),
     command(Action::Up, &[Key::Up, Key::Char('k')], "", "Move up one row"),
     command(Action::Down, &[Key::Down, Key::Char('j')], "", "Move down one row"),
     command(Action::PageUp, &[Key::PageUp], "", "Move up one page"),

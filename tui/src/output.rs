@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::Value;
 
 use crate::failure::{Exit, Result};
-use crate::text::is_hidden;
+use crate::text::{clean, is_hidden};
 
 /// Result of a command.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,6 +79,11 @@ pub(crate) fn finish(result: Result<Answer>) -> Exit {
 /// Prints intermediate output while a command is still running.
 pub(crate) fn now(data: &Value, text: &str) {
     if JSON.load(Ordering::Relaxed) { line(data) } else { plain(text) }
+}
+
+/// Prints a warning that does not end the command.
+pub(crate) fn warn(text: &str) {
+    let _ = writeln!(std::io::stderr(), "quorate: warning: {}", clean(text));
 }
 
 fn line(data: &Value) {

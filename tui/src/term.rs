@@ -14,13 +14,15 @@ use crossterm::terminal::{
 use futures_util::StreamExt;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
+use zeroize::Zeroizing;
 
 use crate::keymap::Key;
 
 /// Input from the terminal.
 pub(crate) enum Input {
     Key(Key),
-    Paste(String),
+    /// Text that may be a passphrase.
+    Paste(Zeroizing<String>),
     /// The terminal has a new size in columns and rows.
     Resize(u16, u16),
 }
@@ -62,7 +64,7 @@ impl Screen {
         loop {
             let input = match self.events.next().await?.ok()? {
                 Event::Key(event) => key(event).map(Input::Key),
-                Event::Paste(text) => Some(Input::Paste(text)),
+                Event::Paste(text) => Some(Input::Paste(Zeroizing::new(text))),
                 Event::Resize(columns, rows) => Some(Input::Resize(columns, rows)),
                 Event::FocusGained | Event::FocusLost | Event::Mouse(_) => None,
             };

@@ -17,6 +17,10 @@ pub(super) fn press(model: &mut Model, key: Key, gap: u64) -> Vec<Effect> {
     if key == Key::Ctrl('c') {
         return vec![Effect::Quit];
     }
+    if key == Key::Ctrl('z') {
+        model.shared.is_unlocked = false;
+        return vec![Effect::Suspend];
+    }
     let area = body(model);
     if let Some(overlay) = model.overlays.last_mut() {
         let pressed = overlay.press(key, area);
@@ -59,11 +63,14 @@ fn on_overlay(model: &mut Model, pressed: Pressed) -> Vec<Effect> {
     }
 }
 
-/// Inserts the first line of pasted text into an open filter or comparison. Other pasted text is discarded.
+/// Inserts the first line of pasted text into an open filter or comparison, or into a passphrase. Other pasted text is
+/// discarded.
 pub(super) fn paste(model: &mut Model, text: &str) {
-    let is_pasted = match model.overlays.last_mut() {
-        Some(overlay) => overlay.paste(text),
-        None => match filter(model).filter(|filter| filter.typing) {
+    let deciding = model.review.as_mut().filter(|open| open.decide.is_some());
+    let is_pasted = match (model.overlays.last_mut(), deciding) {
+        (Some(overlay), _) => overlay.paste(text),
+        (None, Some(open)) => open.paste(text),
+        (None, None) => match filter(model).filter(|filter| filter.typing) {
             Some(filter) => {
                 filter.paste(text);
                 true
@@ -84,6 +91,12 @@ fn filter(model: &mut Model) -> Option<&mut Filter> {
 fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
     match wanted {
         Action::Quit => return vec![Effect::Quit],
+        Action::Lock => {
+            let text = if model.shared.is_unlocked { "the key was locked" } else { "no key is unlocked" };
+            model.shared.is_unlocked = false;
+            text.clone_into(&mut model.notice);
+            return vec![Effect::Lock];
+        }
         Action::Keys => model.overlays.push(Overlay::keys(model.commands())),
         Action::Palette => model.overlays.push(Overlay::palette(model.commands())),
         Action::Show(index) => {

@@ -14,6 +14,7 @@ use crate::screens::review;
 use crate::screens::screen::{Screen, Tab};
 use crate::screens::shared::{LinkState, Shared};
 use crate::session::Identity;
+use crate::text::clean;
 
 /// An activity whose record is being loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,12 +50,15 @@ pub(crate) struct Model {
     pub(crate) dirty: bool,
     /// Time of the last key.
     pub(super) last_key: u64,
+    /// Time of the last tick.
+    pub(super) last_tick: u64,
     /// Time-dependent text on screen, see [`Model::pulse_now`].
     pub(super) pulse: String,
 }
 
 impl Model {
     pub(crate) fn new(identity: Identity, known_keys: KnownKeys, size: (u16, u16), now: u64) -> Self {
+        let warning = identity.key_warning.clone();
         Self {
             shared: Shared::new(identity, known_keys, size, now),
             screens: SCREENS.iter().map(|tab| (tab.create)()).collect(),
@@ -63,14 +67,21 @@ impl Model {
             opening: None,
             review: None,
             overlays: Vec::new(),
-            notice: String::new(),
+            notice: warning.map(|warning| format!("[!] {}", clean(&warning))).unwrap_or_default(),
             disabled: None,
             notice_set_at: now,
             failures: BTreeMap::new(),
             dirty: true,
             last_key: 0,
+            last_tick: now,
             pulse: String::new(),
         }
+    }
+
+    /// Records that the key was locked.
+    pub(super) fn locked(&mut self, reason: &str) {
+        self.shared.is_unlocked = false;
+        self.notice = format!("the key was locked {reason}");
     }
 
     /// Returns the row of the screen that is shown.

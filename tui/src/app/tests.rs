@@ -104,6 +104,11 @@ impl TestConsole {
         effects
     }
 
+    fn paste(&mut self, text: &str) {
+        let effects = update(&mut self.model, Msg::Paste(text.to_owned().into()));
+        assert!(effects.is_empty(), "{effects:?}");
+    }
+
     fn is_deciding(&self) -> bool {
         self.model.review.as_ref().is_some_and(|open| open.decide.is_some())
     }
@@ -312,7 +317,7 @@ fn pasted_lines_change_nothing() {
     let paste = |console: &mut TestConsole| {
         console.model.notice.clear();
         let before = console.shown();
-        assert!(update(&mut console.model, Msg::Paste(lines.clone())).is_empty());
+        assert!(update(&mut console.model, Msg::Paste(lines.clone().into())).is_empty());
         console.model.notice.clear();
         assert_eq!(console.shown(), before);
     };
@@ -337,7 +342,7 @@ fn sign_vote(console: &mut TestConsole, answer: &[Key]) -> Stamp {
         other => unreachable!("{other:?} {}", console.shown()),
     };
     let stamp = Fixture::stamper(0).stamp(message.as_bytes()).unwrap();
-    update(&mut console.model, Msg::Signed(Ok(stamp.clone())));
+    update(&mut console.model, Msg::Signed { message, result: Ok(stamp.clone()) });
     stamp
 }
 
@@ -652,13 +657,17 @@ fn a_wrong_passphrase_can_be_entered_again() {
     }
     let shown = console.shown();
     assert!(shown.contains("Passphrase for key laptop-p256") && !shown.contains("horse"), "{shown}");
-    assert!(update(&mut console.model, Msg::Paste("pasted".to_owned())).is_empty());
-    assert!(signs_or_sends(&console.press(Key::Enter)));
-    update(&mut console.model, Msg::Signed(Err("wrong passphrase".to_owned())));
+    let effects = console.press(Key::Enter);
+    let [Effect::Sign { message, .. }] = effects.as_slice() else { unreachable!("{effects:?}") };
+    let (message, result) = (message.clone(), Err("wrong passphrase".to_owned()));
+    update(&mut console.model, Msg::Signed { message, result });
     assert!(console.shown().contains("[!] wrong passphrase"), "{}", console.shown());
-    for letter in "right horse".chars() {
+    for letter in "right".chars() {
         console.press(Key::Char(letter));
     }
+    // A password manager pastes, with or without the line break behind it.
+    console.paste(" horse\rignored");
+    assert!(!console.shown().contains("horse"), "{}", console.shown());
     let effects = console.press(Key::Enter);
     assert!(
         matches!(effects.as_slice(), [Effect::Sign { passphrase, .. }] if passphrase.as_str() == "right horse")
@@ -712,4 +721,67 @@ fn keys_are_unambiguous_everywhere() {
             assert!(!keys.iter().skip(index + 1).any(|other| other == key), "{key:?}");
         }
     }
+}
+
+#[test]
+fn an_unlocked_key_is_locked_when_it_is_left_alone() {
+    let (fixture, record) = tag_proposal();
+    let locked = |effects: &[Effect]| effects.contains(&Effect::Lock);
+    let unlocked = || {
+        let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 60));
+        console.model.shared.identity.needs_passphrase = true;
+        assert!(console.shown().contains("laptop-p256 locked"), "{}", console.shown());
+        console.press(Key::Char('g'));
+        let result = Ok(Fixture::stamper(0).stamp(b"x").unwrap());
+        update(&mut console.model, Msg::Signed { message: "x".to_owned(), result });
+        assert!(console.shown().contains("laptop-p256 UNLOCKED"), "{}", console.shown());
+        console
+    };
+    // Idle: each tick is one second.
+    let mut console = unlocked();
+    for _ in 0..299 {
+        assert!(!locked(&console.wait(1000)));
+    }
+    console.press(Key::Char('g'));
+    for _ in 0..300 {
+        assert!(!locked(&console.wait(1000)), "a key was pressed");
+    }
+    assert!(locked(&console.wait(1000)));
+    assert!(console.shown().contains("laptop-p256 locked"), "{}", console.shown());
+    assert!(!locked(&console.wait(1000)), "once");
+    // Suspended: no tick for a while.
+    let mut console = unlocked();
+    assert!(!locked(&console.wait(9000)));
+    assert!(locked(&console.wait(11_000)));
+    assert!(locked(&unlocked().press(Key::Ctrl('l'))));
+    let mut console = unlocked();
+    assert!(console.press(Key::Ctrl('z')).contains(&Effect::Suspend));
+    assert!(console.shown().contains("laptop-p256 locked"));
+    // An error of the key may mean that it is locked.
+    let mut console = unlocked();
+    update(&mut console.model, Msg::Signed { message: "x".to_owned(), result: Err("gone".to_owned()) });
+    assert!(console.shown().contains("laptop-p256 locked"));
+}
+
+#[test]
+fn a_late_signature_of_a_cancelled_decision_is_discarded() {
+    let (fixture, record) = tag_proposal();
+    let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 60));
+    console.open(&record);
+    let decide = |console: &mut TestConsole| {
+        console.press(Key::Char('a'));
+        console.wait(1100);
+        let effects: Vec<Effect> = LOW.iter().flat_map(|key| console.press(*key)).collect();
+        match effects.as_slice() {
+            [Effect::Sign { message, .. }] => message.clone(),
+            other => unreachable!("{other:?} {}", console.shown()),
+        }
+    };
+    let first = decide(&mut console);
+    console.press(Key::Esc);
+    let second = decide(&mut console);
+    assert_ne!(first, second);
+    let result = Ok(Fixture::stamper(0).stamp(first.as_bytes()).unwrap());
+    update(&mut console.model, Msg::Signed { message: first, result });
+    assert!(console.shown().contains("Waiting for the signature"), "{}", console.shown());
 }

@@ -1,6 +1,7 @@
 //! Applies messages to the state.
 
 use quorate_common::stamp::Stamp;
+use zeroize::Zeroizing;
 
 use super::model::Model;
 use super::view::{body, is_too_small};
@@ -10,21 +11,30 @@ use crate::link::Answer;
 use crate::screens::request::Effect;
 use crate::screens::shared::LinkState;
 
+/// How long an unlocked key stays unlocked without a key press, in milliseconds: 5 minutes.
+const IDLE_MILLIS: u64 = 5 * 60_000;
+/// Time between two ticks after which the process or the machine must have been suspended, in milliseconds.
+const SUSPENDED_MILLIS: u64 = 10_000;
 /// How long a notice stays on screen unless a key is pressed, in milliseconds.
 const NOTICE_MILLIS: u64 = 20_000;
 
 pub(crate) enum Msg {
     /// A key was pressed at this time, in milliseconds since the Unix epoch.
     Key(Key, u64),
-    Paste(String),
+    Paste(Zeroizing<String>),
+    /// The key was locked, for this reason.
+    Locked(&'static str),
     /// The terminal has a new size in columns and rows.
     Resize(u16, u16),
     /// The current time, in milliseconds since the Unix epoch.
     Tick(u64),
     /// The daemon answered.
     Link(Answer),
-    /// Result of signing.
-    Signed(Result<Stamp, String>),
+    /// Result of signing a message.
+    Signed {
+        message: String,
+        result: Result<Stamp, String>,
+    },
     /// Result of the editor: the edited text, or why it could not be edited.
     Edited(Result<String, String>),
     /// A file that was read for a comparison: its path, and its content or why it cannot be read.
@@ -37,7 +47,8 @@ pub(crate) enum Msg {
 pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     let is_tick = matches!(msg, Msg::Tick(_) | Msg::Link(Answer::Alive));
     let before = model.notice.clone();
-    let mut effects = apply(model, msg);
+    let mut effects = lock_if_left(model, &msg);
+    effects.extend(apply(model, msg));
     let order = model.review.as_mut().and_then(|open| open.advance(&model.shared));
     effects.extend(order.map(Effect::Order));
     effects.extend(model.on_screen(|screen, shared| screen.prepare(shared)));
@@ -57,6 +68,19 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     effects
 }
 
+/// Locks an unlocked key that was left alone, or whose process or machine was suspended.
+fn lock_if_left(model: &mut Model, msg: &Msg) -> Vec<Effect> {
+    let Msg::Tick(now) = msg else { return Vec::new() };
+    let slept = now.saturating_sub(model.last_tick) > SUSPENDED_MILLIS;
+    let is_idle = now.saturating_sub(model.last_key) > IDLE_MILLIS;
+    model.last_tick = *now;
+    if !model.shared.is_unlocked || !(slept || is_idle) {
+        return Vec::new();
+    }
+    model.locked(if slept { "after suspend" } else { "after 5 minutes without a key" });
+    vec![Effect::Lock]
+}
+
 fn apply(model: &mut Model, msg: Msg) -> Vec<Effect> {
     match msg {
         Msg::Key(key, at) => {
@@ -69,9 +93,11 @@ fn apply(model: &mut Model, msg: Msg) -> Vec<Effect> {
         Msg::Resize(columns, rows) => model.shared.size = (columns, rows),
         Msg::Tick(now) => model.shared.now = now,
         Msg::Link(answer) => return answers::apply(model, answer),
-        Msg::Signed(result) => {
+        Msg::Locked(reason) => model.locked(reason),
+        Msg::Signed { message, result } => {
+            model.shared.is_unlocked = model.shared.identity.needs_passphrase && result.is_ok();
             if let Some(open) = &mut model.review {
-                open.signed(&model.shared, result);
+                open.signed(&model.shared, &message, result);
             }
         }
         Msg::Edited(result) => return model.on_screen(|screen, shared| screen.edited(shared, result)),

@@ -107,7 +107,12 @@ fn header(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     let user = user(model);
     let right = match &model.shared.identity.key_name {
         Some(key) if columns >= 100 => {
-            format!("{}, {} | {} ", cut(&user, 20), cut(&clean(key), 20), model.shared.link_text())
+            let lock = match (model.shared.identity.needs_passphrase, model.shared.is_unlocked) {
+                (false, _) => "",
+                (true, false) => " locked",
+                (true, true) => " UNLOCKED",
+            };
+            format!("{}, {}{lock} | {} ", cut(&user, 20), cut(&clean(key), 20), model.shared.link_text())
         }
         _ => format!("{} | {} ", cut(&user, columns / 4), model.shared.link_text()),
     };

@@ -258,8 +258,17 @@ pub(crate) enum KeyCommand {
         #[arg(long, default_value = "p256")]
         curve: CurveArgument,
     },
-    /// List your keys
+    /// List your keys: key files, and keys of the SSH agent
     Ls,
+    /// Delete a key file; its name must be typed
+    ///
+    /// Shows what is lost, and reads the name of the key from the terminal, or from standard input without one.
+    Rm {
+        /// Name of the key file
+        name: String,
+    },
+    /// Lock the unlocked keys of all your open consoles
+    Lock,
 }
 
 #[derive(Debug, Subcommand)]

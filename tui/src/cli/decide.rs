@@ -160,14 +160,13 @@ pub(super) async fn cast(
     ballot: &Ballot,
     note: Option<&str>,
 ) -> Result<Answer> {
-    let stamp = stamped(session, ballot)?;
+    let stamp = stamped(session, ballot).await?;
     send(session, review, (ballot, &stamp), note).await
 }
 
 /// Signs a vote or a proposal.
-pub(super) fn stamped(session: &Session, ballot: &Ballot) -> Result<Stamp> {
-    let stamped = session.stamper()?.stamp(ballot.message.as_bytes());
-    stamped.map_err(|_| Failure::new(Exit::Failed, "the key cannot sign"))
+pub(super) async fn stamped(session: &Session, ballot: &Ballot) -> Result<Stamp> {
+    session.prompt_and_sign(&ballot.message).await
 }
 
 /// Sends a signed vote or proposal, and checks that the daemon recorded it.

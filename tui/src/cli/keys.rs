@@ -1,4 +1,4 @@
-//! `quorate key add|ls` and `quorate journal verify`.
+//! `quorate key add|ls|rm|lock` and `quorate journal verify`.
 
 use quorate_common::stamp::ApiKeyCurve;
 use serde_json::json;
@@ -7,16 +7,19 @@ use super::arguments::{JournalCommand, KeyCommand};
 use super::values::CurveArgument;
 use crate::failure::{Exit, Failure, Result};
 use crate::files::Folders;
-use crate::keys::curve_name;
 use crate::keys::file::{self, KeyFile};
 use crate::keys::passphrase::{self, Source};
+use crate::keys::{KeyError, Listed, Selector, Sources, curve_name, lock_request};
 use crate::output::Answer;
 use crate::session::Context;
+use crate::text::clean;
 
 pub(super) fn run(folders: &Folders, context: &Context, command: &KeyCommand) -> Result<Answer> {
     match command {
         KeyCommand::Add { name, curve } => add(folders, context, name, *curve),
         KeyCommand::Ls => list(folders),
+        KeyCommand::Rm { name } => remove(folders, name),
+        KeyCommand::Lock => lock(folders),
     }
 }
 
@@ -26,6 +29,8 @@ fn add(folders: &Folders, context: &Context, name: &str, curve: CurveArgument) -
         CurveArgument::Secp256k1 => ApiKeyCurve::Secp256k1,
         CurveArgument::Ed25519 => ApiKeyCurve::Ed25519,
     };
+    let name = of_file(name, "keys of this source are created with its own tools")?;
+    KeyFile::check_new(folders, &name)?;
     let source = context.passphrase_fd.map_or(Source::Terminal, Source::Descriptor);
     let phrase = passphrase::read(
         source,
@@ -34,28 +39,66 @@ fn add(folders: &Folders, context: &Context, name: &str, curve: CurveArgument) -
     if passphrase::is_typed(source) && *passphrase::read(source, "Repeat the passphrase: ")? != *phrase {
         return Err(Failure::new(Exit::Usage, "the passphrases differ; no key was created"));
     }
-    let key = KeyFile::create(folders, name, curve, &phrase)?;
+    let key = KeyFile::create(folders, &name, curve, &phrase)?;
     let text = format!("{}\n", key.public_key());
-    Ok(Answer::one(line(name, &key), text))
+    let data = json!({"name": name, "curve": curve_name(key.curve()), "publicKey": key.public_key()});
+    Ok(Answer::one(data, text))
+}
+
+/// Returns the name of a key file. `reason` is why a key of another source is an error.
+fn of_file(selector: &str, reason: &str) -> Result<String> {
+    match Selector::parse(selector).map_err(KeyError::from)? {
+        Selector::File(name) => Ok(name),
+        _ => Err(Failure::new(Exit::Usage, format!("{selector} is not a key file: {reason}"))),
+    }
 }
 
 fn list(folders: &Folders) -> Result<Answer> {
-    let row = |name: String| match KeyFile::load(folders, &name) {
-        Ok(key) => {
-            let text = format!("{name}  {}  {}\n", curve_name(key.curve()), key.public_key());
-            (line(&name, &key), text)
-        }
-        Err(error) => {
-            let data = json!({"name": name, "error": error.to_string()});
-            (data, format!("{name}  unusable: {error}\n"))
-        }
-    };
-    let rows = file::names(folders)?.into_iter().map(row);
-    Ok(Answer::rows(rows, "No keys. Create one with `quorate key add NAME`."))
+    let keys = Sources::new(folders)?.list()?;
+    let none = "No keys. Create one with `quorate key add NAME`, or add one to your SSH agent.";
+    Ok(Answer::rows(keys.iter().map(row), none))
 }
 
-fn line(name: &str, key: &KeyFile) -> serde_json::Value {
-    json!({"name": name, "curve": curve_name(key.curve()), "publicKey": key.public_key()})
+fn row(key: &Listed) -> (serde_json::Value, String) {
+    let Listed { selector, comment, key } = key;
+    let note = comment.as_ref().map(|comment| format!("  {}", clean(comment))).unwrap_or_default();
+    let name = clean(selector);
+    let mut data = match key {
+        Ok((curve, public)) => json!({"name": selector, "curve": curve_name(*curve), "publicKey": public}),
+        Err(error) => json!({"name": selector, "error": error}),
+    };
+    if let (Some(comment), Some(members)) = (comment, data.as_object_mut()) {
+        members.insert("comment".to_owned(), json!(comment));
+    }
+    let text = match key {
+        Ok((curve, public)) => format!("{name}  {}  {public}{note}\n", curve_name(*curve)),
+        Err(error) => format!("{name}{note}  unusable: {}\n", clean(error)),
+    };
+    (data, text)
+}
+
+/// Deletes a key file once its name was typed.
+fn remove(folders: &Folders, selector: &str) -> Result<Answer> {
+    let name = of_file(selector, "remove it with the tools of its source, such as ssh-add -d")?;
+    let path = KeyFile::existing(folders, &name)?;
+    let public = KeyFile::load(folders, &name).map(|key| key.public_key().to_owned());
+    let public = public.unwrap_or_else(|error| format!("unusable: {error}"));
+    let typed = passphrase::word(&format!(
+        "Deletes key {name} ({public}). Nothing can restore it, and requests can no longer be signed with it.\n\
+         Type the name of the key to delete it: "
+    ))?;
+    if typed != name {
+        return Err(Failure::new(Exit::Usage, "the name differs; the key was not deleted"));
+    }
+    crate::files::remove(&path)?;
+    Ok(Answer::one(json!({"name": name, "deleted": true}), format!("Key {name} is deleted.\n")))
+}
+
+/// Locks the keys of all open consoles of this user.
+fn lock(folders: &Folders) -> Result<Answer> {
+    lock_request::send(folders)?;
+    let text = "Open consoles wipe their unlocked keys within a second.\n";
+    Ok(Answer::one(json!({"locked": true}), text.to_owned()))
 }
 
 pub(super) fn journal(folders: &Folders, command: JournalCommand) -> Result<Answer> {

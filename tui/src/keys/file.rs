@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use super::curve_name;
+use super::error::{Cause, KeyError};
 use crate::files::{self, FileError, Folders};
 
 /// Memory of Argon2id in KiB: 64 MiB, the second recommended option of RFC 9106 §4.
@@ -54,6 +55,18 @@ pub(crate) enum KeyFileError {
     Crypto(&'static str),
 }
 
+impl From<KeyFileError> for KeyError {
+    fn from(error: KeyFileError) -> Self {
+        let cause = match &error {
+            KeyFileError::Missing(_) => Cause::NotFound,
+            KeyFileError::Name | KeyFileError::ShortPassphrase => Cause::Usage,
+            KeyFileError::Passphrase | KeyFileError::File(FileError::Permissions { .. }) => Cause::Denied,
+            KeyFileError::File(_) | KeyFileError::Content(_) | KeyFileError::Crypto(_) => Cause::Failed,
+        };
+        Self::new(cause, &error)
+    }
+}
+
 /// A stored key file. Contains the secret in encrypted form only.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -87,6 +100,18 @@ impl KeyFile {
         Ok(file)
     }
 
+    /// Checks that a key with this name can be created, before a person chooses a passphrase for it.
+    pub(crate) fn check_new(folders: &Folders, name: &str) -> Result<(), KeyFileError> {
+        let path = path(folders, name)?;
+        if path.exists() { Err(FileError::Exists(path).into()) } else { Ok(()) }
+    }
+
+    /// Returns the path of the key file with this name, which may be unusable.
+    pub(crate) fn existing(folders: &Folders, name: &str) -> Result<PathBuf, KeyFileError> {
+        let path = path(folders, name)?;
+        if path.exists() { Ok(path) } else { Err(KeyFileError::Missing(name.to_owned())) }
+    }
+
     /// Loads the key file with this name.
     pub(crate) fn load(folders: &Folders, name: &str) -> Result<Self, KeyFileError> {
         let path = path(folders, name)?;
@@ -110,7 +135,7 @@ impl KeyFile {
     }
 
     /// Decrypts the secret and creates a stamper from it. Deliberately takes about a tenth of a second.
-    pub(crate) fn unlock(&self, passphrase: &str) -> Result<Stamper, KeyFileError> {
+    pub(crate) fn unlock(&self, passphrase: &str) -> Result<Box<Stamper>, KeyFileError> {
         let salt = const_hex::decode(&self.salt).map_err(|_| KeyFileError::Passphrase)?;
         let nonce: [u8; NONCE_LEN] =
             const_hex::decode_to_array(&self.nonce).map_err(|_| KeyFileError::Passphrase)?;
@@ -122,7 +147,7 @@ impl KeyFile {
             .map_err(|_| KeyFileError::Passphrase)?;
         let secret: Zeroizing<[u8; 32]> =
             Zeroizing::new((&*plain).try_into().map_err(|_| KeyFileError::Passphrase)?);
-        let stamper = Stamper::new(self.curve, &secret).map_err(|_| KeyFileError::Passphrase)?;
+        let stamper = Box::new(Stamper::new(self.curve, &secret).map_err(|_| KeyFileError::Passphrase)?);
         if stamper.public_key() == self.public_key { Ok(stamper) } else { Err(KeyFileError::Passphrase) }
     }
 

@@ -1,8 +1,22 @@
-//! The user's own keys: encrypted files, and passphrase input without echo. Secrets are wiped on drop. They
-//! are never shown or logged, and never read from arguments or the environment.
+//! The user's own keys, wherever they are: one file per kind of source, behind one interface. Secrets are wiped on
+//! drop. They are never shown or logged, and never read from arguments or the environment.
 
+mod agent;
+mod credentials;
+mod encrypted;
+mod error;
 pub(crate) mod file;
+pub(crate) mod lock_request;
 pub(crate) mod passphrase;
+mod selector;
+mod source;
+mod sources;
+
+pub(crate) use credentials::CredentialsKey;
+pub(crate) use error::{Cause, KeyError};
+pub(crate) use selector::Selector;
+pub(crate) use source::{Description, KeySource, Secret, sign};
+pub(crate) use sources::{Listed, Sources};
 
 use quorate_common::stamp::ApiKeyCurve;
 

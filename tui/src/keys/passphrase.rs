@@ -47,6 +47,16 @@ pub(crate) fn read(source: Source, prompt: &str) -> Result<Zeroizing<String>, Pa
     }
 }
 
+/// Reads a word that confirms something, which is no secret: from the terminal after a prompt, or the first line of
+/// standard input if that is not a terminal.
+pub(crate) fn word(prompt: &str) -> std::io::Result<String> {
+    let mut input = std::io::stdin().lock();
+    if std::io::stdin().is_terminal() {
+        std::io::stderr().write_all(prompt.as_bytes())?;
+    }
+    Ok(line(&mut input)?.trim().to_owned())
+}
+
 /// Returns whether a person types the passphrase, so that a new one must be typed twice.
 pub(crate) fn is_typed(source: Source) -> bool {
     source == Source::Terminal && std::io::stdin().is_terminal()

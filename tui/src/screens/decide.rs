@@ -168,6 +168,8 @@ impl Decide {
             Step::Challenge { .. } => return self.answer(key, needs_passphrase),
             Step::Key { passphrase, error } => match key {
                 Key::Char(letter) if passphrase.chars().count() < PASSPHRASE_LIMIT => passphrase.push(letter),
+                // What was typed or pasted cannot be seen, so one key starts again.
+                Key::Ctrl('u') => *passphrase = fresh_passphrase(),
                 Key::Backspace => {
                     passphrase.pop();
                 }
@@ -187,6 +189,16 @@ impl Decide {
         Pressed::Nothing
     }
 
+    /// Inserts pasted text into the passphrase, up to its first line break. Returns whether a passphrase is entered now:
+    /// everything else must be typed.
+    pub(super) fn paste(&mut self, text: &str) -> bool {
+        let Step::Key { passphrase, .. } = &mut self.step else { return false };
+        let line = text.chars().take_while(|letter| !matches!(letter, '\n' | '\r'));
+        let room = PASSPHRASE_LIMIT.saturating_sub(passphrase.chars().count());
+        passphrase.extend(line.filter(|letter| !letter.is_control()).take(room));
+        true
+    }
+
     /// Handles a key in the challenge. The decision continues once the answer is correct.
     fn answer(&mut self, key: Key, needs_passphrase: bool) -> Pressed {
         if key == Key::Enter && matches!(self.step, Step::Challenge { focus: Focus::Cancel, .. }) {
@@ -196,7 +208,7 @@ impl Decide {
             return Pressed::Nothing;
         }
         if needs_passphrase {
-            self.step = Step::Key { passphrase: Zeroizing::default(), error: None };
+            self.step = Step::Key { passphrase: fresh_passphrase(), error: None };
             return Pressed::Nothing;
         }
         self.sign(Zeroizing::default())
@@ -263,7 +275,7 @@ impl Decide {
                 self.step = Step::Hold { stamp: Box::new(stamp), until };
             }
             Err(error) if needs_passphrase => {
-                self.step = Step::Key { passphrase: Zeroizing::default(), error: Some(error) };
+                self.step = Step::Key { passphrase: fresh_passphrase(), error: Some(error) };
             }
             Err(error) => self.finish(Receipt::unsent(format!("Nothing was sent: {error}"))),
         }
@@ -335,4 +347,9 @@ impl Decide {
         self.finish(receipt);
         Some((entry, decided))
     }
+}
+
+/// Returns an empty passphrase with room for the longest one: it never moves in memory, so wiping it leaves no copy.
+fn fresh_passphrase() -> Zeroizing<String> {
+    Zeroizing::new(String::with_capacity(PASSPHRASE_LIMIT * char::MAX.len_utf8()))
 }

@@ -49,11 +49,15 @@ impl From<Order> for Request {
 #[derive(Debug, PartialEq)]
 pub(crate) enum Effect {
     Quit,
+    /// Wipe the unlocked key.
+    Lock,
+    /// Stop this process until the shell continues it.
+    Suspend,
     /// Send an order to the worker.
     Order(Order),
     /// Sign a message.
     Sign {
-        /// Passphrase of the key file; empty if none is needed.
+        /// Passphrase or PIN of the key; empty if none is needed.
         passphrase: Zeroizing<String>,
         /// Exact bytes to sign.
         message: String,

@@ -42,6 +42,8 @@ pub(crate) struct Shared {
     pub(crate) now: u64,
     /// User and key of the console.
     pub(crate) identity: Identity,
+    /// Whether the key was unlocked and signs without a passphrase.
+    pub(crate) is_unlocked: bool,
     pub(crate) link: LinkState,
     /// Time of the last message from the daemon, in milliseconds since the Unix epoch.
     pub(crate) last_contact: u64,
@@ -71,6 +73,7 @@ impl Shared {
             organization_id: identity.viewer.organization,
             viewer: identity.viewer.clone(),
             identity,
+            is_unlocked: false,
             link: LinkState::Starting,
             last_contact: now,
             daemon: None,
@@ -82,6 +85,11 @@ impl Shared {
             inbox: Inbox::default(),
             activities: ActivityList::default(),
         }
+    }
+
+    /// Returns whether a passphrase must be entered to sign.
+    pub(crate) const fn needs_passphrase(&self) -> bool {
+        self.identity.needs_passphrase && !self.is_unlocked
     }
 
     /// Returns the age of the data if it is too old for decisions.

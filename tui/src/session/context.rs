@@ -2,10 +2,11 @@
 //! and configuration; used by the command line and the screens.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use quorate_common::console::{DaemonStatus, OrganizationDetail};
 use quorate_common::ids::{OrganizationId, UserId};
-use quorate_common::stamp::{ApiKeyCurve, Stamper};
+use quorate_common::stamp::Stamp;
 use serde::Deserialize;
 use zeroize::Zeroizing;
 
@@ -13,9 +14,9 @@ use super::identity::Identity;
 use crate::config::Config;
 use crate::failure::{Exit, Failure, Result};
 use crate::files::{self, FileError, Folders};
-use crate::keys::file::KeyFile;
-use crate::keys::passphrase;
+use crate::keys::{self, CredentialsKey, Description, KeySource, Sources, passphrase};
 use crate::link::Client;
+use crate::output;
 use crate::proof::Viewer;
 use crate::text::clean;
 
@@ -32,8 +33,8 @@ pub(crate) struct Context {
     /// Organization to work with; votes are signed for this one only
     #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "ID")]
     pub(crate) organization: Option<OrganizationId>,
-    /// Name of the key to sign with, see `quorate key ls`
-    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "NAME", conflicts_with = "credentials")]
+    /// Key to sign with: the name of a key file, or agent:KEY for a key of the SSH agent, see `quorate key ls`
+    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "KEY", conflicts_with = "credentials")]
     pub(crate) key: Option<String>,
     /// Sign with a key from the credentials file that `quorated dev` wrote
     #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "FILE")]
@@ -68,46 +69,13 @@ fn wiped<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Zeroizing<
     String::deserialize(deserializer).map(Zeroizing::new)
 }
 
-/// Location of the secret key.
-pub(crate) enum KeySource {
-    /// No key: read only.
-    None,
-    /// In a credentials file of a DEV daemon.
-    Plain {
-        /// Secret P-256 scalar.
-        secret: Zeroizing<[u8; 32]>,
-        /// Public key in hex.
-        public_key: String,
-    },
-    /// In an encrypted key file.
-    File { name: String, file: KeyFile },
-}
-
-impl KeySource {
-    /// Returns the public key, if there is a key.
-    fn public_key(&self) -> Option<&str> {
-        match self {
-            Self::None => None,
-            Self::Plain { public_key, .. } => Some(public_key),
-            Self::File { file, .. } => Some(file.public_key()),
-        }
-    }
-
-    fn name(&self) -> Option<String> {
-        match self {
-            Self::None => None,
-            Self::Plain { .. } => Some("credentials file".to_owned()),
-            Self::File { name, .. } => Some(name.clone()),
-        }
-    }
-}
-
 /// What the arguments, the credentials or the configuration select.
 struct Selected {
     socket: PathBuf,
     viewer: Viewer,
     user_name: Option<String>,
-    key: KeySource,
+    /// The key to sign with; read only without one.
+    key: Option<Arc<dyn KeySource>>,
     /// See [`Identity::is_of_other`].
     is_of_other: bool,
 }
@@ -116,7 +84,7 @@ struct Selected {
 pub(crate) struct Session {
     pub(crate) client: Client,
     pub(crate) identity: Identity,
-    key: KeySource,
+    key: Option<Arc<dyn KeySource>>,
     passphrase: passphrase::Source,
     pub(crate) folders: Folders,
 }
@@ -128,12 +96,15 @@ impl Session {
             Some(path) => from_credentials(context, path)?,
             None => from_configuration(context, folders)?,
         };
+        let described = key.as_ref().map(|key| key.describe());
         let identity = Identity {
             viewer,
             user_name,
-            public_key: key.public_key().map(str::to_owned),
-            key_name: key.name(),
-            needs_passphrase: matches!(key, KeySource::File { .. }),
+            public_key: described.map(|key| key.public_key.clone()),
+            key_name: described.map(|key| key.name.clone()),
+            key_warning: described.and_then(|key| key.warning.clone()),
+            needs_passphrase: described.is_some_and(|key| key.secret.is_some()),
+            secret: described.and_then(|key| key.secret).unwrap_or_default(),
             dev_only: context.credentials.is_some(),
             socket: clean(&socket.display().to_string()),
             is_of_other,
@@ -186,33 +157,49 @@ impl Session {
         }
     }
 
-    /// Unlocks the key. Prompts for the passphrase if one is needed.
-    pub(crate) fn stamper(&self) -> Result<Stamper> {
-        let KeySource::File { name, .. } = &self.key else { return self.unlock("") };
-        let passphrase = passphrase::read(self.passphrase, &format!("Passphrase for key {name}: "))?;
-        self.unlock(&passphrase)
+    /// Signs a request body. Prompts for what unlocks the key if it is locked.
+    pub(crate) async fn prompt_and_sign(&self, body: &str) -> Result<Stamp> {
+        let key = self.key()?;
+        let Description { name, secret, warning, .. } = key.describe();
+        if let Some(warning) = warning {
+            output::warn(warning);
+        }
+        let secret = match secret.filter(|_| key.is_locked()) {
+            Some(secret) => {
+                passphrase::read(self.passphrase, &format!("{} for key {name}: ", secret.word()))?
+            }
+            None => Zeroizing::default(),
+        };
+        // An agent may ask a person, who can still interrupt this program meanwhile.
+        let (key, body) = (Arc::clone(key), body.to_owned());
+        let signed =
+            tokio::task::spawn_blocking(move || keys::sign(key.as_ref(), body.as_bytes(), &secret)).await;
+        Ok(signed.map_err(|error| Failure::new(Exit::Failed, error.to_string()))??)
     }
 
-    /// Unlocks the key with this passphrase.
-    pub(crate) fn unlock(&self, passphrase: &str) -> Result<Stamper> {
-        match &self.key {
-            KeySource::None => Err(Failure::new(
-                Exit::Usage,
-                "no key is selected: name one with --key NAME or in config.toml",
-            )),
-            KeySource::Plain { secret, .. } => Stamper::new(ApiKeyCurve::P256, secret)
-                .map_err(|_| Failure::new(Exit::Failed, "the credentials file contains no valid P-256 key")),
-            KeySource::File { file, .. } => Ok(file.unlock(passphrase)?),
+    /// Signs a request body with this passphrase or PIN, which is empty if none is needed.
+    pub(crate) fn sign(&self, body: &str, secret: &str) -> Result<Stamp> {
+        Ok(keys::sign(self.key()?.as_ref(), body.as_bytes(), secret)?)
+    }
+
+    /// Wipes what unlocks the key.
+    pub(crate) fn lock(&self) {
+        if let Some(key) = &self.key {
+            key.lock();
         }
+    }
+
+    fn key(&self) -> Result<&Arc<dyn KeySource>> {
+        let none =
+            || Failure::new(Exit::Usage, "no key is selected: name one with --key KEY or in config.toml");
+        self.key.as_ref().ok_or_else(none)
     }
 }
 
 fn from_configuration(context: &Context, folders: &Folders) -> Result<Selected> {
     let config = Config::load(folders)?;
-    let key = match context.key.clone().or(config.key) {
-        Some(name) => KeySource::File { file: KeyFile::load(folders, &name)?, name },
-        None => KeySource::None,
-    };
+    let key = context.key.as_ref().or(config.key.as_ref());
+    let key = key.map(|selector| Sources::configured(folders, &config).open(selector)).transpose()?;
     let named = context.user.as_ref().and_then(|user| user.parse().ok());
     let is_other = context.organization.is_some() && context.organization != config.organization;
     let is_of_other = is_other && context.user.is_none() && context.key.is_none();
@@ -231,7 +218,7 @@ fn from_credentials(context: &Context, path: &Path) -> Result<Selected> {
     let bytes = Zeroizing::new(files::read_private(path, CREDENTIALS_LIMIT)?.ok_or_else(missing)?);
     let credentials: Credentials = serde_json::from_slice(&bytes).map_err(|_| invalid())?;
     let (user, key) = match &context.user {
-        None => (None, KeySource::None),
+        None => (None, None),
         Some(wanted) => {
             let named = |user: &&RootUser| user.user_name == *wanted || user.user_id.to_string() == *wanted;
             let unknown = || {
@@ -240,8 +227,8 @@ fn from_credentials(context: &Context, path: &Path) -> Result<Selected> {
             };
             let user = credentials.root_users.iter().find(named).ok_or_else(unknown)?;
             let secret = const_hex::decode_to_array(user.private_key.as_str()).map_err(|_| invalid())?;
-            let public_key = user.public_key.clone();
-            (Some(user.user_id), KeySource::Plain { secret: Zeroizing::new(secret), public_key })
+            let key = CredentialsKey::new(Zeroizing::new(secret), user.public_key.clone());
+            (Some(user.user_id), Some(Arc::new(key) as Arc<dyn KeySource>))
         }
     };
     let organization = context.organization.or(Some(credentials.organization_id));

@@ -4,7 +4,7 @@ use quorate_common::console::{DaemonStatus, Mode, OrganizationDetail};
 use quorate_common::wire::User;
 
 use crate::failure::{Exit, Failure};
-use crate::keys::canonical;
+use crate::keys::{Secret, canonical};
 use crate::proof::Viewer;
 use crate::text::quoted;
 
@@ -17,8 +17,12 @@ pub(crate) struct Identity {
     pub(crate) user_name: Option<String>,
     pub(crate) public_key: Option<String>,
     pub(crate) key_name: Option<String>,
-    /// Whether a passphrase is needed to sign.
+    /// What is risky about the way to the key.
+    pub(crate) key_warning: Option<String>,
+    /// Whether a passphrase or a PIN unlocks the key.
     pub(crate) needs_passphrase: bool,
+    /// What unlocks the key, for the prompt.
+    pub(crate) secret: Secret,
     /// Whether only a DEV daemon may be used.
     pub(crate) dev_only: bool,
     /// Socket path, cleaned.

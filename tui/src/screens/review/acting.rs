@@ -136,7 +136,7 @@ impl State {
             decide.scroll = scrolled;
             return Vec::new();
         }
-        match decide.press(key, gap, shared.now, shared.identity.needs_passphrase) {
+        match decide.press(key, gap, shared.now, shared.needs_passphrase()) {
             Pressed::Nothing => Vec::new(),
             Pressed::Sign(effect) => vec![effect.into()],
             Pressed::Closed => self.leave(),
@@ -171,10 +171,16 @@ impl State {
         requests
     }
 
+    /// Inserts pasted text where a passphrase is entered. Returns whether it was.
+    pub(crate) fn paste(&mut self, text: &str) -> bool {
+        self.decide.as_mut().is_some_and(|decide| decide.paste(text))
+    }
+
     /// Applies the result of signing.
-    pub(crate) fn signed(&mut self, shared: &Shared, result: Result<Stamp, String>) {
-        if let Some(decide) = &mut self.decide {
-            decide.signed(result, shared.now, shared.identity.needs_passphrase);
+    pub(crate) fn signed(&mut self, shared: &Shared, message: &str, result: Result<Stamp, String>) {
+        // A decision that was cancelled while its key signed must not affect the next one.
+        if let Some(decide) = self.decide.as_mut().filter(|decide| decide.ballot.message == message) {
+            decide.signed(result, shared.now, shared.needs_passphrase());
         }
     }
 

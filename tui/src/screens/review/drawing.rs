@@ -88,7 +88,7 @@ impl State {
 }
 
 fn unlocking(shared: &Shared) -> String {
-    match (&shared.identity.key_name, shared.identity.needs_passphrase) {
+    match (&shared.identity.key_name, shared.needs_passphrase()) {
         (Some(name), true) => format!(", unlock {}", clean(name)),
         _ => String::new(),
     }

@@ -89,13 +89,17 @@ impl Panel<'_> {
             }
             Step::Key { passphrase, error } => {
                 let name = shared.identity.key_name.as_deref().map_or_else(String::new, clean);
+                let secret = shared.identity.secret.word();
                 let (ends, hidden) = (ends(decide), "*".repeat(passphrase.chars().count().min(8)));
-                push(&format!("Passphrase for key {name}, fingerprint {ends}: {hidden}"));
+                push(&format!("{secret} for key {name}, fingerprint {ends}: {hidden}"));
+                push("It can be pasted; Ctrl-U clears it.");
                 if let Some(error) = error {
                     push(&format!("[!] {error}"));
                 }
             }
-            Step::Signing => push("Unlocking the key."),
+            Step::Signing => {
+                push("Waiting for the signature of the key. An SSH agent may ask you to confirm it.")
+            }
             Step::Hold { until, .. } => {
                 let left = until.saturating_sub(shared.now).div_ceil(1000);
                 push(&format!(
@@ -113,6 +117,9 @@ impl Panel<'_> {
             }
         }
         push(sentence);
+        if let Some(warning) = &shared.identity.key_warning {
+            push(&format!("[!] {}", clean(warning)));
+        }
         push(
             "You will sign exactly this message. This console built it and computed the fingerprint itself:",
         );
