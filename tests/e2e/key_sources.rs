@@ -10,7 +10,9 @@ use crate::console::{digits, review, shows_fingerprint, type_like_a_person};
 use crate::screen::Screen;
 
 mod hostile_agents;
+mod memory;
 mod ssh_agent;
+mod token;
 
 /// Starts a daemon with a quorum of two out of three.
 async fn daemon() -> Daemon {
@@ -32,11 +34,14 @@ async fn register(daemon: &Daemon, listed: &Value) {
     daemon.root(1).completed(CREATE_API_KEYS, &keys).await;
 }
 
-/// Returns the row of `quorate key ls` with this comment.
-async fn listed(operator: &Operator, comment: &str) -> Value {
+/// Returns the row of `quorate key ls` with this comment, or of a key on this token.
+async fn listed(operator: &Operator, name: &str) -> Value {
     let rows = operator.run_raw(&["--json", "key", "ls"], "").await.with(0).lines();
-    let row = rows.iter().find(|row| row["comment"] == comment);
-    row.unwrap_or_else(|| panic!("no key {comment} in {rows:#?}")).clone()
+    let token = format!("pkcs11:{name}/");
+    let is_wanted = |row: &&Value| {
+        row["comment"] == name || row["name"].as_str().is_some_and(|selector| selector.starts_with(&token))
+    };
+    rows.iter().find(is_wanted).unwrap_or_else(|| panic!("no key {name} in {rows:#?}")).clone()
 }
 
 /// Approves a waiting activity by command, with this standard input.
@@ -74,4 +79,12 @@ async fn answer_challenge(screen: &mut Screen, activity: &Value, text: &str) {
         type_like_a_person(screen, "y\t").await;
     }
     type_like_a_person(screen, "\r").await;
+}
+
+/// Closes the receipt of a decision, and the review.
+async fn leave_review(screen: &mut Screen) {
+    type_like_a_person(screen, "\u{1b}").await;
+    screen.until("the closed receipt", |text| !text.contains("Esc closes")).await;
+    type_like_a_person(screen, "\u{1b}").await;
+    screen.shows("Nothing waits").await;
 }

@@ -10,6 +10,7 @@ use quorate_tests::daemon::POLL_INTERVAL;
 use quorate_tests::http::TIMEOUT;
 use quorate_tests::operator::Operator;
 use quorate_tests::paths;
+use rustix::process::Pid;
 
 /// Columns and rows of the default terminal.
 const SIZE: (u16, u16) = (120, 36);
@@ -21,7 +22,7 @@ pub(crate) struct Screen {
     terminal: Arc<Mutex<vt100::Parser<Replies>>>,
     keyboard: Keyboard,
     /// Keeps the home folder of the console.
-    _operator: Operator,
+    operator: Operator,
     child: Box<dyn Child + Send + Sync>,
     /// Kept open, because the console exits with its terminal.
     _master: Box<dyn MasterPty + Send>,
@@ -65,7 +66,18 @@ impl Screen {
         let output = pair.master.try_clone_reader().expect("the terminal can be read");
         let shown = Arc::clone(&terminal);
         std::thread::spawn(move || draw(output, &shown));
-        Self { terminal, keyboard, _operator: operator, child, _master: pair.master }
+        Self { terminal, keyboard, operator, child, _master: pair.master }
+    }
+
+    /// Returns the user of the console.
+    pub(crate) fn operator(&self) -> &Operator {
+        &self.operator
+    }
+
+    /// Returns the id of the console's process.
+    pub(crate) fn process_id(&self) -> Pid {
+        let id = self.child.process_id().and_then(|id| Pid::from_raw(id.cast_signed()));
+        id.expect("the console runs")
     }
 
     /// Returns the text of the screen, line by line.

@@ -34,6 +34,7 @@ pub mod receiver;
 pub mod requests;
 pub mod sign_in;
 pub mod sms_gateway;
+pub mod soft_token;
 pub mod ssh_agent;
 pub mod tampering_proxy;
 pub mod webhook_faults;

@@ -123,6 +123,13 @@ impl Operator {
         Self::new(home, path, self.user.clone())
     }
 
+    /// Writes the configuration of the console.
+    pub fn configure(&self, text: &str) {
+        let folder = self.home.path().join("config").join("quorate");
+        fs::create_dir_all(&folder).expect("a folder");
+        write_secret(&folder.join("config.toml"), text.as_bytes());
+    }
+
     /// Returns the home folder.
     pub fn home(&self) -> &Path {
         self.home.path()

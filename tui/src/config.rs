@@ -18,8 +18,10 @@ pub(crate) struct Config {
     pub(crate) organization: Option<OrganizationId>,
     /// User who votes.
     pub(crate) user: Option<UserId>,
-    /// Name of the key file.
+    /// Key to sign with: `file:NAME` or a name alone, `agent:KEY` or `pkcs11:TOKEN/LABEL`.
     pub(crate) key: Option<String>,
+    /// Absolute path of the PKCS #11 module of tokens.
+    pub(crate) pkcs11_module: Option<PathBuf>,
     /// Name of the theme of the console.
     pub(crate) theme: Option<String>,
 }

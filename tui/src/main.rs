@@ -26,6 +26,7 @@ mod link;
 mod messages;
 mod output;
 mod policies;
+mod process;
 mod proof;
 mod screens;
 mod session;
@@ -50,6 +51,7 @@ use crate::output::Answer;
 use crate::session::{Context, Session};
 
 fn main() -> ExitCode {
+    process::harden();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return usage_error(&error),

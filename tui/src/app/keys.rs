@@ -3,7 +3,7 @@
 use super::answers::reload_all;
 use super::model::Model;
 use super::view::body;
-use crate::keymap::{Action, Key, action};
+use crate::keymap::{Action, EVERYWHERE, Key, action};
 use crate::link::Order;
 use crate::screens::filter::Filter;
 use crate::screens::overlay::{Overlay, Pressed};
@@ -20,6 +20,10 @@ pub(super) fn press(model: &mut Model, key: Key, gap: u64) -> Vec<Effect> {
     if key == Key::Ctrl('z') {
         model.shared.is_unlocked = false;
         return vec![Effect::Suspend];
+    }
+    // Whatever is open, the key can be locked.
+    if action(&EVERYWHERE, key) == Some(Action::Lock) {
+        return perform(model, Action::Lock);
     }
     let area = body(model);
     if let Some(overlay) = model.overlays.last_mut() {

@@ -258,7 +258,7 @@ pub(crate) enum KeyCommand {
         #[arg(long, default_value = "p256")]
         curve: CurveArgument,
     },
-    /// List your keys: key files, and keys of the SSH agent
+    /// List your keys: key files, keys of the SSH agent, and keys on tokens
     Ls,
     /// Delete a key file; its name must be typed
     ///

@@ -61,7 +61,7 @@ fn sign(session: &Session, options: &SignArguments) -> Result<Answer> {
     let user = review.viewer.user.ok_or_else(|| Failure::new(Exit::Usage, NO_SIGNER))?;
     let now = now_millis();
     let ballot = Ballot::vote(!options.reject, organization, fingerprint, now);
-    let stamp = stamped(session, &ballot)?;
+    let stamp = stamped(session, &ballot).await?;
     let vote = VoteFile::new(user, &ballot, &stamp, &options.expected.allow_flag, &reviewed.bundle);
     files::create_private(&options.output, file_text(&vote.json()).as_bytes())?;
     let entry =

@@ -11,6 +11,7 @@ pub(crate) mod passphrase;
 mod selector;
 mod source;
 mod sources;
+mod token;
 
 pub(crate) use credentials::CredentialsKey;
 pub(crate) use error::{Cause, KeyError};

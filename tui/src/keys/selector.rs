@@ -1,4 +1,5 @@
-//! Names of keys in options and in the configuration: `file:NAME`, `agent:SELECTOR`, or a name alone for a file.
+//! Names of keys in options and in the configuration: `file:NAME`, `agent:KEY`, `pkcs11:TOKEN/LABEL`, or a name
+//! alone for a file.
 
 use super::error::{Cause, KeyError};
 
@@ -6,8 +7,11 @@ use super::error::{Cause, KeyError};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SelectorError {
     /// No kind of source has this prefix.
-    #[error("unknown key source {0}: use file:NAME or agent:KEY")]
+    #[error("unknown key source {0}: use file:NAME, agent:KEY or pkcs11:TOKEN/LABEL")]
     Source(String),
+    /// The labels of a token and a key are missing.
+    #[error("invalid key {0}: use pkcs11:TOKEN/LABEL with the labels of the token and of the key")]
+    Token(String),
 }
 
 impl From<SelectorError> for KeyError {
@@ -23,6 +27,8 @@ pub(crate) enum Selector {
     File(String),
     /// Key of the SSH agent with this fingerprint, public key or comment; the only usable key if empty.
     Agent(String),
+    /// Key with a label on the PKCS #11 token with a label.
+    Token { token: String, label: String },
 }
 
 impl Selector {
@@ -32,6 +38,12 @@ impl Selector {
             None => Ok(Self::File(text.to_owned())),
             Some(("file", name)) => Ok(Self::File(name.to_owned())),
             Some(("agent", key)) => Ok(Self::Agent(key.to_owned())),
+            Some(("pkcs11", labels)) => match labels.split_once('/') {
+                Some((token, label)) if !token.is_empty() && !label.is_empty() => {
+                    Ok(Self::Token { token: token.to_owned(), label: label.to_owned() })
+                }
+                _ => Err(SelectorError::Token(text.to_owned())),
+            },
             Some((other, _)) => Err(SelectorError::Source(other.to_owned())),
         }
     }
@@ -50,7 +62,10 @@ mod tests {
         check("agent:", Selector::Agent(String::new()));
         check("agent:mira@laptop: work", Selector::Agent("mira@laptop: work".to_owned()));
         check("agent:SHA256:AAAA", Selector::Agent("SHA256:AAAA".to_owned()));
-        for text in ["yubi:key", ":", "Agent:x", "file :x"] {
+        let token = |token: &str, label: &str| Selector::Token { token: token.into(), label: label.into() };
+        check("pkcs11:treasury/mira", token("treasury", "mira"));
+        check("pkcs11:my token/a/b:c", token("my token", "a/b:c"));
+        for text in ["yubi:key", ":", "Agent:x", "file :x", "pkcs11:", "pkcs11:x", "pkcs11:x/", "pkcs11:/x"] {
             assert!(Selector::parse(text).is_err(), "{text}");
         }
     }

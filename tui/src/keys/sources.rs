@@ -11,6 +11,7 @@ use super::error::KeyError;
 use super::file::{self, KeyFile};
 use super::selector::Selector;
 use super::source::KeySource;
+use super::token::{self, TokenKey};
 use crate::config::{Config, ConfigError};
 use crate::files::Folders;
 
@@ -20,6 +21,8 @@ pub(crate) struct Sources {
     pub(crate) folders: Folders,
     /// Socket of the SSH agent.
     pub(crate) agent: Option<PathBuf>,
+    /// PKCS #11 module of tokens.
+    pub(crate) module: Option<PathBuf>,
 }
 
 /// A key, or a source that cannot be listed.
@@ -43,9 +46,10 @@ impl Sources {
     }
 
     /// Creates the sources of this environment with a configuration.
-    pub(crate) fn configured(folders: &Folders, _: &Config) -> Self {
+    pub(crate) fn configured(folders: &Folders, config: &Config) -> Self {
         let agent = std::env::var_os("SSH_AUTH_SOCK").filter(|path| !path.is_empty());
-        Self { folders: folders.clone(), agent: agent.map(PathBuf::from) }
+        let module = config.pkcs11_module.clone();
+        Self { folders: folders.clone(), agent: agent.map(PathBuf::from), module }
     }
 
     /// Finds a key.
@@ -56,6 +60,9 @@ impl Sources {
         Ok(match Selector::parse(selector)? {
             Selector::File(name) => Arc::new(EncryptedKey::open(&self.folders, &name)?),
             Selector::Agent(key) => Arc::new(AgentKey::open(self.agent.as_deref(), &key)?),
+            Selector::Token { token, label } => {
+                Arc::new(TokenKey::open(self.module.as_deref(), &token, &label)?)
+            }
         })
     }
 
@@ -67,6 +74,7 @@ impl Sources {
         let mut all: Vec<Listed> =
             file::names(&self.folders)?.into_iter().map(|name| self.of_file(name)).collect();
         all.extend(self.of_agent());
+        all.extend(self.of_tokens());
         Ok(all)
     }
 
@@ -78,20 +86,40 @@ impl Sources {
 
     fn of_agent(&self) -> Vec<Listed> {
         let Some(socket) = &self.agent else { return Vec::new() };
-        let of = |key: ExternalKey| (key.curve(), key.public_key().to_owned());
         match agent::list(socket) {
             Ok(found) => found
                 .into_iter()
                 .map(|one| Listed {
                     selector: format!("agent:{}", one.fingerprint),
                     comment: Some(one.comment),
-                    key: one.key.map(of),
+                    key: one.key.map(described),
                 })
                 .collect(),
-            Err(error) => {
-                let selector = "agent:".to_owned();
-                vec![Listed { selector, comment: None, key: Err(error.to_string()) }]
-            }
+            Err(error) => vec![unusable("agent:", &error.to_string())],
         }
     }
+
+    fn of_tokens(&self) -> Vec<Listed> {
+        let Some(module) = &self.module else { return Vec::new() };
+        match token::list(module) {
+            Ok(found) => found
+                .into_iter()
+                .map(|(token, label, key)| Listed {
+                    selector: format!("pkcs11:{token}/{label}"),
+                    comment: None,
+                    key: key.map(described),
+                })
+                .collect(),
+            Err(error) => vec![unusable("pkcs11:", &error.to_string())],
+        }
+    }
+}
+
+fn described(key: ExternalKey) -> (ApiKeyCurve, String) {
+    (key.curve(), key.public_key().to_owned())
+}
+
+/// Returns the row of a source that cannot be listed.
+fn unusable(selector: &str, error: &str) -> Listed {
+    Listed { selector: selector.to_owned(), comment: None, key: Err(error.to_owned()) }
 }

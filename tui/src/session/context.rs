@@ -33,7 +33,7 @@ pub(crate) struct Context {
     /// Organization to work with; votes are signed for this one only
     #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "ID")]
     pub(crate) organization: Option<OrganizationId>,
-    /// Key to sign with: the name of a key file, or agent:KEY for a key of the SSH agent, see `quorate key ls`
+    /// Key to sign with: the name of a key file, agent:KEY or pkcs11:TOKEN/LABEL, see `quorate key ls`
     #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "KEY", conflicts_with = "credentials")]
     pub(crate) key: Option<String>,
     /// Sign with a key from the credentials file that `quorated dev` wrote

@@ -1,0 +1,130 @@
+//! The memory of the console has an unlocked key only until it is locked, and never a passphrase afterwards.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::time::Instant;
+
+use argon2::{Algorithm, Argon2, Params, Version};
+use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use quorate_tests::daemon::POLL_INTERVAL;
+use quorate_tests::http::TIMEOUT;
+use quorate_tests::operator::Operator;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use super::{answer_challenge, assert_executed, daemon, leave_review, propose, register};
+use crate::console::type_like_a_person;
+use crate::screen::Screen;
+
+const PASSPHRASE: &str = "xylophone quartz 7 vexing";
+/// Regions are read in pieces, so that a reserved gigabyte costs no memory.
+const PIECE: usize = 1 << 20;
+
+/// Decrypts a key file, as its format is documented.
+fn secret(operator: &Operator, name: &str) -> Vec<u8> {
+    let path = operator.home().join("config/quorate/keys").join(format!("{name}.key"));
+    let file: Value = serde_json::from_slice(&std::fs::read(path).expect("a key file")).expect("JSON");
+    let text = |member: &str| file[member].as_str().expect("a text").to_owned();
+    let number = |member: &str| u32::try_from(file[member].as_u64().expect("a number")).expect("a small one");
+    let (memory, passes, lanes) = (number("memoryKib"), number("passes"), number("lanes"));
+    let mut key = [0; 32];
+    let params = Params::new(memory, passes, lanes, Some(32)).expect("parameters");
+    let salt = const_hex::decode(text("salt")).expect("hex");
+    Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
+        .hash_password_into(PASSPHRASE.as_bytes(), &salt, &mut key)
+        .expect("Argon2id");
+    let (public, salt) = (text("publicKey"), text("salt"));
+    let aad = format!("quorate key 1 ed25519 {public} {memory} {passes} {lanes} {salt}");
+    let nonce = const_hex::decode_to_array(text("nonce")).expect("hex");
+    let mut bytes = const_hex::decode(text("secret")).expect("hex");
+    let key = LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &key).expect("a key"));
+    let plain = key.open_in_place(Nonce::assume_unique_for_key(nonce), Aad::from(aad), &mut bytes);
+    plain.expect("the passphrase").to_vec()
+}
+
+/// Returns how often the writable memory of a process contains these bytes, or `None` if this user may not read it.
+fn count(process: Pid, wanted: &[u8]) -> Option<usize> {
+    let id = process.as_raw_nonzero();
+    let maps = std::fs::read_to_string(format!("/proc/{id}/maps")).ok()?;
+    let memory = File::open(format!("/proc/{id}/mem")).ok()?;
+    let mut found = 0;
+    let mut buffer = vec![0; PIECE + wanted.len()];
+    for line in maps.lines().filter(|line| line.contains(" rw")) {
+        let (from, to) = line.split_once(' ').and_then(|(range, _)| range.split_once('-')).expect("a range");
+        let bound = |text: &str| u64::from_str_radix(text, 16).expect("an address");
+        let (mut at, to) = (bound(from), bound(to));
+        while at < to {
+            let length = buffer.len().min(usize::try_from(to - at).expect("a length"));
+            if let Ok(read) = memory.read_at(&mut buffer[..length], at) {
+                let piece = &buffer[..read];
+                let first = wanted[0];
+                let starts =
+                    piece.iter().enumerate().filter(|(start, byte)| **byte == first && *start < PIECE);
+                found += starts.filter(|(start, _)| piece[*start..].starts_with(wanted)).count();
+            }
+            at += PIECE as u64;
+        }
+    }
+    Some(found)
+}
+
+/// Returns the state of a process: `T` if it is stopped.
+fn state(process: Pid) -> String {
+    let stat =
+        std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).expect("a process");
+    let (_, rest) = stat.rsplit_once(") ").expect("a state");
+    rest.chars().take(1).collect()
+}
+
+#[tokio::test]
+async fn a_locked_key_leaves_no_bytes_in_memory() {
+    let daemon = daemon().await;
+    let bob = Operator::root(&daemon, 1);
+    let create = ["--json", "key", "add", "laptop", "--curve", "ed25519"];
+    let key = bob.run_raw(&create, &format!("{PASSPHRASE}\n")).await.with(0).json();
+    register(&daemon, &key).await;
+    let secret = secret(&bob, "laptop");
+    let mut screen = Screen::open(bob.with_key(&daemon, 1, "file:laptop"));
+    let process = screen.process_id();
+    if count(process, b"quorate").is_none() {
+        eprintln!("SKIPPED: the memory of the console is protected from this user; root can search it");
+        return;
+    }
+    for how in ["key lock", "suspend", "Ctrl-L"] {
+        let pending = propose(&daemon, how).await;
+        answer_challenge(&mut screen, &pending, how).await;
+        screen.shows("Passphrase for key").await;
+        type_like_a_person(&mut screen, PASSPHRASE).await;
+        assert!(!screen.text().contains("quartz"), "{}", screen.text());
+        screen.press("\r");
+        screen.shows("Vote recorded").await;
+        assert_executed(&daemon, &pending, &key["publicKey"]).await;
+        screen.shows("UNLOCKED").await;
+        assert_ne!(count(process, &secret), Some(0), "the search finds an unlocked key");
+        match how {
+            "key lock" => {
+                let _ = screen.operator().run_raw(&["key", "lock"], "").await.with(0);
+                screen.shows("the key was locked by `quorate key lock`").await;
+            }
+            "suspend" => {
+                kill_process(process, Signal::TSTP).expect("the console runs");
+                let deadline = Instant::now() + TIMEOUT;
+                while state(process) != "T" {
+                    assert!(Instant::now() < deadline, "the console did not stop in time");
+                    tokio::time::sleep(POLL_INTERVAL).await;
+                }
+            }
+            _ => {
+                screen.press("\u{c}");
+                screen.shows("the key was locked").await;
+            }
+        }
+        assert_eq!(count(process, &secret), Some(0), "the secret after {how}");
+        assert_eq!(count(process, PASSPHRASE.as_bytes()), Some(0), "the passphrase after {how}");
+        if how == "suspend" {
+            kill_process(process, Signal::CONT).expect("the console exists");
+        }
+        screen.shows("laptop locked").await;
+        leave_review(&mut screen).await;
+    }
+}
