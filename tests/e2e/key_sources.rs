@@ -10,6 +10,7 @@ use crate::console::{digits, review, shows_fingerprint, type_like_a_person};
 use crate::screen::Screen;
 
 mod hostile_agents;
+mod key_files;
 mod memory;
 mod ssh_agent;
 mod token;

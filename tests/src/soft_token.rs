@@ -1,4 +1,4 @@
-//! A PKCS #11 token in software: SoftHSM2.
+//! A PKCS #11 token in software: `SoftHSM2`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -23,7 +23,7 @@ impl SoftTokens {
     /// PIN of every token.
     pub const PIN: &str = "648219";
 
-    /// Creates an empty folder, or reports that SoftHSM2 is not installed.
+    /// Creates an empty folder, or reports that `SoftHSM2` is not installed.
     pub fn new() -> Option<Self> {
         let module = MODULES.iter().map(PathBuf::from).find(|path| path.is_file());
         let Some(module) = module.filter(|_| crate::ssh_agent::find("softhsm2-util").is_some()) else {

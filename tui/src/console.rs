@@ -82,14 +82,7 @@ async fn run_until_quit(session: &Arc<Session>) -> Result<()> {
             },
             Some(answer) = answers.recv() => Msg::Link(answer),
             Some(result) = results.recv() => result,
-            _ = tick.tick() => {
-                if lock_requests.received() && model.shared.is_unlocked {
-                    session.lock();
-                    Msg::Locked("by `quorate key lock`")
-                } else {
-                    Msg::Tick(now_millis())
-                }
-            }
+            _ = tick.tick() => ticked(&model, session, &mut lock_requests),
             () = stops.next() => Msg::Key(Key::Ctrl('z'), now_millis()),
             () = tokio::time::sleep_until(due), if model.dirty => continue,
             () = &mut ended => return Ok(()),
@@ -117,6 +110,15 @@ async fn run_until_quit(session: &Arc<Session>) -> Result<()> {
             }
         }
     }
+}
+
+/// Returns the message of a tick. Another process may have requested that the key is locked.
+fn ticked(model: &Model, session: &Session, requests: &mut LockRequests) -> Msg {
+    if requests.received() && model.shared.is_unlocked {
+        session.lock();
+        return Msg::Locked("by `quorate key lock`");
+    }
+    Msg::Tick(now_millis())
 }
 
 /// Takes the terminal over again.

@@ -13,7 +13,7 @@ use crate::screen::Screen;
 
 fn operator(daemon: &Daemon, tokens: &SoftTokens) -> Operator {
     let bob = Operator::root(daemon, 1).with_variable("SOFTHSM2_CONF", tokens.configuration());
-    bob.configure(&format!("pkcs11_module = {:?}\n", tokens.module()));
+    bob.configure(&format!("pkcs11_module = \"{}\"\n", tokens.module().display()));
     bob
 }
 

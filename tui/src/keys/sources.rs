@@ -92,7 +92,7 @@ impl Sources {
                 .map(|one| Listed {
                     selector: format!("agent:{}", one.fingerprint),
                     comment: Some(one.comment),
-                    key: one.key.map(described),
+                    key: one.key.as_ref().map(described).map_err(Clone::clone),
                 })
                 .collect(),
             Err(error) => vec![unusable("agent:", &error.to_string())],
@@ -107,7 +107,7 @@ impl Sources {
                 .map(|(token, label, key)| Listed {
                     selector: format!("pkcs11:{token}/{label}"),
                     comment: None,
-                    key: key.map(described),
+                    key: key.as_ref().map(described).map_err(Clone::clone),
                 })
                 .collect(),
             Err(error) => vec![unusable("pkcs11:", &error.to_string())],
@@ -115,7 +115,7 @@ impl Sources {
     }
 }
 
-fn described(key: ExternalKey) -> (ApiKeyCurve, String) {
+fn described(key: &ExternalKey) -> (ApiKeyCurve, String) {
     (key.curve(), key.public_key().to_owned())
 }
 

@@ -181,15 +181,14 @@ fn connect(socket: &Path) -> std::io::Result<UnixStream> {
 
 /// Returns a warning if the socket is forwarded from another host: then `sshd` listens on it.
 fn forwarding(stream: &UnixStream) -> Option<String> {
-    let text = "root on this host can sign with your key while you are connected";
-    match listener(stream) {
-        Some(name) if name.starts_with("sshd") => Some(format!("the SSH agent is forwarded: {text}")),
-        Some(_) => None,
-        None if std::env::var_os("SSH_CONNECTION").is_some() => {
-            Some(format!("the SSH agent may be forwarded: {text}"))
-        }
-        None => None,
-    }
+    let is = match listener(stream) {
+        Some(name) if name.starts_with("sshd") => "is",
+        None if std::env::var_os("SSH_CONNECTION").is_some() => "may be",
+        Some(_) | None => return None,
+    };
+    Some(format!(
+        "the SSH agent {is} forwarded: root on this host can sign with your key while you are connected"
+    ))
 }
 
 /// Returns the name of the program that listens on the other side, if the system reports it.
@@ -206,4 +205,60 @@ fn listener(stream: &UnixStream) -> Option<String> {
 #[cfg(not(target_os = "linux"))]
 fn listener(_: &UnixStream) -> Option<String> {
     None
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    /// Starts an agent that sends these bytes to each client and then stays silent.
+    fn agent(answer: &'static [u8]) -> (tempfile::TempDir, std::path::PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let listener = UnixListener::bind(&path).unwrap();
+        std::thread::spawn(move || {
+            let streams = listener.incoming().map_while(Result::ok);
+            let write = |mut stream: UnixStream| stream.write_all(answer).map(|()| stream);
+            streams.map_while(|stream| write(stream).ok()).collect::<Vec<_>>()
+        });
+        (folder, path)
+    }
+
+    #[test]
+    fn an_agent_that_stops_within_an_answer_times_out() {
+        const SHORT: Duration = Duration::from_millis(50);
+        for answer in [&b""[..], b"\0\0", b"\0\0\0\x10", b"\0\0\0\x10\x0e\0\0\0"] {
+            let (_folder, path) = agent(answer);
+            let listed = identities(&path, SHORT).map(|_| ());
+            assert!(matches!(listed, Err(AgentError::Timeout(_))), "{answer:?}: {listed:?}");
+            let signed = signature(&path, b"key", b"body", SHORT).map(|_| ());
+            assert!(matches!(signed, Err(AgentError::Timeout(_))), "{answer:?}: {signed:?}");
+        }
+    }
+
+    #[test]
+    fn an_agent_that_accepts_nobody_is_an_error_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let listener = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None).unwrap();
+        rustix::net::bind(&listener, &SocketAddrUnix::new(&path).unwrap()).unwrap();
+        rustix::net::listen(&listener, 1).unwrap();
+        let waiting: Vec<UnixStream> = (0..16).map_while(|_| connect(&path).ok()).collect();
+        assert!(waiting.len() < 16, "the queue of the listener is full");
+        let long = Duration::from_hours(1);
+        assert!(matches!(identities(&path, long), Err(AgentError::System { .. })));
+    }
+
+    #[test]
+    fn requests_are_bounded() {
+        let (_folder, path) = agent(b"");
+        let body = vec![b'x'; MESSAGE_LIMIT];
+        let signed = signature(&path, b"key", &body, Duration::from_secs(1)).map(|_| ());
+        assert!(matches!(signed, Err(AgentError::TooLong(MESSAGE_LIMIT))), "{signed:?}");
+        let missing = identities(&path.join("below"), Duration::from_secs(1)).map(|_| ());
+        assert!(matches!(missing, Err(AgentError::System { .. })), "{missing:?}");
+    }
 }

@@ -19,7 +19,7 @@ use super::source::{Description, KeySource};
 /// Maximum time for the list of keys. It involves no person.
 const LIST_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum time for a signature: the agent may ask a person, who may need to find a token.
-const SIGN_TIMEOUT: Duration = Duration::from_secs(60);
+const SIGN_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A key of an SSH agent.
 pub(super) struct AgentKey {

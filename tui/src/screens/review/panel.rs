@@ -98,7 +98,7 @@ impl Panel<'_> {
                 }
             }
             Step::Signing => {
-                push("Waiting for the signature of the key. An SSH agent may ask you to confirm it.")
+                push("Waiting for the signature of the key. An SSH agent may ask you to confirm it.");
             }
             Step::Hold { until, .. } => {
                 let left = until.saturating_sub(shared.now).div_ceil(1000);
