@@ -71,7 +71,10 @@ impl Operator {
     pub fn reading(socket: &Path, organization: &str) -> Self {
         let socket = socket.to_str().expect("a path in UTF-8");
         let words = ["--socket", socket, "--organization", organization];
-        Self { own: Some(words.map(str::to_owned).to_vec()), ..Self::new(home(), PathBuf::new(), String::new()) }
+        Self {
+            own: Some(words.map(str::to_owned).to_vec()),
+            ..Self::new(home(), PathBuf::new(), String::new())
+        }
     }
 
     /// Creates an operator that acts in an organization as the user in `person`, an object with `userId`,

@@ -30,13 +30,13 @@ const NO_KNOWN_KEYS: &str = "no-known-keys";
 
 pub(super) async fn run(session: &Session, command: &VoteCommand) -> Result<Answer> {
     match command {
-        VoteCommand::Sign(options) => sign(session, options),
+        VoteCommand::Sign(options) => sign(session, options).await,
         VoteCommand::Submit { file } => submit(session, file).await,
     }
 }
 
 /// Signs a vote on a bundle under the rules of `quorate approve`.
-fn sign(session: &Session, options: &SignArguments) -> Result<Answer> {
+async fn sign(session: &Session, options: &SignArguments) -> Result<Answer> {
     let reviewed = Reviewed::of(session, read(&options.file)?, None)?;
     let review = &reviewed.review;
     if let Some(mismatch) = session.identity.mismatch(&review.organization) {
