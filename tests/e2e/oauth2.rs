@@ -41,7 +41,7 @@ async fn a_kill_never_leaves_an_exchange_half_recorded() {
     let provider = Oauth2Provider::start();
     let mut service = Service::start(&provider.configuration()).await;
     let application = APPLICATIONS[0];
-    let credential = service.credential(&provider, application).await;
+    let credential = credential(&service.root, &provider, application).await;
     let mut completed = 0;
     for (point, after) in [
         ("exchange.claim", AfterKill::Exchanges),
