@@ -6,6 +6,7 @@
 //! | route | response |
 //! |---|---|
 //! | `GET /console/v1/status` | [`DaemonStatus`] |
+//! | `GET /console/v1/health` | [`Health`] |
 //! | `GET /console/v1/catalog` | [`crate::catalog::Catalog`] |
 //! | `GET /console/v1/organizations?parent=ID&after=ID&limit=N` | [`OrganizationPage`] |
 //! | `GET /console/v1/organizations/ID` | [`OrganizationDetail`] |
@@ -20,6 +21,7 @@
 //! | `GET /console/v1/outbox/parked?after=CURSOR&limit=N` | [`ParkedPage`] |
 //! | `GET /console/v1/events?after=TOKEN` | server-sent events, each `data` an [`Event`], each `id` its token |
 
+mod health;
 mod messages;
 mod review;
 
@@ -30,6 +32,7 @@ use crate::ids::{ActivityId, EndpointId, OrganizationId};
 use crate::wire::Timestamp;
 
 pub use crate::wire::{AccountPage, OrganizationDetail, OrganizationHead, OrganizationPage};
+pub use health::{Health, LatencyBucket, QueueFigures, RequestFigures};
 pub use messages::{MessageEvent, MessagePage};
 pub use review::{
     ActivityPage, ActivityRow, ReviewRecord, RuleInputs, Signer, Waiting, WaitingReason, WaitingRule,

@@ -47,6 +47,12 @@ macro_rules! ids {
             pub fn timed(millis: u64, bytes: [u8; 10]) -> Self {
                 Self(uuid::Builder::from_unix_timestamp_millis(millis, &bytes).into_uuid().into_bytes())
             }
+
+            /// Returns the milliseconds since 1970 of a version 7 id. Other ids have no time.
+            pub fn millis(&self) -> Option<u64> {
+                let (seconds, nanos) = Uuid::from_bytes(self.0).get_timestamp()?.to_unix();
+                Some(seconds.saturating_mul(1000).saturating_add(u64::from(nanos) / 1_000_000))
+            }
         }
 
         impl fmt::Display for $name {

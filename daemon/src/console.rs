@@ -1,5 +1,7 @@
 //! The console routes of the local socket. They are read-only.
 
+mod health;
+
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -19,6 +21,8 @@ use crate::clock::now;
 use crate::executor::{self, Condition, Executor, Shared};
 use crate::identity::Identity;
 use crate::listener::{Answer, Incoming};
+use crate::telemetry::Metrics;
+use crate::vitals::Place;
 
 /// Maximum number of events that are read from the feed at once.
 const EVENTS: usize = 256;
@@ -33,6 +37,10 @@ pub struct DaemonInfo {
     pub base_url: Option<String>,
     /// Keys of the daemon.
     pub identity: Identity,
+    /// Location of the store.
+    pub place: Place,
+    /// Counters, which `/metrics` shows too.
+    pub metrics: Metrics,
 }
 
 /// Answers requests of the console.
@@ -78,6 +86,7 @@ impl Console {
         let now = now();
         let body = match parts {
             ["status"] => json(&self.status()),
+            ["health"] => json(&health::health(&self.info, self.status(), self.world())?),
             ["catalog"] => json(&quorate_core::catalog::catalog()),
             ["outbox", "parked"] => {
                 json(&operator::parked(world, query.text("after").as_deref(), query.limit()?)?)

@@ -41,3 +41,4 @@ pub mod token_issuer;
 pub mod upgrade;
 pub mod vault;
 pub mod verify;
+pub mod vitals;

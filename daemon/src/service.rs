@@ -199,7 +199,13 @@ where
     }
     let metrics = Metrics::new();
     let readiness = SharedReadiness::default();
-    let info = DaemonInfo { mode, base_url: base_url.clone(), identity: engine.identity.clone() };
+    let info = DaemonInfo {
+        mode,
+        base_url: base_url.clone(),
+        identity: engine.identity.clone(),
+        place: engine.place.clone(),
+        metrics: metrics.clone(),
+    };
     let pages = settings.pages.as_ref().filter(|_| base_url.is_some());
     if let (Some(pages), Some(base_url)) = (pages, &base_url) {
         let _ = engine.executor.world().invitation_page.set(pages.invitation_page(base_url));

@@ -2,6 +2,7 @@
 //!
 //! It never contains a body, a stamp or a secret. Labels of metrics are from bounded sets and contain no ids.
 
+mod figures;
 mod log;
 mod metrics;
 
@@ -13,6 +14,7 @@ use quorate_common::api_error::ApiError;
 use quorate_core::limits::BODY_AGE_MILLIS;
 use tracing::Span;
 
+pub use self::figures::Figures;
 pub use self::log::{LogFormat, start};
 pub use self::metrics::{MessageStep, Metrics};
 use crate::clock;

@@ -4,6 +4,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
+use ratatui::widgets::Widget;
 
 use crate::text::{cut, pad, width};
 use crate::theme::Theme;
@@ -177,6 +178,11 @@ impl<'a> Canvas<'a> {
             width: area.width.saturating_sub(4),
             height: area.height.saturating_sub(2),
         }
+    }
+
+    /// Draws a widget, which must not contain text from the daemon.
+    pub(crate) fn widget(&mut self, area: Rect, widget: impl Widget) {
+        widget.render(area.intersection(self.buffer.area), self.buffer);
     }
 
     /// Clears an area before something else is drawn over it.

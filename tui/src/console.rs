@@ -10,6 +10,7 @@ use crate::app::{Model, Msg, drawn as after_drawing, update, view};
 use crate::book::Book;
 use crate::clock::now_millis;
 use crate::config::Config;
+use crate::doctor;
 use crate::editor;
 use crate::failure::Result;
 use crate::files::{self, Folders};
@@ -223,6 +224,12 @@ fn perform(
                 let result = session.sign(&message, &passphrase);
                 let result = result.map_err(|failure| failure.message().to_owned());
                 let _ = results.send(Msg::Signed { message, result });
+            });
+        }
+        Effect::Examine => {
+            let (session, results) = (Arc::clone(session), results.clone());
+            tokio::task::spawn_blocking(move || {
+                let _ = results.send(Msg::Examined(doctor::of_console(&session.context, &session.folders)));
             });
         }
         Effect::SaveKnownKeys(known_keys) => {

@@ -2,7 +2,7 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{Read, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -90,6 +90,40 @@ pub(crate) fn default_socket() -> PathBuf {
         Some(folder) => folder.join("quorate").join("quorated.sock"),
         None => PathBuf::from("/run/quorate/quorated.sock"),
     }
+}
+
+/// Returns the random id of this boot of the host, if the operating system has one.
+pub(crate) fn boot_id() -> Option<String> {
+    let path = Path::new("/proc/sys/kernel/random/boot_id");
+    let bytes = read(path, 64).ok()??;
+    Some(String::from_utf8(bytes).ok()?.trim().to_owned())
+}
+
+/// What is at the path of a socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SocketFile {
+    Missing,
+    /// A socket with these permission bits.
+    Socket(u32),
+    /// Something else.
+    Other,
+}
+
+/// Returns what is at the path of a socket.
+pub(crate) fn socket(path: &Path) -> Result<SocketFile, FileError> {
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.file_type().is_socket() => {
+            Ok(SocketFile::Socket(metadata.permissions().mode() & 0o777))
+        }
+        Ok(_) => Ok(SocketFile::Other),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(SocketFile::Missing),
+        Err(error) => Err(system(path, error)),
+    }
+}
+
+/// Returns the permission bits of a file or folder, if it exists.
+pub(crate) fn mode(path: &Path) -> Option<u32> {
+    Some(fs::metadata(path).ok()?.permissions().mode() & 0o777)
 }
 
 /// Reads a file of at most `limit` bytes. Returns nothing if it does not exist.

@@ -12,6 +12,7 @@ mod config;
 mod console;
 mod contracts;
 mod credentials;
+mod doctor;
 mod editor;
 mod failure;
 #[cfg(test)]

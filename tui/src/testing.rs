@@ -4,8 +4,9 @@
 use quorate_common::activity::{Activity, Selection, Status, Vote};
 use quorate_common::bounded::{AtMost, Decimal};
 use quorate_common::console::{
-    ActivityRow, MessageEvent, MessagePage, OrganizationDetail, OrganizationHead, ReviewRecord, RuleInputs,
-    Waiting, WaitingReason, WaitingRule,
+    ActivityRow, DaemonStatus, Health, LatencyBucket, MessageEvent, MessagePage, Mode, OrganizationDetail,
+    OrganizationHead, QueueFigures, RequestFigures, ReviewRecord, RuleInputs, Waiting, WaitingReason,
+    WaitingRule,
 };
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{
@@ -46,6 +47,72 @@ impl Fixture {
 
     pub(crate) fn user(index: usize) -> UserId {
         UserId::from_bytes([0x10 + u8::try_from(index).unwrap(); 16])
+    }
+
+    /// Returns the figures of a daemon after some seconds.
+    pub(crate) fn health(seconds: u64) -> Health {
+        let ago = |seconds: u64| Some(Timestamp::from_millis(NOW - seconds * 1000));
+        let load = (0..=seconds).map(|second| 20 + second % 7 * 5).sum::<u64>();
+        let count = |part: u64| load * part / 100;
+        let bound = |(up_to_micros, part)| LatencyBucket { up_to_micros, count: count(part) };
+        let bounds = [500, 1000, 2500, 5000, 10_000, 25_000, 250_000, 1_000_000].map(Some);
+        let parts = [20, 55, 80, 90, 95, 98, 99, 100, 100];
+        Health {
+            status: Self::status(),
+            boot_id: Some("1".to_owned()),
+            clock_behind_millis: 0,
+            requests: RequestFigures {
+                by_class: [("2xx", 95), ("4xx", 4), ("5xx", 1)]
+                    .map(|(class, part)| (class.to_owned(), count(part)))
+                    .into(),
+                latency: bounds.into_iter().chain([None]).zip(parts).map(bound).collect(),
+            },
+            connections: 9 + seconds % 5,
+            connections_refused: 2,
+            stamps_refused: 3,
+            passkey_counters_went_back: 0,
+            limits_reached: [("requests_in_flight_per_client".to_owned(), seconds / 8)].into(),
+            commits: count(50),
+            syncs: count(20),
+            deliveries: [("delivered", 212), ("failed", 9)]
+                .map(|(name, count)| (name.to_owned(), count))
+                .into(),
+            webhooks: QueueFigures {
+                waiting: 3 + seconds % 4,
+                is_more: false,
+                oldest_at: ago(1300),
+                next_at: ago(0),
+            },
+            mail: QueueFigures {
+                waiting: 1,
+                next_at: Some(Timestamp::from_millis(NOW + 140_000)),
+                ..QueueFigures::default()
+            },
+            sms: QueueFigures::default(),
+            store_bytes: Some(4_402_341_479),
+            disk_free_bytes: Some(12 << 30),
+            disk_bytes: Some(40 << 30),
+            reserve_bytes: 32 << 20,
+            memory_bytes: Some(61 << 20),
+            host_memory_bytes: Some(1 << 30),
+        }
+    }
+
+    /// Returns the status of a DEV daemon.
+    pub(crate) fn status() -> DaemonStatus {
+        DaemonStatus {
+            protocol: 1,
+            version: "0.1.0".to_owned(),
+            mode: Mode::Dev,
+            started_at: Timestamp::from_millis(NOW),
+            now_millis: NOW,
+            process_id: 1,
+            base_url: None,
+            quorum_public_key: String::new(),
+            keys_locked: true,
+            strict_deny_errors: false,
+            store: None,
+        }
     }
 
     /// Returns the key of a user.

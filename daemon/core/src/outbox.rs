@@ -281,6 +281,34 @@ pub fn usage(
     Ok(caused)
 }
 
+/// The deliveries that wait, as far as they were counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Number of counted deliveries.
+    pub deliveries: usize,
+    /// Whether more deliveries wait.
+    pub is_more: bool,
+    /// Time of the oldest activity among them.
+    pub oldest: Option<Millis>,
+    /// Earliest due time among them.
+    pub next_due: Option<Millis>,
+}
+
+/// Counts the deliveries that wait, up to a limit. Reads keys only.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn backlog(records: &dyn Records, limit: usize) -> Result<Backlog, Corrupt> {
+    let keys = records.keys(Page::first(layout::SCHEDULE, limit))?;
+    let mut backlog = Backlog { is_more: keys.len() == limit, ..Backlog::default() };
+    for (due, id) in keys.iter().filter_map(|key| DeliveryId::of_scheduled(key)) {
+        backlog.deliveries = backlog.deliveries.saturating_add(1);
+        backlog.oldest = backlog.oldest.into_iter().chain(id.activity.millis()).min();
+        backlog.next_due = backlog.next_due.into_iter().chain([due]).min();
+    }
+    Ok(backlog)
+}
+
 fn each_delivery(
     records: &dyn Records,
     prefix: &[u8],

@@ -284,6 +284,11 @@ impl Turns {
         [tenant.usage, own.unwrap_or_default()]
     }
 
+    /// Returns how many messages of all tenants wait, and the earliest time of the next attempt.
+    pub fn backlog(&self) -> (usize, Option<Millis>) {
+        (self.messages.len(), self.later.first().map(|(due, _)| *due))
+    }
+
     fn set_state(&mut self, id: MessageId, state: State) {
         if let Some(entry) = self.messages.get_mut(&id) {
             entry.state = state;

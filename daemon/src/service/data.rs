@@ -26,6 +26,7 @@ use crate::pages::PagesSettings;
 use crate::store::{StoreError, embedded::Embedded};
 use crate::upgrade;
 use crate::vault::{KeySource, Vault, VaultError};
+use crate::vitals::Place;
 
 /// Subdirectory of the embedded store in the data directory.
 const STORE: &str = "store";
@@ -44,6 +45,8 @@ pub struct Engine {
     pub executor: Arc<Executor>,
     /// Keys of the daemon.
     pub identity: Identity,
+    /// Location of the store.
+    pub place: Place,
 }
 
 /// Location of the data and source of its root key.
@@ -128,7 +131,8 @@ pub fn open(data: &Data, limits: Limits, settings: &ServiceSettings) -> Result<E
         oauth2: oauth2.transpose()?,
     };
     let shared = Arc::new(Shared::new(barrier, guard, identity.clone(), limits, world_settings));
-    Ok(Engine { executor: Arc::new(Executor::start(shared)), identity })
+    let place = Place { folder: data.folder.join(STORE), reserve: data.reserve };
+    Ok(Engine { executor: Arc::new(Executor::start(shared)), identity, place })
 }
 
 /// Opens store and vault. Writes to them only if the store is new or of an earlier version.

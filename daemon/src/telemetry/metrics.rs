@@ -11,6 +11,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Metric, Registry};
 
+use super::Figures;
+
 /// Upper bounds of the latency histogram, in seconds.
 const LATENCY_BUCKETS: [f64; 14] =
     [0.0001, 0.000_25, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 20.0];
@@ -200,6 +202,11 @@ impl Metrics {
         self.0.connections_refused.inc();
     }
 
+    /// Returns the figures that [`Self::text`] shows.
+    pub fn figures(&self) -> Figures {
+        Figures::of(&self.text())
+    }
+
     /// Returns all metrics in the `OpenMetrics` text format.
     pub fn text(&self) -> String {
         let mut text = String::new();
@@ -240,5 +247,14 @@ mod tests {
         ] {
             assert!(text.contains(expected), "{expected} is missing in\n{text}");
         }
+        metrics.limit_reached("readers_per_organization");
+        metrics.connection_opened();
+        let figures = metrics.figures();
+        assert_eq!(figures.labelled("quorate_requests_total", "class")["2xx"], 2);
+        assert_eq!(figures.labelled("quorate_limits_reached_total", "limit")["readers_per_organization"], 1);
+        assert_eq!((figures.number("quorate_commits_total"), figures.number("quorate_connections")), (3, 1));
+        let latency = figures.histogram("quorate_request_seconds");
+        let at = |micros| latency.iter().find(|bucket| bucket.up_to_micros == Some(micros)).unwrap().count;
+        assert_eq!((at(500), at(1000), at(2500), latency.last().unwrap().count), (0, 1, 3, 3));
     }
 }

@@ -74,6 +74,7 @@ fn apply_shared(model: &mut Model, answer: Answer) -> Vec<Effect> {
         | Answer::Accounts(..)
         | Answer::Signer(..)
         | Answer::Messages(..)
+        | Answer::Health(..)
         | Answer::PolicyHistory(..) => {}
     }
     Vec::new()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use quorate_common::activity::Status;
 use quorate_common::console::{
-    ActivityPage, ActivityRow, DaemonStatus, Mode, OrganizationDetail, OrganizationPage, ReviewRecord,
+    ActivityPage, ActivityRow, Mode, OrganizationDetail, OrganizationPage, ReviewRecord,
 };
 use quorate_common::stamp::Stamp;
 use quorate_common::wire::Timestamp;
@@ -29,6 +29,7 @@ mod chains;
 mod decisions;
 mod drafting;
 mod exchange;
+mod health;
 mod policies;
 mod receipts;
 mod themes;
@@ -51,19 +52,7 @@ impl TestConsole {
         let mut known_keys = KnownKeys::default();
         known_keys.pin_new(&fixture.organization(), NOW - 10 * 86_400_000);
         let mut console = Self { model: Model::new(identity, known_keys, size, NOW), now: NOW };
-        console.link(Answer::Connected(DaemonStatus {
-            protocol: 1,
-            version: "0.1.0".to_owned(),
-            mode: Mode::Dev,
-            started_at: Timestamp::from_millis(NOW),
-            now_millis: NOW,
-            process_id: 1,
-            base_url: None,
-            quorum_public_key: String::new(),
-            keys_locked: true,
-            strict_deny_errors: false,
-            store: None,
-        }));
+        console.link(Answer::Connected(Fixture::status()));
         console.inbox(fixture.organization(), records.iter().map(|record| record.row.clone()).collect());
         console
     }
@@ -171,6 +160,9 @@ fn draws_every_screen_at_every_size() {
         console.link(Answer::Messages(Fixture::id(), None, Fixture::messages()));
         for tab in SCREENS {
             console.press(tab.show.keys[0]);
+            if tab.title == "Health" {
+                console.figures(60);
+            }
             let name = format!("{}_{}x{}", tab.title.to_lowercase().replace(' ', "_"), size.0, size.1);
             snapshot(&name, &console.shown());
         }

@@ -6,6 +6,7 @@ use zeroize::Zeroizing;
 use super::model::Model;
 use super::view::{body, is_too_small};
 use super::{answers, keys};
+use crate::doctor::Finding;
 use crate::keymap::Key;
 use crate::link::Answer;
 use crate::screens::request::Effect;
@@ -39,6 +40,8 @@ pub(crate) enum Msg {
     Edited(Result<String, String>),
     /// A file that was read for a comparison: its path, and its content or why it cannot be read.
     FileRead(String, Result<Vec<u8>, String>),
+    /// Findings about the files and the socket of this console.
+    Examined(Vec<Finding>),
     /// Result of a file operation, as a notice.
     Notice(String),
 }
@@ -106,6 +109,7 @@ fn apply(model: &mut Model, msg: Msg) -> Vec<Effect> {
                 model.overlays.push(open.compared(&model.shared, &path, file));
             }
         }
+        Msg::Examined(findings) => model.shared.findings = findings,
         Msg::Notice(text) => model.notice = text,
     }
     Vec::new()

@@ -24,13 +24,13 @@ Terms:
 
 Exit codes:
   0    success
-  1    failure; or a policy is invalid or has a warning, or known keys differ
+  1    failure; or a policy is invalid or has a warning, known keys differ, or doctor has a warning
   2    wrong usage: an invalid argument, configuration or input
   3    not found, or the user is not in the organization
   4    denied by the daemon or a policy; wrong key or passphrase; unsafe file permissions
   5    waits for approval
   6    rejected
-  7    a check failed, a HIGH flag was not accepted by name, or proof bundles differ
+  7    a check failed, a HIGH flag was not accepted by name, proof bundles differ, or doctor found a problem
   8    daemon unreachable or not ready
   9    daemon sealed
   130  interrupted";
@@ -118,12 +118,33 @@ pub(crate) enum Command {
     /// Verify the local journal of your decisions
     #[command(subcommand)]
     Journal(JournalCommand),
+    /// Check the installation and show what to do
+    ///
+    /// Checks the configuration, the files and the socket of this console, its user and key, the known keys, and the
+    /// daemon: clock, version, store, disk, queues. Each finding has one sentence that states what to do. Exits with 0
+    /// if there are notes only, with 1 if there is a warning, and with 7 if there is a problem.
+    Doctor,
+    /// Check or show the configuration of this console
+    #[command(subcommand)]
+    Config(ConfigCommand),
     /// Start a throwaway daemon with a demo organization
     Dev(DevArguments),
     /// Print a completion script for a shell
     Completion {
         /// Shell that runs the script
         shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, Clone, Copy, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Check config.toml and the key file that it names; exits with 2 if something is not valid
+    Check,
+    /// Show the settings that apply
+    Show {
+        /// Show where each setting comes from: an option, a line of config.toml, a credentials file, or the default
+        #[arg(long)]
+        origin: bool,
     },
 }
 

@@ -4,8 +4,10 @@ mod activity;
 mod approvals;
 mod arguments;
 mod book;
+mod config;
 mod decide;
 mod dev;
+mod doctor;
 mod input;
 mod keys;
 mod known_keys;
@@ -57,6 +59,8 @@ pub(crate) async fn run(arguments: &Arguments, command: &Command, folders: &Fold
         Command::Book(command) => book::run(folders, command),
         Command::KnownKeys(command) => known_keys::run(folders, session, command).await,
         Command::Journal(command) => keys::journal(folders, *command),
+        Command::Doctor => doctor::run(&arguments.context, folders).await,
+        Command::Config(command) => config::run(folders, &arguments.context, *command),
         Command::Dev(options) => dev::without_terminal(options, folders).await,
         Command::Completion { shell } => Ok(Answer::one(Value::Null, arguments::completion(*shell))),
     }

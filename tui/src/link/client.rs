@@ -17,8 +17,8 @@ use interprocess::local_socket::tokio::{Stream, prelude::*};
 use quorate_common::activity::Status;
 use quorate_common::api_error::{ApiError, Code};
 use quorate_common::console::{
-    AccountPage, ActivityPage, ActivityRow, DaemonStatus, MessagePage, OrganizationDetail, OrganizationPage,
-    PAGE_LIMIT, PROTOCOL, ParkedPage, ReviewRecord, Signer,
+    AccountPage, ActivityPage, ActivityRow, DaemonStatus, Health, MessagePage, OrganizationDetail,
+    OrganizationPage, PAGE_LIMIT, PROTOCOL, ParkedPage, ReviewRecord, Signer,
 };
 use quorate_common::ids::{ActivityId, MessageEventId, OrganizationId, WalletAccountId, WalletId};
 use serde::de::DeserializeOwned;
@@ -99,6 +99,11 @@ impl Client {
             return Err(LinkError::Protocol { daemon: u32::try_from(daemon).unwrap_or(u32::MAX) });
         }
         serde_json::from_value(value).map_err(|error| LinkError::Unreadable(error.to_string()))
+    }
+
+    /// Queries the figures of the daemon.
+    pub(crate) async fn health(&self) -> Result<Health> {
+        self.read("/console/v1/health").await
     }
 
     /// Queries a page of organizations: top-level organizations, or the children of `parent`.

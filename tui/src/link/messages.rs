@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use quorate_common::activity::Activity;
 use quorate_common::console::{
-    AccountPage, ActivityPage, ActivityRow, Change, DaemonStatus, MessagePage, OrganizationDetail,
+    AccountPage, ActivityPage, ActivityRow, Change, DaemonStatus, Health, MessagePage, OrganizationDetail,
     OrganizationHead, OrganizationPage, ReviewRecord, Signer,
 };
 use quorate_common::ids::{ActivityId, MessageEventId, OrganizationId, WalletAccountId, WalletId};
@@ -20,6 +20,7 @@ pub(crate) enum Subject {
     Signer,
     Accounts,
     Messages,
+    Health,
     Activities,
     Approvals,
     Organizations,
@@ -38,6 +39,7 @@ impl Subject {
             Self::Signer => "a signer",
             Self::Accounts => "accounts",
             Self::Messages => "messages",
+            Self::Health => "the figures of the daemon",
             Self::Activities => "activities",
             Self::Approvals => "approvals",
             Self::Organizations => "organizations",
@@ -74,6 +76,8 @@ pub(crate) enum Order {
     Accounts(OrganizationId, WalletId, Option<WalletAccountId>),
     /// Read a page of the events of messages.
     Messages(OrganizationId, Option<MessageEventId>),
+    /// Read the figures of the daemon.
+    Health,
     /// Look up the signer that a request names.
     Signer(OrganizationId, String),
     /// Read recent activities and the signers that they name.
@@ -97,6 +101,7 @@ impl Order {
             Self::Organization(_) | Self::Head(_) | Self::Retry => Subject::Organization,
             Self::Accounts(..) => Subject::Accounts,
             Self::Messages(..) => Subject::Messages,
+            Self::Health => Subject::Health,
             Self::Signer(..) => Subject::Signer,
             Self::Recent(_) => Subject::RecentActivities,
             Self::PolicyHistory(_) => Subject::PolicyHistory,
@@ -136,6 +141,8 @@ pub(crate) enum Answer {
     Accounts(WalletId, Option<WalletAccountId>, AccountPage),
     /// For [`Order::Messages`]; holds the requested organization and cursor.
     Messages(OrganizationId, Option<MessageEventId>, MessagePage),
+    /// For [`Order::Health`]; holds whether the daemon runs on this host, if that is known.
+    Health(Box<Health>, Option<bool>),
     /// For [`Order::Signer`]; holds the name, and no signer if none has it.
     Signer(String, Option<Box<Signer>>),
     /// For [`Order::Recent`].
@@ -159,6 +166,7 @@ impl Answer {
             Self::Organization(_) => Subject::Organization,
             Self::Accounts(..) => Subject::Accounts,
             Self::Messages(..) => Subject::Messages,
+            Self::Health(..) => Subject::Health,
             Self::Recent(..) => Subject::RecentActivities,
             Self::PolicyHistory(..) => Subject::PolicyHistory,
             Self::Signer(..) => Subject::Signer,

@@ -14,4 +14,4 @@ pub(crate) use messages::InboxPage;
 pub(crate) use messages::{Answer, Order, Subject};
 pub(crate) use recent::{look_up, recent};
 pub(crate) use submit::cast;
-pub(crate) use worker::start;
+pub(crate) use worker::{is_same_host, start};

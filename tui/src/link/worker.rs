@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use quorate_common::console::PAGE_LIMIT;
+use quorate_common::console::{Health, PAGE_LIMIT};
 use quorate_common::ids::OrganizationId;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -13,6 +13,7 @@ use super::events::{Feed, Item};
 use super::messages::{Answer, InboxPage, Order};
 use super::recent::{policy_changes, recent};
 use super::submit::cast;
+use crate::files;
 
 /// Interval at which the daemon's status is queried to detect a lost connection.
 const PULSE_SECONDS: u64 = 3;
@@ -72,6 +73,11 @@ async fn read_inbox(
     }
 }
 
+/// Returns whether the daemon runs on this host, if that is known.
+pub(crate) fn is_same_host(health: &Health) -> Option<bool> {
+    Some(*health.boot_id.as_ref()? == files::boot_id()?)
+}
+
 async fn execute(client: &Client, answers: &UnboundedSender<Answer>, order: Order) -> Result<Answer> {
     Ok(match order {
         Order::Inbox(id, reading) => read_inbox(client, answers, id, reading).await?,
@@ -98,6 +104,11 @@ async fn execute(client: &Client, answers: &UnboundedSender<Answer>, order: Orde
             Answer::Accounts(wallet, after, client.accounts(id, wallet, after).await?)
         }
         Order::Messages(id, after) => Answer::Messages(id, after, client.messages(id, after).await?),
+        Order::Health => {
+            let health = client.health().await?;
+            let is_same_host = is_same_host(&health);
+            Answer::Health(Box::new(health), is_same_host)
+        }
         Order::Signer(id, name) => match client.signer(id, &name).await {
             Ok(signer) => Answer::Signer(name, Some(Box::new(signer))),
             Err(LinkError::Api(_)) => Answer::Signer(name, None),

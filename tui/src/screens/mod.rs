@@ -7,6 +7,7 @@ mod activity_list;
 mod approvals;
 pub(crate) mod decide;
 pub(crate) mod filter;
+mod health;
 pub(crate) mod inbox;
 mod inbox_row;
 mod messages;
@@ -22,5 +23,12 @@ pub(crate) mod shared;
 use screen::Tab;
 
 /// All screens, in the order of the tabs.
-pub(crate) static SCREENS: &[&Tab] =
-    &[&approvals::TAB, &organizations::TAB, &activities::TAB, &policies::TAB, &access::TAB, &messages::TAB];
+pub(crate) static SCREENS: &[&Tab] = &[
+    &approvals::TAB,
+    &organizations::TAB,
+    &activities::TAB,
+    &policies::TAB,
+    &access::TAB,
+    &messages::TAB,
+    &health::TAB,
+];

@@ -64,6 +64,8 @@ pub(crate) enum Effect {
     },
     /// Edit this text.
     Edit(String),
+    /// Check the files and the socket of this console.
+    Examine,
     /// Copy this text to the clipboard.
     Copy(String),
     /// Read the file at this path, to compare it with the review.

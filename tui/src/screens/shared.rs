@@ -9,6 +9,7 @@ use super::activity_list::ActivityList;
 use super::inbox::Inbox;
 use crate::ballot::ActivityRequest;
 use crate::book::Book;
+use crate::doctor::Finding;
 use crate::known_keys::KnownKeys;
 use crate::link::LinkError;
 use crate::proof::{DraftContext, Evidence, NO_SIGNER, Record, Review, Viewer};
@@ -59,6 +60,8 @@ pub(crate) struct Shared {
     pub(crate) mismatch: Option<String>,
     pub(crate) known_keys: KnownKeys,
     pub(crate) book: Book,
+    /// Findings about the files and the socket of this console.
+    pub(crate) findings: Vec<Finding>,
     /// All waiting activities.
     pub(crate) inbox: Inbox,
     /// The newest activities of any status, as far as they were loaded.
@@ -82,6 +85,7 @@ impl Shared {
             mismatch: None,
             known_keys,
             book: Book::EMPTY,
+            findings: Vec::new(),
             inbox: Inbox::default(),
             activities: ActivityList::default(),
         }

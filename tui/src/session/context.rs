@@ -87,6 +87,8 @@ pub(crate) struct Session {
     key: Option<Arc<dyn KeySource>>,
     passphrase: passphrase::Source,
     pub(crate) folders: Folders,
+    /// The options that selected this.
+    pub(crate) context: Context,
 }
 
 impl Session {
@@ -111,7 +113,14 @@ impl Session {
         };
         let passphrase =
             context.passphrase_fd.map_or(passphrase::Source::Terminal, passphrase::Source::Descriptor);
-        Ok(Self { client: Client::new(socket), identity, key, passphrase, folders: folders.clone() })
+        Ok(Self {
+            client: Client::new(socket),
+            identity,
+            key,
+            passphrase,
+            folders: folders.clone(),
+            context: context.clone(),
+        })
     }
 
     /// Queries the daemon's status. Fails for a credentials file if the daemon is not a DEV daemon.
@@ -212,11 +221,20 @@ fn from_configuration(context: &Context, folders: &Folders) -> Result<Selected> 
     Ok(Selected { socket, viewer, user_name, key, is_of_other })
 }
 
-fn from_credentials(context: &Context, path: &Path) -> Result<Selected> {
+fn credentials(path: &Path) -> Result<Credentials> {
     let missing = || Failure::new(Exit::NotFound, format!("credentials file {} not found", path.display()));
-    let invalid = || FileError::Content(path.to_owned());
     let bytes = Zeroizing::new(files::read_private(path, CREDENTIALS_LIMIT)?.ok_or_else(missing)?);
-    let credentials: Credentials = serde_json::from_slice(&bytes).map_err(|_| invalid())?;
+    Ok(serde_json::from_slice(&bytes).map_err(|_| FileError::Content(path.to_owned()))?)
+}
+
+/// Checks that a credentials file can be used.
+pub(crate) fn check_credentials(path: &Path) -> Result<()> {
+    credentials(path).map(drop)
+}
+
+fn from_credentials(context: &Context, path: &Path) -> Result<Selected> {
+    let invalid = || FileError::Content(path.to_owned());
+    let credentials = credentials(path)?;
     let (user, key) = match &context.user {
         None => (None, None),
         Some(wanted) => {

@@ -5,6 +5,6 @@ mod context;
 mod identity;
 mod reading;
 
-pub(crate) use context::{Context, GLOBAL_OPTIONS, Session};
+pub(crate) use context::{Context, GLOBAL_OPTIONS, Session, check_credentials};
 pub(crate) use identity::Identity;
 pub(crate) use reading::pin_keys;

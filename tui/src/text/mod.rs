@@ -2,9 +2,11 @@
 //! characters never pass, and truncated text is always marked.
 
 mod fit;
+mod numbers;
 mod sanitize;
 mod timestamps;
 
 pub(crate) use fit::{cut, grouped, indented, pad, width, wrap};
+pub(crate) use numbers::{bytes, counted, micros, rate};
 pub(crate) use sanitize::{clean, has_hidden, imitates_latin, is_hidden, is_mixed, quoted};
 pub(crate) use timestamps::{ago, clock, date, date_time, duration};

@@ -1,0 +1,67 @@
+//! The figures of the daemon for the console.
+
+use quorate_common::console::{DaemonStatus, Health, QueueFigures, RequestFigures};
+use quorate_common::wire::Timestamp;
+use quorate_core::error::RequestError;
+use quorate_core::model::queued_message::Channel;
+use quorate_core::outbox;
+use quorate_core::world::World as _;
+
+use super::DaemonInfo;
+use crate::clock;
+use crate::executor::Shared;
+use crate::vitals;
+
+/// Maximum number of waiting webhook deliveries that are counted.
+const COUNTED: usize = 1000;
+
+/// Returns the figures of the daemon. Their cost does not depend on the size of the store.
+pub(super) fn health(
+    info: &DaemonInfo,
+    status: DaemonStatus,
+    world: &Shared,
+) -> Result<Health, RequestError> {
+    let figures = info.metrics.figures();
+    let backlog = outbox::backlog(world.records(), COUNTED)?;
+    let at = |millis: Option<u64>| millis.map(Timestamp::from_millis);
+    let messages = |channel| {
+        let (waiting, next) = world.messages(channel).turns().backlog();
+        QueueFigures { waiting: number(waiting), next_at: at(next), ..QueueFigures::default() }
+    };
+    let disk = info.place.disk();
+    Ok(Health {
+        status,
+        boot_id: vitals::boot_id(),
+        clock_behind_millis: clock::behind(),
+        requests: RequestFigures {
+            by_class: figures.labelled("quorate_requests_total", "class"),
+            latency: figures.histogram("quorate_request_seconds"),
+        },
+        connections: figures.number("quorate_connections"),
+        connections_refused: figures.number("quorate_connections_refused_total"),
+        stamps_refused: figures.number("quorate_stamps_refused_total"),
+        passkey_counters_went_back: figures.number("quorate_passkey_counters_went_back_total"),
+        limits_reached: figures.labelled("quorate_limits_reached_total", "limit"),
+        commits: figures.number("quorate_commits_total"),
+        syncs: figures.number("quorate_syncs_total"),
+        deliveries: figures.labelled("quorate_webhook_deliveries_total", "outcome"),
+        webhooks: QueueFigures {
+            waiting: number(backlog.deliveries),
+            is_more: backlog.is_more,
+            oldest_at: at(backlog.oldest),
+            next_at: at(backlog.next_due),
+        },
+        mail: messages(Channel::Mail),
+        sms: messages(Channel::Sms),
+        store_bytes: info.place.used(),
+        disk_free_bytes: disk.map(|(free, _)| free),
+        disk_bytes: disk.map(|(_, size)| size),
+        reserve_bytes: info.place.reserve,
+        memory_bytes: vitals::memory(),
+        host_memory_bytes: vitals::host_memory(),
+    })
+}
+
+fn number(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
+}

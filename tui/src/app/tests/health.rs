@@ -1,0 +1,115 @@
+//! The screen Health: figures and pictures, findings, and that nothing happens while another screen is shown.
+
+use super::*;
+use crate::doctor::Finding;
+
+impl TestConsole {
+    /// Delivers the figures of this many seconds.
+    pub(super) fn figures(&mut self, seconds: u64) {
+        let start = self.now;
+        for second in 0..=seconds {
+            self.now = start + second * 1000;
+            self.model.shared.now = self.now;
+            let mut health = Fixture::health(second);
+            health.status.now_millis = self.now;
+            self.link(Answer::Health(Box::new(health), Some(false)));
+        }
+    }
+}
+
+fn orders(effects: &[Effect]) -> usize {
+    effects.iter().filter(|effect| **effect == Effect::Order(Order::Health)).count()
+}
+
+fn console(size: (u16, u16)) -> TestConsole {
+    let (fixture, records) = two_proposals();
+    TestConsole::new(&fixture, &records, size)
+}
+
+#[test]
+fn figures_are_read_once_a_second_while_the_screen_is_shown() {
+    let mut console = console((80, 24));
+    for _ in 0..20 {
+        assert_eq!(console.wait(200), [], "another screen is shown");
+    }
+    let opened = console.press(Key::Char('7'));
+    assert_eq!(orders(&opened), 1);
+    assert!(opened.contains(&Effect::Examine), "{opened:?}");
+    // An order that is not answered is not repeated.
+    assert_eq!(orders(&console.wait(5000)), 0);
+    let health = |second| Answer::Health(Box::new(Fixture::health(second)), None);
+    assert_eq!(orders(&console.link(health(1))), 1);
+    console.link(health(2));
+    let mut count = 0;
+    for _ in 0..10 {
+        if orders(&console.wait(200)) > 0 {
+            count += 1;
+            console.link(health(2 + count));
+        }
+    }
+    assert_eq!(count, 2);
+    console.press(Key::Char('1'));
+    console.link(health(9));
+    assert!((0..20).all(|_| console.wait(200).is_empty()));
+    // Without figures nothing is drawn again.
+    console.model.dirty = false;
+    console.wait(200);
+    assert!(!console.model.dirty);
+}
+
+#[test]
+fn every_pane_is_reached_at_every_size() {
+    for size in SIZES {
+        let mut console = console(size);
+        console.press(Key::Char('7'));
+        console.figures(60);
+        let mut shown = Vec::new();
+        for _ in 0..3 {
+            loop {
+                shown.push(console.shown());
+                console.press(Key::PageDown);
+                if shown.last() == Some(&console.shown()) {
+                    break;
+                }
+            }
+            console.press(Key::Tab);
+        }
+        let all = shown.join("\n");
+        for text in
+            ["requests", "p99", "memory", "12 GiB free", "times", "READY", "ahead of", "webhooks", "DEV mode"]
+        {
+            assert!(all.contains(text), "{text} at {size:?}:\n{all}");
+        }
+        snapshot(&format!("health_panes_{}x{}", size.0, size.1), &all);
+    }
+}
+
+#[test]
+fn a_restart_of_the_daemon_starts_the_history_again() {
+    let mut console = console((120, 36));
+    console.press(Key::Char('7'));
+    console.figures(30);
+    assert!(console.shown().contains("/s; 1"), "{}", console.shown());
+    let mut health = Fixture::health(0);
+    health.status.process_id = 2;
+    console.link(Answer::Health(Box::new(health), Some(true)));
+    assert!(console.shown().contains("0.0/s; 19 since start"), "{}", console.shown());
+}
+
+#[test]
+fn findings_of_the_files_and_the_connection_are_shown() {
+    let mut console = console((120, 36));
+    console.press(Key::Char('7'));
+    console.figures(2);
+    let finding = crate::doctor::organization_missing(Fixture::id());
+    update(
+        &mut console.model,
+        Msg::Examined(vec![Finding { what: "key: not readable".to_owned(), ..finding }]),
+    );
+    let shown = console.shown();
+    assert!(shown.contains("[x] key: not readable"), "{shown}");
+    assert!(shown.contains("7 Health 3!"), "{shown}");
+    console.link(Answer::Lost(LinkError::Down("/run/q.sock".to_owned()), 1));
+    assert!(console.shown().contains("Start the daemon"), "{}", console.shown());
+    console.link(Answer::Failed(Subject::Health, LinkError::Lost("gone".to_owned())));
+}
