@@ -170,7 +170,7 @@ const BREAKS: [Break; 15] = [
         write(&it.config("config.toml"), text.as_bytes(), 0o600);
     }),
     ("socket-missing", |it| {
-        write(&it.config("config.toml"), b"socket = \"/nowhere/quorated.sock\"\n", 0o600)
+        write(&it.config("config.toml"), b"socket = \"/nowhere/quorated.sock\"\n", 0o600);
     }),
     ("socket-other", |it| write(&it.config("config.toml"), b"socket = \"/dev/null\"\n", 0o600)),
     ("daemon-down", |it| {
@@ -178,7 +178,7 @@ const BREAKS: [Break; 15] = [
         let path = it.operator.home().join("left.sock");
         drop(UnixListener::bind(&path).expect("a socket"));
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("permissions");
-        write(&it.config("config.toml"), format!("socket = {path:?}\n").as_bytes(), 0o600);
+        write(&it.config("config.toml"), format!("socket = '{}'\n", path.display()).as_bytes(), 0o600);
     }),
     ("journal", |it| write(&it.state("journal.jsonl"), b"", 0o644)),
 ];

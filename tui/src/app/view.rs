@@ -180,10 +180,10 @@ fn tabs(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     let texts = forms.map(|(others, margin)| strip(model.current, &names, others, margin));
     let beside = columns.saturating_sub(width(&right));
     // The remark gives way to the names.
-    let named = texts.iter().take(2).find(|text| width(text) < beside);
-    let right = if named.is_some() { right } else { String::new() };
+    let whole = texts.iter().take(2).find(|text| width(text) < beside);
+    let right = if whole.is_some() { right } else { String::new() };
     let fits = |text: &&String| width(text) <= columns;
-    let text = named.or_else(|| texts.iter().find(fits)).cloned();
+    let text = whole.or_else(|| texts.iter().find(fits)).cloned();
     let text = text.unwrap_or_else(|| strip(model.current, &names, &keys, ""));
     canvas.split(area, 0, &text, &right, Theme::strong());
 }

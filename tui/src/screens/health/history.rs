@@ -133,20 +133,21 @@ fn slowest(health: &Health, counts: &[u64]) -> u64 {
         .map(|bucket| bucket.up_to_micros)
         .zip(counts.iter().copied())
         .collect();
-    percentile(&bounds, 99).map_or(0, |bound| bound.unwrap_or_else(|| longest(&bounds)))
+    percentile(&bounds, 99).map_or(0, |bound| bound.min(longest(&bounds)))
 }
 
 fn longest(buckets: &[(Option<u64>, u64)]) -> u64 {
     buckets.iter().filter_map(|(bound, _)| *bound).max().unwrap_or(0)
 }
 
-/// Returns the upper bound of the bucket below which this percentage of the requests is; nothing without requests.
-pub(super) fn percentile(buckets: &[(Option<u64>, u64)], percent: u64) -> Option<Option<u64>> {
+/// Returns the upper bound of the bucket below which this percentage of the requests is, or `u64::MAX` if it has none.
+/// There is nothing without requests.
+pub(super) fn percentile(buckets: &[(Option<u64>, u64)], percent: u64) -> Option<u64> {
     let total = buckets.iter().fold(0, |sum: u64, (_, count)| sum.saturating_add(*count));
     let wanted = total.saturating_mul(percent).div_ceil(100).max(1);
     let mut seen: u64 = 0;
     buckets.iter().find_map(|(bound, count)| {
         seen = seen.saturating_add(*count);
-        (seen >= wanted).then_some(*bound)
+        (seen >= wanted).then(|| bound.unwrap_or(u64::MAX))
     })
 }

@@ -69,8 +69,8 @@ fn load(history: &History, health: &Health) -> Vec<Item> {
     let each = each.map(|tenths| format!(", {}.{} each", tenths / 10, tenths % 10)).unwrap_or_default();
     let bound = |percent| match percentile(&latency, percent) {
         None => "-".to_owned(),
-        Some(None) => "over 20 s".to_owned(),
-        Some(Some(time)) => format!("<= {}", micros(time)),
+        Some(u64::MAX) => "over 20 s".to_owned(),
+        Some(time) => format!("<= {}", micros(time)),
     };
     let limits = health.limits_reached.values().fold(0, |sum: u64, one| sum.saturating_add(*one));
     vec![

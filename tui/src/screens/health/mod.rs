@@ -106,7 +106,7 @@ impl Screen for State {
                 (self.is_same_host, self.error, self.is_waiting) = (*is_same_host, None, false);
             }
             Answer::Failed(Subject::Health, error) => {
-                (self.error, self.is_waiting) = (Some(error.clone()), false)
+                (self.error, self.is_waiting) = (Some(error.clone()), false);
             }
             Answer::Connected(_) | Answer::Lost(..) => self.is_waiting = false,
             _ => {}
