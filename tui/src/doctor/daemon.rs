@@ -188,7 +188,7 @@ fn webhooks(health: &Health, now: u64) -> Option<Finding> {
         Finding::warning(
             "webhooks-late",
             format!("the oldest waiting webhook delivery is {} old", duration(age)),
-            "Look at the screen Webhooks for endpoints that fail, and repair or delete them.",
+            "Check the receivers of the endpoints that `quorate org get` lists, and repair or delete those that fail.",
         )
     })
 }
