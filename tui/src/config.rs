@@ -14,7 +14,7 @@ const SIZE_LIMIT: u64 = 64 * 1024;
 const PROBLEMS: usize = 64;
 
 /// The keys of the file.
-pub(crate) const KEYS: [&str; 4] = ["socket", "organization", "user", "key"];
+pub(crate) const KEYS: [&str; 6] = ["socket", "organization", "user", "key", "pkcs11_module", "theme"];
 
 /// Parsed configuration file. Unknown keys are an error.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -123,15 +123,17 @@ impl Read {
         let DeValue::String(text) = value else {
             return self.problem(line, format!("{name}: expected a string, found {}", value.type_str()));
         };
+        let config = &mut self.config;
         let result = match name {
-            "socket" => {
-                self.config.socket = Some(PathBuf::from(text.as_ref()));
-                Ok(())
-            }
-            "organization" => id(text).map(|id| self.config.organization = Some(id)),
-            "user" => id(text).map(|id| self.config.user = Some(id)),
+            "organization" => id(text).map(|id| config.organization = Some(id)),
+            "user" => id(text).map(|id| config.user = Some(id)),
             _ => {
-                self.config.key = Some(text.to_string());
+                match name {
+                    "socket" => config.socket = Some(PathBuf::from(text.as_ref())),
+                    "pkcs11_module" => config.pkcs11_module = Some(PathBuf::from(text.as_ref())),
+                    "theme" => config.theme = Some(text.to_string()),
+                    _ => config.key = Some(text.to_string()),
+                }
                 Ok(())
             }
         };

@@ -6,10 +6,12 @@ use super::arguments::ConfigCommand;
 use crate::config::{self, KEYS, Read};
 use crate::failure::{Exit, Failure, Result};
 use crate::files::{self, Folders};
+use crate::keys::Selector;
 use crate::keys::file::KeyFile;
 use crate::output::Answer;
 use crate::session::{Context, Session};
 use crate::text::{clean, pad};
+use crate::theme;
 
 /// Width of the names of settings, in columns.
 const NAME_COLUMNS: usize = 14;
@@ -25,13 +27,15 @@ pub(super) fn run(folders: &Folders, context: &Context, command: ConfigCommand) 
 fn check(folders: &Folders) -> Result<Answer> {
     let path = clean(&config::path(folders).display().to_string());
     let mut read = config::read(folders)?;
-    let key_line = read.lines.iter().find(|(name, _)| *name == "key").map(|(_, line)| *line);
-    if let (Some(name), Some(line)) = (&read.config.key, key_line)
-        && let Err(error) = KeyFile::load(folders, name)
-    {
-        read.problems.push(config::Problem { line, text: format!("key: {}", clean(&error.to_string())) });
-        read.problems.sort_by_key(|problem| problem.line);
+    let key = read.config.key.as_deref().and_then(|key| key_problem(folders, key));
+    let theme = read.config.theme.as_deref().and_then(|name| theme::load(Some(name), false, folders).err());
+    for (name, problem) in [("key", key), ("theme", theme.map(|error| error.to_string()))] {
+        let line = read.lines.iter().find(|(known, _)| *known == name).map(|(_, line)| *line);
+        if let (Some(text), Some(line)) = (problem, line) {
+            read.problems.push(config::Problem { line, text: format!("{name}: {}", clean(&text)) });
+        }
     }
+    read.problems.sort_by_key(|problem| problem.line);
     if read.problems.is_empty() {
         let text = if files::mode(&config::path(folders)).is_some() {
             format!("{path}: valid\n")
@@ -47,6 +51,15 @@ fn check(folders: &Folders) -> Result<Answer> {
     Ok(Answer::rows(read.problems.iter().map(row), "").exits(Exit::Usage))
 }
 
+/// Returns why no key can have this name, or why its file cannot be used. Agents and tokens are not asked.
+fn key_problem(folders: &Folders, key: &str) -> Option<String> {
+    match Selector::parse(key) {
+        Ok(Selector::File(name)) => KeyFile::load(folders, &name).err().map(|error| error.to_string()),
+        Ok(Selector::Agent(_) | Selector::Token { .. }) => None,
+        Err(error) => Some(error.to_string()),
+    }
+}
+
 /// Shows the settings that apply. `origin` adds where each of them comes from.
 fn show(folders: &Folders, context: &Context, origin: bool) -> Result<Answer> {
     let read = config::read(folders).map_err(Failure::from)?;
@@ -58,6 +71,8 @@ fn show(folders: &Folders, context: &Context, origin: bool) -> Result<Answer> {
         viewer.organization.map(|id| id.to_string()),
         user,
         session.identity.key_name.clone(),
+        read.config.pkcs11_module.as_ref().map(|path| path.display().to_string()),
+        read.config.theme.clone(),
     ];
     let rows = KEYS.into_iter().zip(values).map(|(name, value)| {
         let from = source(name, value.is_some(), context, folders, &read);
@@ -76,7 +91,8 @@ fn source(name: &str, is_set: bool, context: &Context, folders: &Folders, read: 
         "socket" => context.socket.is_some(),
         "organization" => context.organization.is_some(),
         "user" => context.user.is_some(),
-        _ => context.key.is_some(),
+        "key" => context.key.is_some(),
+        _ => false,
     };
     let line = read.lines.iter().find(|(key, _)| *key == name).map(|(_, line)| *line);
     match (is_given, &context.credentials, line) {

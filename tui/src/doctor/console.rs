@@ -11,6 +11,7 @@ use crate::config::{self, Config};
 use crate::files::{self, FileError, Folders, SocketFile};
 use crate::journal;
 use crate::keys::file::{KeyFile, KeyFileError};
+use crate::keys::{Selector, Sources};
 use crate::known_keys::{KnownKeys, KnownQuorum};
 use crate::session::{Context, Identity, check_credentials};
 use crate::text::clean;
@@ -151,7 +152,18 @@ fn key(context: &Context, config: &Config, folders: &Folders) -> Option<Finding>
             "Create a key with `quorate key add NAME`, and set `key` in config.toml to approve.",
         ));
     };
-    let error = KeyFile::load(folders, name).err()?;
+    let name = match Selector::parse(name) {
+        Ok(Selector::File(name)) => name,
+        Ok(Selector::Agent(_) | Selector::Token { .. }) | Err(_) => {
+            let error = Sources::configured(folders, config).open(name).err()?;
+            return Some(Finding::problem(
+                "key-source",
+                clean(&error.to_string()),
+                "Start the SSH agent or attach the token, or correct `key` in config.toml.",
+            ));
+        }
+    };
+    let error = KeyFile::load(folders, &name).err()?;
     let what = clean(&error.to_string());
     Some(match error {
         KeyFileError::Missing(_) => {
