@@ -130,11 +130,11 @@ impl Record for LastUses {
 }
 
 impl LastUses {
-    /// Records uses in their order, and removes credentials that the user no longer has. A use is not recorded if the
+    /// Records new uses in their order, and removes credentials that the user no longer has. A use is not recorded if the
     /// recorded time is precise enough and no counter went back.
-    pub fn update(&mut self, user: &User, uses: &[CredentialUse]) -> Update {
+    pub fn update(&mut self, user: &User, new: &[CredentialUse]) -> Update {
         let mut changes = Update::default();
-        for one in uses.iter().filter(|one| user.has(one.credential)) {
+        for one in new.iter().filter(|one| user.has(one.credential)) {
             changes.is_changed |= self.update_time(one.credential, one.at);
             let (Credential::Passkey(passkey), Some(counter)) = (one.credential, one.counter) else {
                 continue;
