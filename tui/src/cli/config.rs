@@ -51,7 +51,7 @@ fn check(folders: &Folders) -> Result<Answer> {
     Ok(Answer::rows(read.problems.iter().map(row), "").exits(Exit::Usage))
 }
 
-/// Returns why no key can have this name, or why its file cannot be used. Agents and tokens are not asked.
+/// Returns why no key can have this name, or why its file cannot be used. Agents and tokens are not contacted.
 fn key_problem(folders: &Folders, key: &str) -> Option<String> {
     match Selector::parse(key) {
         Ok(Selector::File(name)) => KeyFile::load(folders, &name).err().map(|error| error.to_string()),
