@@ -150,6 +150,25 @@ async fn console_and_daemon_give_equal_advice() {
     let error =
         operator.run(&["policy", "check", "--condition", "activity.kind ==\n 'x"]).await.with(1).json();
     assert_eq!((&error["line"], &error["column"]), (&json!(2), &json!(2)), "{error}");
+    let condition = "activity.kind == 'CREATE_WALLET'";
+    let body = policy("as clients send it", "ALLOW", condition, "approvers.any(user, user.id == '')");
+    let draft = format!(
+        "name = 'as clients send it'\neffect = 'ALLOW'\ncondition = \"{condition}\"\nconsensus = \"approvers.any(user, user.id == '')\"\n"
+    );
+    for text in [body.to_string(), draft] {
+        let command = |words: &[&str]| {
+            [&operator.identity()[..], &words.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>()]
+                .concat()
+        };
+        let checked = operator.run_raw(&command(&["policy", "check", "-"]), &text).await.with(1).output;
+        assert!(checked.contains("[!] consensus: impossible id \"\": ids have 36 characters"), "{checked}");
+        let shown =
+            operator.run_raw(&command(&["policy", "new", "-", "--dry-run"]), &text).await.with(0).output;
+        assert!(
+            shown.contains("(impossible-id)") && shown.contains("field     policyName = as clients send it"),
+            "{shown}"
+        );
+    }
     let both = json!({"threshold": 2, "userIds": [daemon.root_id(0), daemon.root_id(1)]});
     root.completed(UPDATE_ROOT_QUORUM, &both).await;
     let policy_id = root.fetch("list_policies", json!({})).await["policies"][0]["policyId"].clone();

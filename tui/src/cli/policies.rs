@@ -19,7 +19,7 @@ use crate::failure::{Exit, Failure, Result};
 use crate::kinds::count;
 use crate::link::{look_up, recent};
 use crate::output::Answer;
-use crate::policies::{self, Body, ResolvedNames, Rules};
+use crate::policies::{self, Body, PolicyText, ResolvedNames, Rules};
 use crate::proof::{replay_lines, simulation_text};
 use crate::session::Session;
 use crate::text::{clean, quoted};
@@ -34,7 +34,14 @@ pub(super) async fn run(
     match command {
         PolicyCommand::Check { condition, consensus, time, file } => {
             let read = match file {
-                Some(file) => expressions(&input(file)?)?,
+                Some(file) => {
+                    let invalid = |error: String| {
+                        Failure::lines(Exit::Usage, &format!("the input is not a policy: {error}"))
+                    };
+                    let PolicyText { condition, consensus, time, .. } =
+                        PolicyText::read(&input(file)?).map_err(invalid)?;
+                    [condition, consensus, time].map(|text| text.filter(|text| !text.trim().is_empty()))
+                }
                 None => [condition.clone(), consensus.clone(), time.clone()],
             };
             if read.iter().all(Option::is_none) {
@@ -82,31 +89,20 @@ fn input(file: &Path) -> Result<String> {
     String::from_utf8(bytes).map_err(|_| Failure::new(Exit::Usage, "the input is not valid UTF-8"))
 }
 
-/// Returns the expressions of a policy, in the format of clients or of queries.
-fn expressions(text: &str) -> Result<[Option<String>; 3], Failure> {
-    let invalid = |why: String| Failure::new(Exit::Usage, format!("the input is not a policy: {why}"));
-    let policy: Value = serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?;
-    let member = |name: &str| match policy.get(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(_) => Err(invalid(format!("`{name}` must be a string"))),
-    };
-    Ok([member("condition")?, member("consensus")?, member("time")?])
-}
-
 fn check([condition, consensus, time]: &[Option<String>; 3]) -> Answer {
     // The effect does not matter for parsing.
     let read =
         PolicyProgram::parse(Effect::Deny, condition.as_deref(), consensus.as_deref(), time.as_deref());
     match read {
         Ok(program) => {
-            let unknown = policies::unknown_names(&program);
+            let doubtful = policies::doubtful(&program);
             let mut text = String::from("The policy is valid.\n");
-            for warning in &unknown {
-                let _ = writeln!(text, "[!] condition: {}", clean(warning));
+            for finding in &doubtful {
+                let _ = writeln!(text, "[!] {}: {}", finding.expression.name(), clean(&finding.text));
             }
-            let answer = Answer::one(json!({"ok": true, "warnings": unknown}), text);
-            if unknown.is_empty() { answer } else { answer.exits(Exit::Failed) }
+            let warnings: Vec<&str> = doubtful.iter().map(|finding| finding.text.as_str()).collect();
+            let answer = Answer::one(json!({"ok": true, "warnings": warnings}), text);
+            if doubtful.is_empty() { answer } else { answer.exits(Exit::Failed) }
         }
         Err(error) => {
             let position = error.error.position;

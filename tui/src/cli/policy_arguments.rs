@@ -36,7 +36,7 @@ pub(crate) enum PolicyCommand {
         /// Time: when the policy is active
         #[arg(long, value_name = "EXPRESSION")]
         time: Option<String>,
-        /// JSON file with a policy, instead of expressions; - for standard input
+        /// File with a policy as TOML draft or as JSON, instead of expressions; - for standard input
         #[arg(value_name = "FILE", conflicts_with_all = ["condition", "consensus", "time"])]
         file: Option<PathBuf>,
     },
@@ -74,7 +74,7 @@ pub(crate) enum PolicyCommand {
     },
     /// Propose a new policy
     New {
-        /// Policy in the format of `quorate policy draft`; - for standard input
+        /// Policy in the format of `quorate policy draft`, or in JSON as clients send it; - for standard input
         #[arg(value_name = "FILE")]
         file: PathBuf,
         #[command(flatten)]
@@ -85,7 +85,7 @@ pub(crate) enum PolicyCommand {
         /// Policy id or name
         #[arg(value_name = "POLICY")]
         policy: String,
-        /// Changed policy in the format of `quorate policy draft POLICY`; - for standard input
+        /// Changed policy in the format of `quorate policy draft POLICY`, or in JSON; - for standard input
         #[arg(value_name = "FILE")]
         file: PathBuf,
         #[command(flatten)]

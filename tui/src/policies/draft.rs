@@ -1,10 +1,11 @@
-//! Drafts of policies: a few lines of TOML that a user edits, converted to an activity.
+//! Drafts of policies: a few lines of TOML that a user edits, or JSON, converted to an activity.
 
 use quorate_common::wire::Policy;
 use quorate_policy::decide::{Effect, PolicyError, PolicyProgram};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::text::PolicyText;
 use crate::ballot::ActivityRequest;
 
 /// Comment at the top of a draft.
@@ -15,31 +16,29 @@ const HEAD: &str = "\
 ";
 
 /// A policy that is not proposed yet.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Draft {
     pub(crate) name: String,
     /// `ALLOW` or `DENY`.
     pub(crate) effect: String,
     /// The activities that it applies to; all if empty.
-    #[serde(default)]
     pub(crate) condition: String,
     /// The approvals that it requires; those of anybody if empty.
-    #[serde(default)]
     pub(crate) consensus: String,
     /// The time at which it is active; always if empty.
-    #[serde(default)]
     pub(crate) time: String,
-    #[serde(default)]
     pub(crate) notes: String,
 }
 
 /// Why a draft cannot be proposed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DraftError {
-    /// The text is not a draft in TOML.
+    /// The text is neither a draft in TOML nor a policy in JSON.
     #[error("{0}")]
     Syntax(String),
+    /// A member that must be stated is missing.
+    #[error("{0} is missing")]
+    Missing(&'static str),
     /// The name is empty.
     #[error("name must not be empty")]
     Name,
@@ -98,17 +97,20 @@ impl Draft {
     ///
     /// # Errors
     ///
-    /// Fails if the text is not a draft in TOML, the name is empty, or the effect or an expression is
+    /// Fails if the text is neither a draft in TOML nor a policy in JSON, the name is empty, or the effect or an expression is
     /// invalid.
     pub(crate) fn read(text: &str) -> Result<Self, DraftError> {
-        let draft: Self = toml::from_str(text).map_err(|error| DraftError::Syntax(error.to_string()))?;
+        let PolicyText { name, effect, condition, consensus, time, notes } =
+            PolicyText::read(text).map_err(DraftError::Syntax)?;
+        let effect = effect.ok_or(DraftError::Missing("effect"))?.trim().to_uppercase();
+        let part = |text: Option<String>| text.unwrap_or_default().trim().to_owned();
         let draft = Self {
-            name: draft.name.trim().to_owned(),
-            effect: draft.effect.trim().to_uppercase(),
-            condition: draft.condition.trim().to_owned(),
-            consensus: draft.consensus.trim().to_owned(),
-            time: draft.time.trim().to_owned(),
-            notes: draft.notes,
+            name: name.ok_or(DraftError::Missing("name"))?.trim().to_owned(),
+            effect: effect.trim_start_matches("EFFECT_").to_owned(),
+            condition: part(condition),
+            consensus: part(consensus),
+            time: part(time),
+            notes: notes.unwrap_or_default(),
         };
         let effect = match draft.effect.as_str() {
             "ALLOW" => Effect::Allow,
@@ -220,7 +222,10 @@ mod tests {
             let named = Draft { name: "payouts".to_owned(), ..draft };
             let text = named.text();
             assert!(text.starts_with("# A policy."), "{text}");
-            assert_eq!(toml::from_str::<Draft>(&text).unwrap(), named, "{text}");
+            let read = PolicyText::read(&text).unwrap();
+            let parts = [read.name, read.effect, read.condition, read.consensus, read.time, read.notes];
+            let Draft { name, effect, condition, consensus, time, notes } = named;
+            assert_eq!(parts, [name, effect, condition, consensus, time, notes].map(Some), "{text}");
         }
     }
 
@@ -235,6 +240,11 @@ mod tests {
         assert!(error_of("name = 'a'").contains("effect"));
         assert!(error_of("name = 'a'\neffect = 'ALLOW'\ncolour = 'red'").contains("colour"));
         assert_eq!(error_of("name = ' '\neffect = 'ALLOW'"), "name must not be empty");
+        assert_eq!(error_of("effect = 'ALLOW'"), "name is missing");
+        assert_eq!(
+            error_of(r#"{"policyName": "a", "effect": "EFFECT_MAYBE"}"#),
+            "effect must be ALLOW or DENY"
+        );
         assert_eq!(error_of("name = 'a'\neffect = 'MAYBE'"), "effect must be ALLOW or DENY");
         let error = error_of("name = 'a'\neffect = 'deny'\ncondition = \"activity.moon == 1\"");
         assert!(error.contains("invalid policy condition") && error.contains("(line 1, column "), "{error}");
@@ -247,6 +257,14 @@ mod tests {
         assert_eq!(request.path, "/public/v1/submit/create_policy");
         let expected = json!({"policyName": "a", "effect": "EFFECT_ALLOW", "condition": "true", "notes": ""});
         assert_eq!((request.activity_type, request.parameters), ("ACTIVITY_TYPE_CREATE_POLICY_V3", expected));
+    }
+
+    #[test]
+    fn the_body_of_a_client_is_a_draft() {
+        let body = json!({"policyName": "a", "effect": "EFFECT_DENY", "condition": "true", "consensus": "true",
+            "notes": "why"});
+        let request = Draft::read(&body.to_string()).unwrap().creation();
+        assert_eq!((request.activity_type, request.parameters), ("ACTIVITY_TYPE_CREATE_POLICY_V3", body));
     }
 
     #[test]

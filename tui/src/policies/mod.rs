@@ -9,6 +9,7 @@ mod replay;
 mod request;
 mod rules;
 mod scope;
+mod text;
 mod types;
 
 pub(crate) use content::ResolvedNames;
@@ -17,9 +18,8 @@ pub(crate) use history::{History, Matched};
 pub(crate) use replay::{RECENT, Replay, changed, outcome_word, replay, signed, verdict_word};
 pub(crate) use request::Body;
 pub(crate) use rules::{Named, Rules, approvers, difference, program, sentence};
-pub(crate) use scope::{
-    fewest, gives_access_as_others, is_met_by_anybody, matches_any_activity, unknown_names,
-};
+pub(crate) use scope::{doubtful, fewest, gives_access_as_others, is_met_by_anybody, matches_any_activity};
+pub(crate) use text::PolicyText;
 pub(crate) use types::changing;
 
 #[cfg(test)]

@@ -19,10 +19,11 @@ pub(crate) fn gives_access_as_others(program: &PolicyProgram) -> bool {
     has_finding(program, "access-as-others")
 }
 
-/// Returns a sentence about each name of a kind, type, action or resource in the condition that no activity has.
-pub(crate) fn unknown_names(program: &PolicyProgram) -> Vec<String> {
-    let findings = findings(program).into_iter().filter(|finding| finding.code == "unknown-name");
-    findings.map(|finding| finding.text).collect()
+/// Returns the findings about texts that can never match: names of a kind, type, action or resource that no activity
+/// has, and texts that are compared with ids and can never be one.
+pub(crate) fn doubtful(program: &PolicyProgram) -> Vec<Finding> {
+    let is_meant = |finding: &Finding| ["unknown-name", "impossible-id"].contains(&finding.code);
+    findings(program).into_iter().filter(is_meant).collect()
 }
 
 /// Returns whether `policy lint` reports a finding with this code for the policy alone.
@@ -119,10 +120,12 @@ mod tests {
             ),
             ("activity.resource == 'WALLET' && activity.action in ['CREATE', 'EXPORT']", vec![]),
             ("wallet.label == 'OTPX'", vec![]),
+            ("wallet.id == ''", vec!["impossible id \"\""]),
+            ("wallet.id == '00000000-0000-4000-8000-000000000001'", vec![]),
         ] {
-            let found = unknown_names(&parsed(Some(condition), None));
+            let found = doubtful(&parsed(Some(condition), None));
             let found: Vec<&str> =
-                found.iter().filter_map(|text| text.split_once(':')).map(|(what, _)| what).collect();
+                found.iter().filter_map(|one| one.text.split_once(':')).map(|(what, _)| what).collect();
             assert_eq!(found, expected, "{condition}");
         }
     }

@@ -1,5 +1,6 @@
 //! Finds suspicious policies, independently of any request.
 
+mod ids;
 mod people;
 mod scenario;
 mod truth;
@@ -19,6 +20,7 @@ use crate::simulate::{NamedPolicy, OrganizationRules};
 use crate::value::Value;
 use crate::words::Names;
 
+use ids::is_id;
 pub use scenario::ActivityType;
 use scenario::Scenario;
 use truth::Possible;
@@ -31,6 +33,8 @@ const NAMES: [Property; 4] =
     [Property::UserName, Property::UserEmail, Property::WalletName, Property::PrivateKeyName];
 /// Maximum number of activity kinds that a finding names; the others are counted.
 const NAMED_KINDS: usize = 4;
+/// Maximum number of characters of a text that a finding shows.
+const SHOWN_CHARS: usize = 100;
 
 /// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -49,7 +53,7 @@ pub struct Finding {
     /// Severity of the finding.
     pub level: Level,
     /// Machine-readable code: `never-true`, `always-true`, `access-as-others`, `absent-member`, `unknown-id`,
-    /// `unknown-name`, `nobody-agrees`, `address-case`, `reads-name` or `fewer-people`.
+    /// `impossible-id`, `unknown-name`, `nobody-agrees`, `address-case`, `reads-name` or `fewer-people`.
     pub code: &'static str,
     /// Id of the policy.
     pub policy_id: String,
@@ -73,6 +77,7 @@ pub fn lint(rules: &OrganizationRules, types: &[ActivityType], names: &dyn Names
         report.condition(&scenarios);
         report.people(rules);
         report.ids(names);
+        report.impossible_ids(names);
         report.unknown_names(types);
         report.addresses();
         report.changeable();
@@ -208,6 +213,16 @@ impl Report<'_, '_> {
         }
     }
 
+    /// Reports texts that are compared with ids and that can never be one.
+    fn impossible_ids(&mut self, names: &dyn Names) {
+        let PolicyProgram { condition, consensus, .. } = &self.policy.program;
+        for expression in [condition, consensus].into_iter().flatten() {
+            for text in ids::impossible(expression, names) {
+                self.add(Level::Warning, "impossible-id", expression.kind(), text);
+            }
+        }
+    }
+
     /// Reports names of kinds, types, actions and resources that no activity has.
     fn unknown_names(&mut self, types: &[ActivityType]) {
         let Some(condition) = &self.policy.program.condition else { return };
@@ -271,13 +286,6 @@ fn texts(node: &Node, visit: &mut dyn FnMut(&str)) {
         }
     }
     node.parts().into_iter().for_each(|part| texts(part, visit));
-}
-
-/// Returns whether a text has the format of an id: 36 characters in five groups of hexadecimal digits.
-fn is_id(text: &str) -> bool {
-    let groups: Vec<&str> = text.split('-').collect();
-    groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12])
-        && groups.iter().all(|group| group.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// Collects the lower-case addresses that `wallet_account.address` is compared with.

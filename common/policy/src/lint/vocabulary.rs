@@ -2,14 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::ActivityType;
+use super::{ActivityType, SHOWN_CHARS};
 use crate::plan::{Node, Step};
 use crate::program::Program;
 use crate::request::kind_of;
 use crate::value::Value;
-
-/// Maximum number of characters of a name that are shown.
-const SHOWN_CHARS: usize = 100;
 
 /// Returns a sentence about each name that a condition compares with a member of `activity`, and that no type has.
 pub(super) fn unknown_names<'t>(condition: &Program, types: &'t [ActivityType]) -> BTreeSet<String> {

@@ -157,9 +157,10 @@ impl<'a> Rule<'a> {
             _ => description
                 .flag_high("unknown-effect", "Its outcome is unknown: the effect is neither allow nor deny."),
         }
-        for text in self.program().iter().flat_map(policies::unknown_names) {
-            let text = format!("Its condition may not match what its author meant: {}.", clean(&text));
-            description.flag_medium("unknown-name", text);
+        for finding in self.program().iter().flat_map(policies::doubtful) {
+            let (expression, text) = (finding.expression.name(), clean(&finding.text));
+            let text = format!("Its {expression} may not match what its author meant: {text}.");
+            description.flag_medium(finding.code, text);
         }
         // Whether the expressions can be parsed does not depend on the effect.
         if let Err(error) = PolicyProgram::parse(Effect::Deny, self.condition, self.consensus, self.time) {
