@@ -9,6 +9,7 @@
 //! | `GET /console/v1/health` | [`Health`] |
 //! | `GET /console/v1/catalog` | [`crate::catalog::Catalog`] |
 //! | `GET /console/v1/organizations?parent=ID&after=ID&limit=N` | [`OrganizationPage`] |
+//! | `GET /console/v1/organizations?parent=ID&contact=TEXT&after=ID&limit=N` | [`OrganizationPage`]: the sub-organizations with a user who has this verified mail address or phone number |
 //! | `GET /console/v1/organizations/ID` | [`OrganizationDetail`] |
 //! | `GET /console/v1/organizations/ID/wallets/ID/accounts?after=ID&limit=N` | [`AccountPage`] |
 //! | `GET /console/v1/organizations/ID/signer?name=TEXT` | [`Signer`]; TEXT is an address, a public key or an id |

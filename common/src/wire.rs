@@ -29,7 +29,7 @@ pub use settings::{
     SmartContractInterfaceReference, WebhookEndpoint, WebhookSubscription,
 };
 pub use user::{
-    ApiKey, Authenticator, CounterWentBack, Credential, INVITATION_LIFE_MILLIS, Invitation, LastUse,
+    ApiKey, Authenticator, CounterWentBack, Credential, INVITATION_LIFE_MILLIS, Invitation, InvitationMail, LastUse,
     OauthProvider, ReadOnlySession, SessionProfile, User,
 };
 

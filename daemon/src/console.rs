@@ -91,10 +91,7 @@ impl Console {
             ["outbox", "parked"] => {
                 json(&operator::parked(world, query.text("after").as_deref(), query.limit()?)?)
             }
-            ["organizations"] => {
-                let parent = query.id("parent")?;
-                json(&operator::organizations(world, parent, query.id("after")?, query.limit()?)?)
-            }
+            ["organizations"] => organizations(world, query),
             ["organizations", id] => json(&operator::organization(world, parsed(id)?)?),
             ["organizations", id, "signer"] => {
                 let name = query.text("name").unwrap_or_default();
@@ -177,6 +174,15 @@ fn store_status(state: executor::StoreState) -> Option<StoreStatus> {
         Condition::Altered => StoreState::Altered,
     };
     Some(StoreStatus { state: condition, since: Timestamp::from_millis(state.since), detail: state.cause })
+}
+
+fn organizations(world: &dyn World, query: &Query) -> Result<Bytes, RequestError> {
+    let (parent, after, limit) = (query.id("parent")?, query.id("after")?, query.limit()?);
+    let Some(contact) = query.text("contact") else {
+        return json(&operator::organizations(world, parent, after, limit)?);
+    };
+    let parent = parent.ok_or(Intent::Text("expected a `parent` beside `contact`"))?;
+    json(&operator::with_contact(world, parent, &contact, after, limit)?)
 }
 
 fn activities(world: &dyn World, id: &str, query: &Query) -> Result<Bytes, RequestError> {

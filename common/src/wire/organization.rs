@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Feature, Invitation, IpAllowlist, LastUse, Oauth2Credential, PaymentMethod, Policy, PrivateKey, Quorum,
-    ReadOnlySession, Secret, SessionProfile, SmartContractInterface, Tag, Timestamp, User, Wallet,
-    WalletAccount, WebhookEndpoint,
+    Feature, Invitation, InvitationMail, IpAllowlist, LastUse, Oauth2Credential, PaymentMethod, Policy,
+    PrivateKey, Quorum, ReadOnlySession, Secret, SessionProfile, SmartContractInterface, Tag, Timestamp,
+    User, Wallet, WalletAccount, WebhookEndpoint,
 };
 use crate::ids::{OrganizationId, UserId, WalletAccountId};
 
@@ -92,6 +92,9 @@ pub struct OrganizationDetail {
     /// When credentials were last used; those that were never used, or not since this was recorded, are missing.
     #[serde(default)]
     pub last_uses: Vec<LastUse>,
+    /// What became of the mails with open invitations, as far as it is recorded.
+    #[serde(default)]
+    pub invitation_mails: Vec<InvitationMail>,
     /// User in whose name the authentication proxy stamps requests; absent if it is not enabled.
     pub auth_proxy_user_id: Option<UserId>,
 }
@@ -118,6 +121,7 @@ impl OrganizationDetail {
             billing_tier: None,
             read_only_sessions: Vec::new(),
             last_uses: Vec::new(),
+            invitation_mails: Vec::new(),
             auth_proxy_user_id: None,
         }
     }

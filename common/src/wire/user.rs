@@ -160,6 +160,21 @@ pub struct CounterWentBack {
     pub after: u32,
 }
 
+/// The newest event in the delivery of the mail with an invitation.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InvitationMail {
+    /// Invitation that the mail contains.
+    pub invitation_id: InvitationId,
+    /// `Send`, `Delivery`, `DeliveryDelay`, `Bounce` or `Expired`.
+    pub event_type: String,
+    /// Answer of the mail server, or the reason why it did not answer; absent if the mail was only queued.
+    pub answer: Option<String>,
+    /// Time of the event, in milliseconds since 1970.
+    pub at_millis: u64,
+}
+
 /// Lifetime of an invitation in milliseconds: one week.
 pub const INVITATION_LIFE_MILLIS: u64 = 7 * 24 * 60 * 60 * 1000;
 

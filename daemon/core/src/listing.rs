@@ -1,4 +1,4 @@
-//! Paginated lists of activities, filtered by status and type.
+//! Paginated lists: of activities, filtered by status and type, and of sub-organizations with a value.
 
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
@@ -8,8 +8,8 @@ use quorate_common::ids::{ActivityId, OrganizationId};
 use crate::error::Corrupt;
 use crate::kinds;
 use crate::model::ActivityRecord;
-use crate::model::layout::{self, Key, activity_id};
-use crate::world::{Order, Page, Records};
+use crate::model::layout::{self, Key, Lookup, activity_id};
+use crate::world::{Order, Page, Records, World};
 
 /// A filter of activities. An empty list means all; duplicate entries count once.
 #[derive(Debug, Clone, Copy)]
@@ -131,4 +131,58 @@ impl Range {
         }
         Ok(self.ids.pop_front())
     }
+}
+
+/// Returns the ids of up to `limit` sub-organizations with a value after a cursor, in an order. The entries of a
+/// sub-organization that has the value several times are adjacent.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn sub_organizations_with(
+    world: &dyn World,
+    parent: OrganizationId,
+    (lookup, value): (Lookup, &str),
+    place: (Option<OrganizationId>, Order),
+    limit: usize,
+) -> Result<Vec<OrganizationId>, Corrupt> {
+    let prefix = layout::lookup_entries(world.index(), parent, lookup, value);
+    children_below(world.records(), &prefix, place, limit)
+}
+
+/// Returns the ids of up to `limit` sub-organizations with index entries below a prefix, as
+/// [`sub_organizations_with`] does.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn children_below(
+    records: &dyn Records,
+    prefix: &[u8],
+    (cursor, order): (Option<OrganizationId>, Order),
+    limit: usize,
+) -> Result<Vec<OrganizationId>, Corrupt> {
+    let mut ids: Vec<OrganizationId> = Vec::new();
+    let mut last = cursor;
+    while ids.len() < limit {
+        let after = last.map(|id| beyond_child(prefix, id, order));
+        let keys = records.keys(Page { prefix, after: after.as_deref(), order, limit })?;
+        let children = keys.iter().filter_map(|key| layout::lookup_child(key));
+        ids.extend(children.filter(|id| Some(*id) != last));
+        ids.dedup();
+        if keys.len() < limit {
+            break;
+        }
+        last = ids.last().copied();
+    }
+    ids.truncate(limit);
+    Ok(ids)
+}
+
+/// Returns the key after which a page continues past all entries of a sub-organization.
+fn beyond_child(prefix: &[u8], child: OrganizationId, order: Order) -> Key {
+    let mut key = [prefix, child.as_bytes()].concat();
+    if order == Order::Ascending {
+        // Longer than each of its entries.
+        key.extend_from_slice(&[0xff; 17]);
+    }
+    key
 }

@@ -1,11 +1,14 @@
 //! Reads for the console: of every organization, without a caller. This module only reads; votes need stamps.
 
 mod activities;
+mod invitations;
 mod messages;
+mod sub_organizations;
 
 pub(crate) use activities::find;
 pub use activities::{ActivityQuery, activities, review};
 pub use messages::messages;
+pub use sub_organizations::with_contact;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -114,6 +117,7 @@ pub fn organization(world: &dyn World, id: OrganizationId) -> Result<Organizatio
     Ok(OrganizationDetail {
         read_only_sessions: last_use::read_only_sessions(&organization),
         last_uses: last_use::of_organization(world, &organization)?,
+        invitation_mails: invitations::invitation_mails(world, &organization)?,
         ..detail(&organization)
     })
 }

@@ -249,6 +249,7 @@ fn is_same_authority(known: &OrganizationDetail, fresh: &OrganizationDetail) -> 
         head,
         read_only_sessions: sessions,
         last_uses: known.last_uses.clone(),
+        invitation_mails: known.invitation_mails.clone(),
         ..fresh.clone()
     };
     *known == fresh

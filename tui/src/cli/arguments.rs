@@ -261,6 +261,10 @@ pub(crate) enum OrgCommand {
         /// List the children of this organization
         #[arg(long, value_name = "ID")]
         parent: Option<OrganizationId>,
+        /// List only children with a user who has this verified mail address or phone number; children of the
+        /// pinned organization if --parent is omitted
+        #[arg(long, value_name = "ADDRESS")]
+        contact: Option<String>,
     },
     /// Show one organization: users, keys, wallets, quorum, policies
     Get {

@@ -16,12 +16,16 @@ use crate::text::clean;
 pub(super) async fn run(session: &Session, command: &OrgCommand) -> Result<Answer> {
     session.daemon_status().await?;
     match command {
-        OrgCommand::Ls { parent } => {
+        OrgCommand::Ls { parent, contact } => {
             // Without a pinned organization, the user cannot be checked.
             if session.identity.viewer.organization.is_some() {
                 session.organization().await?;
             }
-            list(session, *parent).await
+            let parent = match (parent, contact) {
+                (None, Some(_)) => Some(session.organization_id().await?),
+                (parent, _) => *parent,
+            };
+            list(session, parent, contact.as_deref()).await
         }
         OrgCommand::Get { id } => {
             let organization = match id {
@@ -34,11 +38,14 @@ pub(super) async fn run(session: &Session, command: &OrgCommand) -> Result<Answe
     }
 }
 
-async fn list(session: &Session, parent: Option<OrganizationId>) -> Result<Answer> {
+async fn list(session: &Session, parent: Option<OrganizationId>, contact: Option<&str>) -> Result<Answer> {
     let mut heads = Vec::new();
     let mut after = None;
     loop {
-        let page = session.client.organizations(parent, after).await?;
+        let page = match (parent, contact) {
+            (Some(parent), Some(contact)) => session.client.with_contact(parent, contact, after).await?,
+            _ => session.client.organizations(parent, after).await?,
+        };
         heads.extend(page.organizations);
         after = page.next;
         if after.is_none() {

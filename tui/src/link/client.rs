@@ -117,6 +117,21 @@ impl Client {
         self.read(&format!("/console/v1/organizations?limit={PAGE_LIMIT}{parent}{after}")).await
     }
 
+    /// Queries a page of the sub-organizations with a user who has this verified mail address or phone number.
+    pub(crate) async fn with_contact(
+        &self,
+        parent: OrganizationId,
+        contact: &str,
+        after: Option<OrganizationId>,
+    ) -> Result<OrganizationPage> {
+        let after = after.map_or_else(String::new, |id| format!("&after={id}"));
+        let contact = escaped(contact);
+        self.read(&format!(
+            "/console/v1/organizations?limit={PAGE_LIMIT}&parent={parent}&contact={contact}{after}"
+        ))
+        .await
+    }
+
     pub(crate) async fn organization(&self, id: OrganizationId) -> Result<OrganizationDetail> {
         self.read(&format!("/console/v1/organizations/{id}")).await
     }

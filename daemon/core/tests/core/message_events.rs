@@ -296,3 +296,44 @@ fn a_message_that_is_attempted_often_has_few_events() {
     let recorded: Vec<u32> = (1..=200).filter(|attempts| records_delay(*attempts)).collect();
     assert_eq!(recorded, [1, 2, 4, 8, 16, 32, 64, 128]);
 }
+
+#[test]
+fn operators_see_what_became_of_the_mails_with_open_invitations() {
+    let mut fixture = Fixture::new(1);
+    let root = fixture.roots[0].clone();
+    let invite = |email: &str| {
+        json!({"invitations": [{"receiverUserName": "guest", "receiverUserEmail": email,
+            "receiverUserTags": [], "accessType": "ACCESS_TYPE_WEB", "senderUserId": root.user}]})
+    };
+    let mails = |fixture: &Fixture| {
+        let detail = operator::organization(&fixture.memory, fixture.id).expect("the organization");
+        let state = |one: &quorate_common::wire::InvitationMail| {
+            (one.invitation_id.to_string(), one.event_type.clone(), one.answer.clone())
+        };
+        detail.invitation_mails.iter().map(state).collect::<Vec<_>>()
+    };
+    // An earlier message to the same address is not that of the invitation.
+    let earlier = message(&fixture, 1, ANN);
+    record(&mut fixture, &earlier, DeliveryStep::Rejected(answer(Some(550), "5.1.1 earlier")), 1, NOW - 1);
+    let created = fixture.execute("ACTIVITY_TYPE_CREATE_INVITATIONS", &invite(ANN));
+    let id = created["result"]["createInvitationsResult"]["invitationIds"][0].clone();
+    let id = id.as_str().expect("an id").to_owned();
+    let own = |fixture: &Fixture| mails(fixture).into_iter().filter(|one| one.0 == id).collect::<Vec<_>>();
+    assert_eq!(own(&fixture), [(id.clone(), "Send".to_owned(), None)]);
+    let listed = list(&fixture, &json!({"email": ANN}));
+    let send = listed.iter().find(|one| one["eventType"] == "Send").expect("the mail of the invitation");
+    let activity = send["messageId"].as_str().expect("an id").split('.').next().expect("an activity");
+    let mail = Message { activity: activity.parse().expect("an id"), ..message(&fixture, 0, ANN) };
+    let bounce = DeliveryStep::Rejected(answer(Some(550), "5.1.1 no such user"));
+    record(&mut fixture, &mail, bounce, 1, NOW + 5);
+    // Nor are later ones, however many.
+    for number in 2..40 {
+        let later = message(&fixture, number, ANN);
+        record(&mut fixture, &later, DeliveryStep::Queued, 0, NOW + 5 + number);
+        let bounced = ("Bounce".to_owned(), Some("550 5.1.1 no such user".to_owned()));
+        assert_eq!(own(&fixture), [(id.clone(), bounced.0, bounced.1)], "{number}");
+    }
+    // An invitation that is not open anymore is not looked up.
+    fixture.execute("ACTIVITY_TYPE_DELETE_INVITATION", &json!({"invitationId": id}));
+    assert_eq!(own(&fixture), []);
+}

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::prelude::*;
+use crate::listing;
 use crate::model::layout::{self, Key, Lookup};
 use crate::records;
 use crate::world::{Order, Page};
@@ -33,8 +34,7 @@ fn names(filters: &Filters) -> impl Iterator<Item = &'static str> {
     filters.iter().map(|(name, _)| *name)
 }
 
-/// Returns a page of the sub-organizations with a value, which the named filter looks up. The entries of a
-/// sub-organization that has the value several times are adjacent.
+/// Returns a page of the sub-organizations with a value, which the named filter looks up.
 fn matching(
     context: &QueryContext<'_>,
     filters: &Filters,
@@ -137,47 +137,12 @@ fn by_id(
     prefixes: &[Key],
     span: &Span,
 ) -> Result<Vec<OrganizationId>, RequestError> {
+    let place = (span.cursor, if span.is_before { Order::Descending } else { Order::Ascending });
     let mut ids = BTreeSet::new();
     for prefix in prefixes {
-        ids.extend(page_by_id(context, prefix, span)?);
+        ids.extend(listing::children_below(context.world.records(), prefix, place, span.limit)?);
     }
     let mut ids: Vec<OrganizationId> = ids.into_iter().collect();
     span.cut(&mut ids);
     Ok(ids)
-}
-
-/// Returns a page of the sub-organizations with entries below a prefix, in the order in which they are read.
-fn page_by_id(
-    context: &QueryContext<'_>,
-    prefix: &Key,
-    span: &Span,
-) -> Result<Vec<OrganizationId>, RequestError> {
-    let order = if span.is_before { Order::Descending } else { Order::Ascending };
-    let limit = span.limit;
-    let mut ids: Vec<OrganizationId> = Vec::new();
-    let mut last = span.cursor;
-    while ids.len() < limit {
-        let after = last.map(|id| beyond_child(prefix, id, order));
-        let page = Page { prefix, after: after.as_deref(), order, limit };
-        let keys = context.world.records().keys(page)?;
-        let children = keys.iter().filter_map(|key| layout::lookup_child(key));
-        ids.extend(children.filter(|id| Some(*id) != last));
-        ids.dedup();
-        if keys.len() < limit {
-            break;
-        }
-        last = ids.last().copied();
-    }
-    ids.truncate(limit);
-    Ok(ids)
-}
-
-/// Returns the key after which a page continues past all entries of a sub-organization.
-fn beyond_child(prefix: &[u8], child: OrganizationId, order: Order) -> Key {
-    let mut key = [prefix, child.as_bytes()].concat();
-    if order == Order::Ascending {
-        // Longer than each of its entries.
-        key.extend_from_slice(&[0xff; 17]);
-    }
-    key
 }

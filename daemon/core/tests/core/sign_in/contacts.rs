@@ -2,6 +2,7 @@
 //! sub-organization.
 
 use quorate_common::api_error::Code;
+use quorate_core::operator;
 use serde_json::json;
 
 use super::tokens::{FORM, OTHER_TOKEN, SCHEME, SIGNER, TOKEN, UNSIGNED, UNVERIFIED, is_unsigned, token};
@@ -48,10 +49,23 @@ fn created(activity: &Value) -> OrganizationId {
     result["subOrganizationId"].as_str().expect("an id").parse().expect("an id")
 }
 
-/// Returns the sub-organizations whose users proved a contact.
+/// Returns the sub-organizations whose users proved a contact. Operators find the same ones.
 fn verified(fixture: &Fixture, filter: &str, value: &str) -> Value {
     let query = json!({"filterType": filter, "filterValue": value});
-    query_as_root(fixture, "list_verified_suborgs", &query)["organizationIds"].clone()
+    let listed = query_as_root(fixture, "list_verified_suborgs", &query)["organizationIds"].clone();
+    let mut found = Vec::new();
+    let mut after = None;
+    loop {
+        let page = operator::with_contact(&fixture.memory, fixture.id, value, after, 1);
+        let page = page.expect("the store is readable");
+        found.extend(page.organizations.iter().map(|one| json!(one.organization_id)));
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    assert_eq!(json!(found), listed, "{value}");
+    listed
 }
 
 #[test]
