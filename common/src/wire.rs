@@ -29,8 +29,8 @@ pub use settings::{
     SmartContractInterfaceReference, WebhookEndpoint, WebhookSubscription,
 };
 pub use user::{
-    ApiKey, Authenticator, CounterWentBack, Credential, INVITATION_LIFE_MILLIS, Invitation, InvitationMail, LastUse,
-    OauthProvider, ReadOnlySession, SessionProfile, User,
+    ApiKey, Authenticator, CounterWentBack, Credential, INVITATION_LIFE_MILLIS, Invitation, InvitationMail,
+    LastUse, OauthProvider, ReadOnlySession, SessionProfile, User,
 };
 
 /// A point in time. Both members are decimal strings.

@@ -1,4 +1,4 @@
-//! Operators find the credentials and sessions of a user with their last use, and end them.
+//! Operators find the credentials, sessions and invitations of an organization, and end them.
 
 use std::time::Instant;
 
@@ -6,7 +6,8 @@ use quorate_tests::caller::{Caller, now_millis};
 use quorate_tests::daemon::{Daemon, Options, POLL_INTERVAL};
 use quorate_tests::http::TIMEOUT;
 use quorate_tests::keys::Key;
-use quorate_tests::operator::Operator;
+use quorate_tests::mailbox::Mailbox;
+use quorate_tests::operator::{Ended, Operator};
 use quorate_tests::passkey::Passkey;
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -158,4 +159,135 @@ fn without_remaining(mut listed: Vec<Value>) -> Vec<Value> {
         one.as_object_mut().expect("an object").remove("remainingMillis");
     }
     listed
+}
+
+/// Runs a command with text output as nobody, with the credentials file only.
+async fn as_nobody(daemon: &Daemon, operator: &Operator, more: &[&str]) -> Ended {
+    let file = daemon.credentials_file();
+    let file = file.to_str().expect("a path in UTF-8");
+    operator.run_raw(&[&["--credentials", file], more].concat(), "").await
+}
+
+#[tokio::test]
+async fn nobody_but_a_user_of_a_sub_organization_revokes_its_credentials() {
+    let daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let (root, operator) = (daemon.root(0), Operator::root(&daemon, 0));
+    let key = Key::named("of the sub-organization");
+    let user = json!({"userName": "dora", "apiKeys": [{"apiKeyName": "k", "publicKey": key.public_key(),
+        "curveType": "API_KEY_CURVE_P256"}], "authenticators": [], "oauthProviders": []});
+    let child = json!({"subOrganizationName": "child", "rootUsers": [user], "rootQuorumThreshold": 1});
+    let created = root.result("ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V7", &child).await;
+    let id = created["subOrganizationId"].as_str().expect("an id").to_owned();
+    let dora = root.on(&id).with_key(&key);
+    log_in(&dora).await;
+
+    // The parent reads what there is, and who can end it.
+    let sub = ["--organization", &id];
+    let shown = as_nobody(&daemon, &operator, &[&sub[..], &["user", "ls"]].concat()).await.with(0).output;
+    assert!(shown.contains("revoke: only a user of this organization can revoke it"), "{shown}");
+    assert!(!shown.contains("quorate user revoke"), "{shown}");
+    let sessions = [&sub[..], &["--json", "user", "ls", "--sessions"]].concat();
+    let session = as_nobody(&daemon, &operator, &sessions).await.with(0).json();
+    assert_eq!(session["revocation"], Value::Null, "{session}");
+    let session = session["id"].as_str().expect("an id");
+    let refused = as_nobody(&daemon, &operator, &[&sub[..], &["user", "revoke", session]].concat()).await;
+    let text = &refused.with(2).stderr;
+    assert!(text.contains("only a user of this organization can revoke the session by login"), "{text}");
+
+    // Its own user does.
+    let person = json!({"userId": created["rootUserIds"][0], "userName": "dora", "publicKey": key.public_key(),
+        "privateKey": key.secret_hex()});
+    let dora = Operator::of(&daemon, &id, &person);
+    let shown = dora.run_raw(&[&dora.identity()[..], &["user".into(), "ls".into()]].concat(), "").await;
+    let shown = shown.with(0).output;
+    assert!(shown.contains(&format!("revoke: quorate user revoke {session} (DELETE_API_KEYS)")), "{shown}");
+    let review = dora.run(&["user", "revoke", session, "--dry-run"]).await.with(0).json();
+    let sentence = review["sentence"].as_str().expect("a sentence");
+    assert!(sentence.starts_with("End 1 session of \"dora\""), "{sentence}");
+    let _revoked = dora.run(&["user", "revoke", session]).await.with(0);
+    assert_eq!(listed_sessions(&dora).await, 0);
+}
+
+async fn listed_sessions(operator: &Operator) -> usize {
+    listed(operator, &["--sessions"]).await.len()
+}
+
+#[tokio::test]
+async fn the_only_credential_of_a_user_is_refused_before_anything_is_sent() {
+    let daemon = Daemon::start(Options::quorum(1, 2)).await;
+    let (root, operator) = (daemon.root(0), Operator::root(&daemon, 0));
+    let name = &daemon.credentials().root_users[1].user_name;
+    let keys = listed(&operator, &[name]).await;
+    let [only] = keys.as_slice() else { panic!("one key: {keys:#?}") };
+    let id = only["id"].as_str().expect("an id");
+    let before = root.activities().await.len();
+    let review = operator.run(&["user", "revoke", id, "--dry-run"]).await.with(0).json();
+    assert_eq!((&review["risk"], &review["blocked"]), (&json!("HIGH"), &json!(true)), "{review:#}");
+    let refused = operator.run(&["user", "revoke", id, "--allow-flag", "last-credential"]).await.with(4);
+    assert!(refused.stderr.contains("user missing valid credential"), "{refused:#?}");
+    assert_eq!(root.activities().await.len(), before);
+    // The daemon agrees.
+    let deletion = json!({"userId": daemon.root_id(1), "apiKeyIds": [id]});
+    let reply = root.submit("ACTIVITY_TYPE_DELETE_API_KEYS", &deletion).await;
+    assert!(reply.expect_error(400, 3, "*").starts_with("user missing valid credential"));
+}
+
+#[tokio::test]
+async fn an_invitation_that_bounced_is_marked() {
+    let mailbox = Mailbox::answering(&["550 5.1.1 no such user"]);
+    let daemon = Daemon::start(Options::quorum(1, 1).with_mail(mailbox.url())).await;
+    let operator = Operator::root(&daemon, 0);
+    let invitation = json!({"invitations": [{"receiverUserName": "guest", "receiverUserEmail": "guest@example.org",
+        "receiverUserTags": [], "accessType": "ACCESS_TYPE_WEB", "senderUserId": daemon.root_id(0)}]});
+    daemon.root(0).completed("ACTIVITY_TYPE_CREATE_INVITATIONS", &invitation).await;
+    let deadline = Instant::now() + TIMEOUT;
+    loop {
+        let all = listed(&operator, &[]).await;
+        let invited = all.iter().find(|one| one["kind"] == "invitation").expect("an invitation");
+        if invited["mail"]["state"] == "Bounce" {
+            assert_eq!(invited["mail"]["answer"], "550 5.1.1 no such user");
+            break;
+        }
+        assert!(Instant::now() < deadline, "no bounce in time: {invited:#?}");
+        tokio::time::sleep(POLL_INTERVAL).await;
+    }
+    for (command, expected) in
+        [(["user", "ls"], "[!] its mail bounced"), (["org", "get"], "[!] mail bounced")]
+    {
+        let all = [&operator.identity()[..], &command.map(str::to_owned)].concat();
+        let shown = operator.run_raw(&all, "").await.with(0).output;
+        assert!(shown.contains(expected) && shown.contains("550 5.1.1 no such user"), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn a_sub_organization_is_found_by_a_verified_contact() {
+    let mailbox = Mailbox::start(0);
+    let daemon = Daemon::start(Options::quorum(1, 1).with_mail(mailbox.url())).await;
+    let (root, operator) = (daemon.root(0), Operator::root(&daemon, 0));
+    let feature = json!({"name": "FEATURE_NAME_OTP_EMAIL_AUTH"});
+    root.completed("ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE", &feature).await;
+    let wanted = json!({"otpType": "OTP_TYPE_EMAIL", "contact": "dora+x@example.org"});
+    let otp = root.result("ACTIVITY_TYPE_INIT_OTP", &wanted).await["otpId"].clone();
+    let mail = mailbox.next();
+    let code = mail.text.lines().find_map(|line| line.strip_prefix("    ")).expect("a code").trim_end();
+    let verified = root.result("ACTIVITY_TYPE_VERIFY_OTP", &json!({"otpId": otp, "otpCode": code})).await;
+    let child = |name: &str, email: &str| {
+        json!({"subOrganizationName": name, "rootQuorumThreshold": 1, "rootUsers": [{"userName": name,
+            "userEmail": email, "apiKeys": [{"apiKeyName": "k", "publicKey": Key::named(name).public_key(),
+            "curveType": "API_KEY_CURVE_P256"}], "authenticators": [], "oauthProviders": []}]})
+    };
+    let mut proven = child("dora", "dora+x@example.org");
+    proven["verificationToken"] = verified["verificationToken"].clone();
+    let create = "ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V7";
+    let id = root.result(create, &proven).await["subOrganizationId"].clone();
+    root.completed(create, &child("claims", "other@example.org")).await;
+    let found = operator.run(&["org", "ls", "--contact", "Dora+X@example.org"]).await.with(0).json();
+    assert_eq!((&found["organizationId"], &found["organizationName"]), (&id, &json!("dora")));
+    for (contact, parent) in
+        [("other@example.org", root.organization()), ("dora+x@example.org", id.as_str().unwrap())]
+    {
+        let none = operator.run(&["org", "ls", "--contact", contact, "--parent", parent]).await.with(0);
+        assert_eq!(none.lines(), Vec::<Value>::new(), "a stated contact is not verified");
+    }
 }

@@ -6,6 +6,7 @@ use quorate_tests::daemon::{Daemon, Options};
 use quorate_tests::http::Reply;
 use quorate_tests::installation::Installation;
 use quorate_tests::keys::Key;
+use quorate_tests::operator::Operator;
 use quorate_tests::passkey::Passkey;
 use serde_json::{Value, json};
 
@@ -113,4 +114,53 @@ async fn the_operator_helps_a_user_who_lost_a_passkey() {
     root.completed("ACTIVITY_TYPE_CREATE_WALLET", &wallet).await;
     // What waits needs one more approval of its proposer.
     root.approve(&waiting["fingerprint"]).await.activity_in("COMPLETED");
+}
+
+/// Runs a command with text output.
+async fn text(operator: &Operator, command: &[&str]) -> String {
+    let command: Vec<String> = command.iter().map(|&word| word.to_owned()).collect();
+    operator.run_raw(&[operator.identity(), command].concat(), "").await.with(0).output
+}
+
+#[tokio::test]
+async fn operators_read_whose_step_is_next_and_what_runs_without_one() {
+    let daemon = Daemon::start(Options::quorum(1, 2)).await;
+    let (alice, bob) = (daemon.root(0), daemon.root(1));
+    let (own, other) = (Operator::root(&daemon, 0), Operator::root(&daemon, 1));
+    let (user, name) = (daemon.root_id(0), &daemon.credentials().root_users[0].user_name);
+    let new = json!({"userId": user, "authenticators": [Passkey::of("alice").registration()]});
+    alice.completed("ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2", &new).await;
+    let policy = json!({"userId": user, "mfaPolicyName": "passkey", "condition": "true", "order": 0,
+        "requiredAuthenticationMethods": [{"any": [{"type": "AUTHENTICATION_TYPE_PASSKEY"}]}]});
+    let created = alice.completed(CREATE, &policy).await;
+    let wallet = json!({"walletName": "late", "accounts": []});
+    let waiting = alice.submit("ACTIVITY_TYPE_CREATE_WALLET", &wallet).await.activity_in(NEEDED);
+    let (id, fingerprint) = (waiting["id"].as_str().expect("an id"), waiting["fingerprint"].as_str());
+    let fingerprint = fingerprint.expect("a fingerprint");
+
+    for (operator, expected) in
+        [(&own, "waits for you: a passkey"), (&other, &format!("waits for {name}: a passkey"))]
+    {
+        let shown = text(operator, &["approvals", "ls"]).await;
+        assert!(shown.contains(expected) && !shown.contains("of 1 approvals"), "{shown}");
+    }
+    let deletion =
+        json!({"userId": user, "mfaPolicyId": created["result"]["createMfaPolicyResult"]["mfaPolicyId"]});
+    bob.completed("ACTIVITY_TYPE_DELETE_MFA_POLICY", &deletion).await;
+    let expected =
+        format!("needs     no authentication step is left: it runs with the next approval of {name} [s]");
+    for command in [&["activity", "get", id][..], &["review", id]] {
+        let shown = text(&other, command).await;
+        assert!(shown.contains(&expected), "{shown}");
+    }
+    let shown = text(&other, &["approvals", "ls"]).await;
+    assert!(shown.contains(&format!("waits for {name} to approve again")), "{shown}");
+    let done = own.run(&["approve", id, "--expect-sha256", fingerprint]).await.with(0);
+    assert_eq!(alice.activity(&waiting["id"]).await["status"], "ACTIVITY_STATUS_COMPLETED", "{done:#?}");
+
+    // What was executed is not compared with the organization that it changed.
+    let shown = text(&other, &["activity", "get", id]).await;
+    assert!(shown.starts_with("Create wallet  (executed)"), "{shown}");
+    assert!(shown.contains("The activity has ended: effects and flags"), "{shown}");
+    assert!(!shown.contains("\nflag") && !shown.contains("\nchange"), "{shown}");
 }

@@ -5,10 +5,13 @@ use std::collections::HashMap;
 
 use quorate_common::console::OrganizationDetail;
 use quorate_common::ids::UserId;
-use quorate_common::wire::{ApiKey, CounterWentBack, INVITATION_LIFE_MILLIS, Invitation, LastUse, User};
+use quorate_common::wire::{
+    ApiKey, CounterWentBack, INVITATION_LIFE_MILLIS, Invitation, InvitationMail, LastUse, User,
+};
 use serde_json::{Value, json};
 
 use crate::ballot::ActivityRequest;
+use crate::messages::{is_lost, mail_text};
 use crate::text::{ago, clean, date_time, duration, quoted};
 
 pub(crate) const DAY_MILLIS: u64 = 86_400_000;
@@ -36,6 +39,8 @@ pub(crate) struct Credential {
     /// Last use of a passkey whose signature counter went back.
     pub(crate) went_back: Option<CounterWentBack>,
     pub(crate) end: End,
+    /// What became of the mail with the invitation, as far as it is recorded.
+    pub(crate) mail: Option<InvitationMail>,
     revocation: Revocation,
 }
 
@@ -56,6 +61,17 @@ enum Revocation {
     Invitation,
     /// Only together with its user.
     WithUser,
+    /// By the users of the organization only, of which the user of this console is none.
+    ByMembers,
+}
+
+/// Whether the user of this console can revoke anything in an organization.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Actor {
+    /// One of its users, or nobody was selected yet.
+    Member,
+    /// Not one of its users: what they can revoke is revoked by them only.
+    Outsider,
 }
 
 const API_KEY: Revocation =
@@ -73,16 +89,28 @@ const IDENTITY: Revocation = Revocation::Of(
 
 /// Returns the credentials of all users, user by user, and then the open invitations. The sessions of a user come
 /// first; what has ended comes last.
-pub(crate) fn all(organization: &OrganizationDetail, now: u64) -> Vec<Credential> {
+pub(crate) fn all(organization: &OrganizationDetail, actor: Actor, now: u64) -> Vec<Credential> {
     let times = last_uses(organization);
     let users = organization.users.iter().flat_map(|user| of(user, organization, &times, now));
     let open = |one: &&Invitation| one.status == "INVITATION_STATUS_CREATED";
-    users.chain(organization.invitations.iter().filter(open).map(invitation)).collect()
+    let invitations = organization.invitations.iter().filter(open).map(|one| invitation(one, organization));
+    users.chain(invitations).map(|one| one.seen_by(actor)).collect()
 }
 
 /// Returns the credentials of a user, as [`all`] does.
-pub(crate) fn of_user(user: &User, organization: &OrganizationDetail, now: u64) -> Vec<Credential> {
-    of(user, organization, &last_uses(organization), now)
+pub(crate) fn of_user(
+    user: &User,
+    organization: &OrganizationDetail,
+    actor: Actor,
+    now: u64,
+) -> Vec<Credential> {
+    let all = of(user, organization, &last_uses(organization), now).into_iter();
+    all.map(|one| one.seen_by(actor)).collect()
+}
+
+/// Returns whether an API key is a session: a sign-in or a recovery created it, and nobody registered it.
+pub(crate) fn is_session_key(key: &ApiKey) -> bool {
+    session_kind(key).is_some()
 }
 
 /// Last uses, by the ids of credentials.
@@ -104,6 +132,7 @@ fn of(user: &User, organization: &OrganizationDetail, times: &Uses<'_>, now: u64
         material: clean(material),
         added: None,
         end: End::Never,
+        mail: None,
         revocation,
     };
     let keys = user.api_keys.iter().map(|key| Credential {
@@ -141,7 +170,9 @@ fn of(user: &User, organization: &OrganizationDetail, times: &Uses<'_>, now: u64
     all
 }
 
-fn invitation(invitation: &Invitation) -> Credential {
+fn invitation(invitation: &Invitation, organization: &OrganizationDetail) -> Credential {
+    let id = invitation.invitation_id;
+    let mail = organization.invitation_mails.iter().find(|mail| mail.invitation_id == id);
     Credential {
         user: clean(&invitation.receiver_user_name),
         user_id: None,
@@ -153,23 +184,32 @@ fn invitation(invitation: &Invitation) -> Credential {
         last_use: None,
         went_back: None,
         end: End::At(invitation.created_at.millis().saturating_add(INVITATION_LIFE_MILLIS)),
+        mail: mail.cloned(),
         revocation: Revocation::Invitation,
     }
 }
 
 /// Returns the kind of an API key: how it was created, which decides what it can do and whether it ends.
 fn kind(key: &ApiKey) -> String {
-    let name = key.credential.credential_type.trim_start_matches("CREDENTIAL_TYPE_");
-    let known = match name {
+    let other = || clean(&credential_name(key).replace("API_KEY_", "API key "));
+    session_kind(key).map_or_else(other, str::to_owned)
+}
+
+fn credential_name(key: &ApiKey) -> &str {
+    key.credential.credential_type.trim_start_matches("CREDENTIAL_TYPE_")
+}
+
+/// Returns how a session was created; `None` for a registered API key.
+fn session_kind(key: &ApiKey) -> Option<&'static str> {
+    Some(match credential_name(key) {
         "LOGIN" => "session by login",
         "READ_WRITE_SESSION_KEY_P256" => "read-write session",
         "OTP_AUTH_KEY_P256" => "session by code",
         "EMAIL_AUTH_KEY_P256" => "session by mail",
         "OAUTH_KEY_P256" => "session by OAuth",
         "RECOVER_USER_KEY_P256" => "recovery key",
-        _ => return clean(&name.replace("API_KEY_", "API key ")),
-    };
-    known.to_owned()
+        _ => return None,
+    })
 }
 
 /// Returns when an API key ends.
@@ -183,6 +223,25 @@ fn end(key: &ApiKey) -> End {
 }
 
 impl Credential {
+    /// Returns it as this actor can revoke it.
+    fn seen_by(self, actor: Actor) -> Self {
+        let is_out_of_reach = actor == Actor::Outsider && self.revocation != Revocation::WithUser;
+        let revocation = if is_out_of_reach { Revocation::ByMembers } else { self.revocation };
+        Self { revocation, ..self }
+    }
+
+    /// Returns whether the mail with the invitation was given up, so that nobody received it.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.mail.as_ref().is_some_and(|mail| is_lost(&mail.event_type))
+    }
+
+    /// Returns what became of the mail with an invitation, in words; `None` for other credentials.
+    pub(crate) fn mail_text(&self, now: Option<u64>) -> Option<String> {
+        let none = || "no message to this address is recorded".to_owned();
+        let text = || self.mail.as_ref().map_or_else(none, |mail| mail_text(mail, now));
+        self.user_id.is_none().then(text)
+    }
+
     /// Returns whether it no longer admits anybody.
     pub(crate) fn has_ended(&self, now: u64) -> bool {
         matches!(self.end, End::At(end) if end <= now)
@@ -225,9 +284,10 @@ impl Credential {
         ))
     }
 
-    /// Returns the end for a column: `in 12m`, `ended`.
+    /// Returns the end for a column: `in 12m`, `expired`. An invitation that nobody received is marked.
     pub(crate) fn end_cell(&self, now: u64) -> String {
         match self.end {
+            End::At(_) if self.is_lost() && !self.has_ended(now) => "[!] bounced".to_owned(),
             End::Never => "no expiry".to_owned(),
             End::Invalid => "invalid".to_owned(),
             End::At(_) if self.has_ended(now) => "expired".to_owned(),
@@ -249,7 +309,9 @@ impl Credential {
             (End::Invalid, _) => "invalid expiry".to_owned(),
             (End::At(end), None) => format!("expires {}", date_time(end)),
             (End::At(end), Some(now)) if self.has_ended(now) => format!("expired {}", date_time(end)),
-            (End::At(end), Some(now)) => format!("expires {} ({})", date_time(end), self.end_cell(now)),
+            (End::At(end), Some(now)) => {
+                format!("expires {} (in {})", date_time(end), duration(end.saturating_sub(now)))
+            }
         }
     }
 
@@ -257,7 +319,19 @@ impl Credential {
     pub(crate) fn line(&self, now: Option<u64>) -> String {
         let name = if self.name.is_empty() { String::new() } else { format!(" {}", quoted(&self.name)) };
         let added = self.added.map(|at| format!(", added {}", date_time(at))).unwrap_or_default();
-        format!("{}{name}{added}, {}, {}", self.kind, self.last_use_text(now), self.end_text(now))
+        let lost = if self.is_lost() { ", [!] its mail bounced" } else { "" };
+        format!("{}{name}{added}, {}, {}{lost}", self.kind, self.last_use_text(now), self.end_text(now))
+    }
+
+    /// Returns why it cannot be revoked alone, or not by the user of this console, if so.
+    pub(crate) fn revocation_error(&self) -> Option<String> {
+        match self.revocation {
+            Revocation::WithUser => Some(format!("the {} {}", self.kind, self.revocation_text())),
+            Revocation::ByMembers => {
+                Some(format!("only a user of this organization can revoke the {}", self.kind))
+            }
+            Revocation::Of(..) | Revocation::Invitation => None,
+        }
     }
 
     /// Returns how it is revoked, in words.
@@ -266,6 +340,7 @@ impl Credential {
             Revocation::WithUser => {
                 "cannot be revoked alone; it ends when its user is deleted (DELETE_USERS)".to_owned()
             }
+            Revocation::ByMembers => "only a user of this organization can revoke it".to_owned(),
             Revocation::Of(activity_type, ..) => {
                 let kind = activity_type.trim_start_matches("ACTIVITY_TYPE_");
                 format!("quorate user revoke {} ({kind})", self.id)
@@ -274,7 +349,7 @@ impl Credential {
         }
     }
 
-    /// Returns the request that revokes it, unless it ends only with its user.
+    /// Returns the request that revokes it, unless [`Self::revocation_error`] states why not.
     pub(crate) fn revocation(&self) -> Option<ActivityRequest> {
         let (activity_type, path, parameters) = match self.revocation {
             Revocation::Of(activity_type, path, ids) => {
@@ -285,7 +360,7 @@ impl Credential {
                 "/public/v1/submit/delete_invitation",
                 json!({"invitationId": self.id}),
             ),
-            Revocation::WithUser => return None,
+            Revocation::WithUser | Revocation::ByMembers => return None,
         };
         Some(ActivityRequest { activity_type, path, parameters })
     }
@@ -299,6 +374,8 @@ impl Credential {
         json!({"user": self.user, "userId": self.user_id, "kind": self.kind, "name": self.name, "id": self.id,
             "material": self.material, "addedMillis": self.added, "lastUsedMillis": self.last_use,
             "counterWentBack": self.went_back,
+            "mail": self.mail.as_ref().map(|mail| json!({"state": mail.event_type, "answer": mail.answer,
+                "atMillis": mail.at_millis})),
             "expiresAtMillis": end, "remainingMillis": end.map(|end| end.saturating_sub(now)),
             "revocation": self.revocation().map(|request| json!({"type": request.activity_type,
                 "parameters": request.parameters}))})

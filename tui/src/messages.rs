@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use quorate_common::console::{MessageEvent, MessagePage};
 use quorate_common::ids::MessageEventId;
 
-use crate::text::clean;
+use quorate_common::wire::InvitationMail;
+
+use crate::text::{ago, clean, date_time};
 
 /// The state of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -38,8 +40,25 @@ impl DeliveryState {
 
 /// Returns the state of a message after an event.
 pub(crate) fn state(event: &MessageEvent) -> String {
-    let known = DeliveryState::ALL.into_iter().find(|state| state.is_of(event));
-    known.map_or_else(|| clean(&event.event_type), |state| state.names().1.to_owned())
+    state_after(&event.event_type)
+}
+
+fn state_after(event_type: &str) -> String {
+    let known =
+        DeliveryState::ALL.into_iter().map(DeliveryState::names).find(|(name, _)| *name == event_type);
+    known.map_or_else(|| clean(event_type), |(_, word)| word.to_owned())
+}
+
+/// Returns whether a message was given up after an event of this type, so that nobody received it.
+pub(crate) fn is_lost(event_type: &str) -> bool {
+    [DeliveryState::Bounced, DeliveryState::Expired].iter().any(|state| state.names().0 == event_type)
+}
+
+/// Returns the state of the mail with an invitation, since when, and the answer of the server.
+pub(crate) fn mail_text(mail: &InvitationMail, now: Option<u64>) -> String {
+    let age = now.map(|now| format!(" ({})", ago(mail.at_millis, now))).unwrap_or_default();
+    let answer = mail.answer.as_deref().map(|answer| format!(": {}", clean(answer))).unwrap_or_default();
+    format!("{} {}{age}{answer}", state_after(&mail.event_type), date_time(mail.at_millis))
 }
 
 /// The newest event of each message, newest first, read page by page.
@@ -66,11 +85,5 @@ impl Newest {
         // A cursor that stays the same would never end.
         self.next = page.next.filter(|next| Some(*next) != after);
         self.is_loaded = true;
-    }
-
-    /// Returns the newest event of a message to an address that was queued at this time or later.
-    pub(crate) fn to(&self, address: &str, since: u64) -> Option<&MessageEvent> {
-        let mut events = self.events.iter().filter(|event| event.at_millis >= since);
-        events.find(|event| event.to_address.eq_ignore_ascii_case(address))
     }
 }

@@ -17,10 +17,10 @@ use quorate_common::ids::{
 use quorate_common::stamp::{ApiKeyCurve, Stamp, Stamper};
 use quorate_common::wire::{
     ApiKey, AuthenticationMethod, AuthenticationType, Authenticator, CounterWentBack, Credential, Invitation,
-    IpAllowlist, IpAllowlistRule, LastUse, MfaPolicy, Oauth2Credential, Oauth2Provider, PaymentMethod,
-    Policy, PolicyOutcome, PrivateKey, Quorum, ReadOnlySession, RequiredAuthenticationMethod, Secret,
-    SessionProfile, SmartContractInterface, StaticProperty, Tag, Timestamp, User, Wallet, WebhookEndpoint,
-    WebhookSubscription,
+    InvitationMail, IpAllowlist, IpAllowlistRule, LastUse, MfaPolicy, Oauth2Credential, Oauth2Provider,
+    PaymentMethod, Policy, PolicyOutcome, PrivateKey, Quorum, ReadOnlySession, RequiredAuthenticationMethod,
+    Secret, SessionProfile, SmartContractInterface, StaticProperty, Tag, Timestamp, User, Wallet,
+    WebhookEndpoint, WebhookSubscription,
 };
 use serde_json::{Value, json};
 
@@ -176,19 +176,7 @@ impl Fixture {
     pub(crate) fn with_all_records(&self) -> OrganizationDetail {
         let mut organization = self.organization();
         let day = organization.head.created_at.clone();
-        let invitation = |byte: u8, name: &str, status: &str| Invitation {
-            invitation_id: InvitationId::from_bytes([byte; 16]),
-            receiver_user_name: name.to_owned(),
-            receiver_email: format!("{name}@acme.example"),
-            receiver_user_tags: vec![TagId::from_bytes([0x7f; 16])],
-            access_type: "ACCESS_TYPE_ALL".to_owned(),
-            status: format!("INVITATION_STATUS_{status}"),
-            created_at: day.clone(),
-            updated_at: day.clone(),
-            sender_user_id: Self::user(0),
-        };
-        organization.invitations =
-            vec![invitation(0x81, "lee", "CREATED"), invitation(0x82, "kim", "ACCEPTED")];
+        Self::add_invitations(&mut organization);
         organization.webhook_endpoints = vec![WebhookEndpoint {
             endpoint_id: EndpointId::from_bytes([0x83; 16]),
             organization_id: Self::id(),
@@ -298,6 +286,38 @@ impl Fixture {
             created_at: day.clone(),
             updated_at: day.clone(),
         }
+    }
+
+    /// Adds an invitation that was delivered, one that was accepted, and one that bounced.
+    fn add_invitations(organization: &mut OrganizationDetail) {
+        let day = organization.head.created_at.clone();
+        let invitation = |byte: u8, name: &str, status: &str| Invitation {
+            invitation_id: InvitationId::from_bytes([byte; 16]),
+            receiver_user_name: name.to_owned(),
+            receiver_email: format!("{name}@acme.example"),
+            receiver_user_tags: vec![TagId::from_bytes([0x7f; 16])],
+            access_type: "ACCESS_TYPE_ALL".to_owned(),
+            status: format!("INVITATION_STATUS_{status}"),
+            created_at: day.clone(),
+            updated_at: day.clone(),
+            sender_user_id: Self::user(0),
+        };
+        let bounced = Invitation {
+            created_at: Timestamp::from_millis(NOW - 3_600_000),
+            ..invitation(0x8b, "noor", "CREATED")
+        };
+        organization.invitations =
+            vec![invitation(0x81, "lee", "CREATED"), invitation(0x82, "kim", "ACCEPTED"), bounced];
+        let mail = |byte: u8, event_type: &str, answer: &str| InvitationMail {
+            invitation_id: InvitationId::from_bytes([byte; 16]),
+            event_type: event_type.to_owned(),
+            answer: Some(answer.to_owned()),
+            at_millis: NOW - 3_000_000,
+        };
+        organization.invitation_mails = vec![
+            mail(0x81, "Delivery", "250 2.0.0 OK: queued as 4XyZ"),
+            mail(0x8b, "Bounce", "550 5.1.1 no such user"),
+        ];
     }
 
     /// Adds sessions and last uses: a live session, one that ended, a read-only session, and a key that was not used for

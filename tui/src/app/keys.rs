@@ -105,11 +105,12 @@ fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
         Action::Palette => model.overlays.push(Overlay::palette(model.commands())),
         Action::Show(index) => {
             model.show(index);
-            let mut effects: Vec<Effect> = model.read_activities().into_iter().collect();
-            effects.extend(model.on_screen(|screen, shared| screen.open(shared)));
-            return effects;
+            return opened(model);
         }
-        Action::Last => model.show_last(),
+        Action::Last => {
+            model.show_last();
+            return opened(model);
+        }
         Action::Filter => {
             if let Some(filter) = filter(model) {
                 filter.typing = true;
@@ -124,6 +125,13 @@ fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
         }
     }
     Vec::new()
+}
+
+/// Requests what the screen that was just opened shows.
+fn opened(model: &mut Model) -> Vec<Effect> {
+    let mut effects: Vec<Effect> = model.read_activities().into_iter().collect();
+    effects.extend(model.on_screen(|screen, shared| screen.open(shared)));
+    effects
 }
 
 fn refresh(model: &mut Model) -> Vec<Effect> {

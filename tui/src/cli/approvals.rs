@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use quorate_common::activity::Status;
 use quorate_common::console::WaitingRule;
 use serde_json::{Value, json};
 
@@ -11,7 +12,7 @@ use crate::clock::now_millis;
 use crate::failure::Result;
 use crate::kinds::count;
 use crate::output::Answer;
-use crate::proof::{Evidence, Record, Review, Sibling, Siblings};
+use crate::proof::{Evidence, Record, Review, Sibling, Siblings, waits_for_proof};
 use crate::session::{Session, pin_keys};
 use crate::text::{ago, duration};
 
@@ -70,12 +71,18 @@ fn text(review: &Review, is_mine: bool, now: u64) -> String {
         }
         _ => format!("{} of {} approvals", review.tally.has(), review.tally.needed),
     };
+    let waits = if is_mine { "waits for you" } else { "waits for others" };
+    let waits = match waits_for_proof(review) {
+        // No approval of anybody else is missing.
+        Some(proof) if review.activity.status == Status::AuthenticatorsNeeded => proof,
+        Some(proof) => format!("{proof}  {votes}"),
+        None => format!("{waits}  {votes}"),
+    };
     format!(
-        "{:<4}  {}: {}{blocked}\n      {}  {votes}, votes expire in {expires}, proposed {}  {}\n",
+        "{:<4}  {}: {}{blocked}\n      {waits}, votes expire in {expires}, proposed {}  {}\n",
         review.risk.word(),
         review.title,
         review.brief,
-        if is_mine { "waits for you" } else { "waits for others" },
         ago(review.activity.created_at.millis(), now),
         review.activity.id,
     )

@@ -35,7 +35,7 @@ pub(super) async fn approve(session: &Session, options: &ApproveArguments) -> Re
 
 /// Returns the answer to a second approval, which is not sent.
 pub(super) fn already_approved(review: &Review) -> Option<Answer> {
-    let vote = review.own_vote()?;
+    let vote = review.final_vote()?;
     let (at, outcome_text) = (clock(vote.cast), outcome_text(&review.activity, review));
     let text = format!("You already approved it at {at}. {outcome_text}\n");
     let outcome = Outcome::of(review.activity.status);

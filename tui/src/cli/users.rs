@@ -14,11 +14,11 @@ use crate::text::clean;
 
 pub(super) async fn run(session: &Session, command: &UserCommand) -> Result<Answer> {
     let loaded = LoadedOrganization::read(session).await?;
-    let now = now_millis();
+    let (now, actor) = (now_millis(), session.identity.actor_in(&loaded.organization));
     match command {
         UserCommand::Ls { of, sessions, unused } => {
             let wanted = of.as_ref().map(|user| loaded.user(user)).transpose()?;
-            let all = credentials::all(&loaded.organization, now).into_iter();
+            let all = credentials::all(&loaded.organization, actor, now).into_iter();
             let is_wanted = |one: &Credential| {
                 let id = one.user_id.map(|id| id.to_string());
                 (wanted.is_none() || id == wanted)
@@ -29,14 +29,12 @@ pub(super) async fn run(session: &Session, command: &UserCommand) -> Result<Answ
             Ok(Answer::rows(rows, "No credentials."))
         }
         UserCommand::Revoke { id, how } => {
-            let found = credentials::all(&loaded.organization, now).into_iter().find(|one| one.id == *id);
+            let mut all = credentials::all(&loaded.organization, actor, now).into_iter();
+            let found = all.find(|one| one.id == *id);
             let missing = || Failure::new(Exit::NotFound, format!("credential {} not found", clean(id)));
             let credential = found.ok_or_else(missing)?;
-            let alone = || {
-                let text = format!("the {} {}", credential.kind, credential.revocation_text());
-                Failure::new(Exit::Usage, text)
-            };
-            propose(session, &loaded, &credential.revocation().ok_or_else(alone)?, how).await
+            let refused = || Failure::new(Exit::Usage, credential.revocation_error().unwrap_or_default());
+            propose(session, &loaded, &credential.revocation().ok_or_else(refused)?, how).await
         }
     }
 }
@@ -49,8 +47,9 @@ fn is_unused(credential: &Credential, days: u32, now: u64) -> bool {
 
 fn row(credential: &Credential, now: u64) -> (Value, String) {
     let warning = credential.warning().map(|text| format!("    {text}\n")).unwrap_or_default();
+    let mail = credential.mail_text(Some(now)).map(|mail| format!("    mail: {mail}\n")).unwrap_or_default();
     let text = format!(
-        "{}  {}\n{warning}    revoke: {}\n",
+        "{}  {}\n{warning}{mail}    revoke: {}\n",
         credential.user,
         credential.line(Some(now)),
         credential.revocation_text()
@@ -62,11 +61,12 @@ fn row(credential: &Credential, now: u64) -> (Value, String) {
 mod tests {
     #![allow(clippy::panic, reason = "tests")]
     use super::*;
+    use crate::credentials::Actor;
     use crate::testing::{Fixture, NOW};
 
     #[test]
     fn each_credential_is_shown_with_its_last_use_its_end_and_its_revocation() {
-        let rows = credentials::all(&Fixture::new(3, 2).with_all_records(), NOW);
+        let rows = credentials::all(&Fixture::new(3, 2).with_all_records(), Actor::Member, NOW);
         let text: String = rows.iter().map(|one| row(one, NOW).1).collect();
         insta::with_settings!({prepend_module_to_snapshot => false, omit_expression => true}, {
             insta::assert_snapshot!("users", text);
@@ -77,12 +77,27 @@ mod tests {
     fn a_passkey_whose_counter_went_back_is_marked() {
         let mut organization = Fixture::new(3, 2).with_all_records();
         Fixture::add_copied_passkey(&mut organization);
-        let rows: Vec<_> = credentials::all(&organization, NOW).iter().map(|one| row(one, NOW)).collect();
+        let rows: Vec<_> =
+            credentials::all(&organization, Actor::Member, NOW).iter().map(|one| row(one, NOW)).collect();
         let marked: Vec<_> = rows.iter().filter(|(json, _)| !json["counterWentBack"].is_null()).collect();
         let [(json, text)] = marked.as_slice() else { panic!("one passkey: {marked:#?}") };
         let expected = serde_json::json!({"atMillis": NOW - 600_000, "counter": 7, "after": 9});
         assert_eq!((&json["kind"], &json["counterWentBack"]), (&"passkey".into(), &expected));
         let warning = "\n    [!] its counter went back on 2026-11-21 09:14:00 UTC (7 after 9): it may have been copied\n";
         assert!(text.contains(warning), "{text}");
+    }
+
+    #[test]
+    fn an_outsider_sees_who_can_revoke() {
+        for one in credentials::all(&Fixture::new(3, 2).with_all_records(), Actor::Outsider, NOW) {
+            let (data, text) = row(&one, NOW);
+            let is_bound_to_user = one.kind == "read-only session";
+            let expected = "revoke: only a user of this organization can revoke it\n";
+            assert_eq!(text.ends_with(expected), !is_bound_to_user, "{text}");
+            assert!(
+                !text.contains("quorate user revoke") && data.get("revocation") == Some(&Value::Null),
+                "{text}"
+            );
+        }
     }
 }

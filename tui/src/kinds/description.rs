@@ -33,6 +33,8 @@ pub(crate) struct Flag {
     pub(crate) level: Level,
     /// The consequence in one sentence, then the evidence; already cleaned.
     pub(crate) text: String,
+    /// Whether it compares with the records that the organization has now.
+    pub(crate) of_now: bool,
 }
 
 /// A leaf of the signed parameters.
@@ -78,6 +80,8 @@ pub(crate) struct Description {
     pub(crate) flags: Vec<Flag>,
     /// The value to type before an approval, if a flag demands one.
     pub(crate) danger: Option<Danger>,
+    /// The error with which the daemon would refuse it now, if so.
+    pub(crate) execution_error: Option<String>,
 }
 
 impl Description {
@@ -90,12 +94,18 @@ impl Description {
             facts: Vec::new(),
             flags: Vec::new(),
             danger: None,
+            execution_error: None,
         }
+    }
+
+    /// Records the error with which the daemon would refuse the execution now.
+    pub(crate) fn refuse(&mut self, error: impl Into<String>) {
+        self.execution_error = Some(error.into());
     }
 
     /// Adds a flag of this level.
     fn flag(&mut self, level: Level, name: &'static str, text: impl Into<String>) {
-        self.flags.push(Flag { name, level, text: text.into() });
+        self.flags.push(Flag { name, level, text: text.into(), of_now: false });
     }
 
     /// Adds a flag of the highest level.
@@ -121,7 +131,8 @@ impl Description {
 
     /// Flags an object that the activity names but the organization does not have.
     pub(crate) fn flag_missing(&mut self, name: &'static str, named: &str) {
-        self.flag_medium(name, format!("{named} does not exist in this organization now."));
+        let text = format!("{named} does not exist in this organization now.");
+        self.flags.push(Flag { name, level: Level::Med, text, of_now: true });
     }
 
     /// As [`Self::flag_missing`], unless the object exists.
@@ -190,6 +201,7 @@ impl Description {
             other.flags.into_iter().map(|flag| Flag { text: format!("{label}{}", flag.text), ..flag }),
         );
         self.danger = self.danger.take().or(other.danger);
+        self.execution_error = self.execution_error.take().or(other.execution_error);
     }
 
     /// Sets the challenge unless there is one already. Ignores an answer that is empty, longer than 64 bytes

@@ -4,6 +4,7 @@ use quorate_common::console::OrganizationDetail;
 use quorate_common::ids::WalletId;
 use quorate_common::wire::WalletAccount;
 
+use crate::credentials::Actor;
 use crate::text::{clean, pad};
 
 /// A section of an organization, shown as a tab.
@@ -77,6 +78,8 @@ pub(crate) struct SectionData<'a> {
     pub(crate) more: bool,
     /// Current time in milliseconds since the Unix epoch.
     pub(crate) now: u64,
+    /// Whether the user of this console can revoke credentials of the organization.
+    pub(crate) actor: Actor,
     /// The daemon's key that signs bundles.
     pub(crate) quorum_key: &'a str,
 }

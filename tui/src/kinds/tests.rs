@@ -192,10 +192,18 @@ fn create_api_keys() {
 
 #[test]
 fn delete_api_keys() {
-    let known = Fixture::new(3, 2).organization().users[1].api_keys[0].api_key_id;
+    let [known, only] =
+        [1, 2].map(|user: usize| Fixture::new(3, 2).organization().users[user].api_keys[0].api_key_id);
+    let [session, other] = ["41414141-4141-4141-4141-414141414141", "42424242-4242-4242-4242-424242424242"];
     check(
         "delete_api_keys",
-        &[("DELETE_API_KEYS", json!({"userId": Fixture::user(1), "apiKeyIds": [known]}))],
+        &[
+            ("DELETE_API_KEYS", json!({"userId": Fixture::user(1), "apiKeyIds": [known]})),
+            ("DELETE_API_KEYS", json!({"userId": Fixture::user(1), "apiKeyIds": [session]})),
+            ("DELETE_API_KEYS", json!({"userId": Fixture::user(1), "apiKeyIds": [known, session]})),
+            ("DELETE_API_KEYS", json!({"userId": Fixture::user(1), "apiKeyIds": [known, session, other]})),
+            ("DELETE_API_KEYS", json!({"userId": Fixture::user(2), "apiKeyIds": [only]})),
+        ],
     );
 }
 

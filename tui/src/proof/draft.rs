@@ -82,7 +82,10 @@ impl Review {
         let unread = || "the proposal cannot be parsed again".to_owned();
         let proposal = review.proposal.as_ref().ok_or_else(unread)?;
         let names = ReviewContext::of(organization);
-        let (check, open_to, outlook) = outlook(&evidence, proposal, (user, public_key));
+        let (check, open_to, outlook) = match &review.execution_error {
+            Some(error) => (Mark::Failed, Vec::new(), format!("the daemon refuses the execution: {error}")),
+            None => outlook(&evidence, proposal, (user, public_key)),
+        };
         let names: Vec<String> = open_to.iter().map(|user| names.user_short(&user.to_string())).collect();
         let outlook =
             if names.is_empty() { outlook } else { format!("{outlook}; can approve: {}", names.join(", ")) };

@@ -27,6 +27,8 @@ pub(super) fn collect(
         // Nothing is left to decide, and nothing can be verified.
         return Vec::new();
     }
+    // What the present state, the known keys and the other activities say concerns the decision only.
+    let has_ended = evidence.record.row.activity.status.is_terminal();
     let mut flags = decoded.description.flags.clone();
     if !decoded.unknown_members.is_empty() {
         let names = decoded.unknown_members.join(", ");
@@ -36,9 +38,12 @@ pub(super) fn collect(
         flags.push(flag(Level::High, "unknown-fields", text));
     }
     if let Some(proposal) = proposal {
-        of_proposal(evidence, proposal, &mut flags);
-        of_quorum(evidence, &mut flags);
-        of_names(evidence, proposal, &mut flags);
+        of_members(proposal, &mut flags);
+        if !has_ended {
+            of_proposer(evidence, proposal, &mut flags);
+            of_quorum(evidence, &mut flags);
+            of_names(evidence, proposal, &mut flags);
+        }
         of_text(evidence, proposal, decoded, &mut flags);
         let activity = &evidence.record.row.activity;
         if activity.status.waits() {
@@ -47,7 +52,9 @@ pub(super) fn collect(
             flags.extend(of_siblings(evidence.siblings, activity_type, *proposer, id, created));
         }
     }
-    of_votes(votes, &mut flags);
+    if !has_ended {
+        of_votes(votes, &mut flags);
+    }
     flags.sort_by_key(|flag| std::cmp::Reverse(flag.level));
     flags
 }
@@ -68,9 +75,7 @@ fn of_votes(votes: &[VoteProof], flags: &mut Vec<Flag>) {
     }
 }
 
-fn of_proposal(evidence: &Evidence<'_>, proposal: &Proposal, flags: &mut Vec<Flag>) {
-    let organization = &evidence.record.organization;
-    let id = organization.head.organization_id;
+fn of_members(proposal: &Proposal, flags: &mut Vec<Flag>) {
     let unknown: Vec<&str> = proposal.unknown_members().collect();
     if !unknown.is_empty() {
         let names = unknown.join(", ");
@@ -79,6 +84,11 @@ fn of_proposal(evidence: &Evidence<'_>, proposal: &Proposal, flags: &mut Vec<Fla
         );
         flags.push(flag(Level::High, "unknown-fields", text));
     }
+}
+
+fn of_proposer(evidence: &Evidence<'_>, proposal: &Proposal, flags: &mut Vec<Flag>) {
+    let organization = &evidence.record.organization;
+    let id = organization.head.organization_id;
     match evidence.known_keys.key(id, proposal.proposer, &proposal.public_key) {
         Some(key) if key.is_new(evidence.now) => {
             let age = duration(evidence.now.saturating_sub(key.first_seen));
@@ -210,5 +220,5 @@ fn strings<'a>(value: &'a serde_json::Value, out: &mut Vec<&'a str>) {
 }
 
 fn flag(level: Level, name: &'static str, text: String) -> Flag {
-    Flag { name, level, text }
+    Flag { name, level, text, of_now: false }
 }

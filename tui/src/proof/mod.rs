@@ -8,6 +8,7 @@ mod checks;
 mod compare;
 mod difference;
 mod draft;
+mod ended;
 mod evidence;
 mod flags;
 mod proposal;
@@ -31,7 +32,9 @@ pub(crate) use flags::of_siblings;
 pub(crate) use quorum::followed;
 pub(crate) use report::{json, plain_text};
 pub(crate) use review::{Challenge, Review};
-pub(crate) use sentences::{needs, outcome_text, replay_lines, simulation_text, tally_of_marks};
+pub(crate) use sentences::{
+    needs, outcome_text, replay_lines, simulation_text, tally_of_marks, waits_for_proof,
+};
 pub(crate) use siblings::{BURST, BURST_MILLIS, Sibling, Siblings, overriding_type};
 pub(crate) use states::{mode_word, status_word, store_word};
 #[cfg(test)]

@@ -28,7 +28,7 @@ pub(crate) fn json(review: &Review) -> Value {
         "statusWord": status_word(review.activity.status),
         "title": review.title,
         "sentence": review.sentence,
-        "risk": review.risk.word(),
+        "risk": review.ended.is_none().then(|| review.risk.word()),
         "flags": review.flags.iter().map(|flag| json!({"name": flag.name, "level": flag.level.word(), "text": flag.text})).collect::<Vec<_>>(),
         "checks": review.checks.iter().map(|check| json!({"id": check.id, "mark": check.mark.sign(), "text": check.text})).collect::<Vec<_>>(),
         "fields": members(&review.fields),
@@ -39,6 +39,7 @@ pub(crate) fn json(review: &Review) -> Value {
         "votes": {
             "counted": names(review.tally.has_list()),
             "needed": review.tally.needed,
+            "resumesWith": review.tally.resumes_with,
             "openTo": names(&review.tally.open_to),
             "rule": review.tally.rule,
             "reason": review.tally.reason,
@@ -79,8 +80,12 @@ pub(crate) fn plain_text(review: &Review) -> String {
     } else {
         status_word(review.activity.status)
     };
-    line(format!("{} RISK  {}  ({status})", review.risk.word(), review.title));
+    let risk = if review.ended.is_none() { format!("{} RISK  ", review.risk.word()) } else { String::new() };
+    line(format!("{risk}{}  ({status})", review.title));
     line(review.sentence.clone());
+    if let Some(note) = review.ended {
+        line(note.to_owned());
+    }
     line(format!("\ntype      {}", clean(&review.activity.activity_type)));
     if review.draft.is_none() {
         line(format!("id        {}", review.activity.id));

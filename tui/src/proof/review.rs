@@ -15,7 +15,7 @@ use super::siblings::Sibling;
 use super::states::{is_only_stated, status_word};
 use super::tally::{self, Tally};
 use super::votes::{self, VoteProof};
-use super::{checks, flags, rule};
+use super::{checks, ended, flags, rule};
 use crate::ballot::{ActivityRequest, Ballot};
 use crate::kinds::{self, Change, Danger, Decoded, Field, Flag, Level, ReviewContext};
 use crate::text::clean;
@@ -87,6 +87,10 @@ pub(crate) struct Review {
     pub(super) rule_inputs: Option<RuleInputs>,
     /// The other waiting activities that the flags depend on.
     pub(super) siblings: Vec<Sibling>,
+    /// Why nothing is compared with the present state; absent unless the activity has ended.
+    pub(crate) ended: Option<&'static str>,
+    /// The error with which the daemon would refuse the execution now, if so.
+    pub(crate) execution_error: Option<String>,
 }
 
 impl Review {
@@ -98,7 +102,11 @@ impl Review {
         let proposal = Proposal::of(activity);
         let who = proposal.as_ref().map(|proposal| proposal.proposer);
         let context = ReviewContext { organization: &organization, proposer: who, book: evidence.book };
-        let decoded = decoded(activity, proposal.as_ref(), &context);
+        let mut decoded = decoded(activity, proposal.as_ref(), &context);
+        let ended = ended::note(activity);
+        if let Some(proposal) = proposal.as_ref().filter(|_| ended.is_some()) {
+            ended::detach(proposal, &context, &mut decoded);
+        }
         let votes = votes::examine(evidence, proposal.as_ref());
         let tally = tally::count(evidence, &votes);
         let rule = proposal.as_ref().and_then(|proposal| rule::evaluate(evidence, proposal, &votes));
@@ -133,6 +141,8 @@ impl Review {
             waiting: record.row.waiting.clone(),
             rule_inputs: record.rule_inputs.clone(),
             siblings: who.map(|who| evidence.siblings.related(activity, who)).unwrap_or_default(),
+            ended,
+            execution_error: decoded.description.execution_error,
         }
         .with_danger(decoded.description.danger)
     }
@@ -178,6 +188,9 @@ impl Review {
         }
         if let Some(unmet) = self.unmet_by(user) {
             return unprovable_step(unmet, &self.organization).or_else(|| self.vote_target().err());
+        }
+        if self.tally.resumes_with == Some(user) {
+            return self.vote_target().err();
         }
         if let Some(vote) = self.own_vote() {
             return Some(format!("already voted {}", crate::text::clock(vote.cast)));
@@ -236,8 +249,13 @@ impl Review {
 
     /// Returns whether the viewer's approval still counts, or proves what an MFA policy requires.
     pub(crate) fn waits_for_viewer(&self) -> bool {
-        let waits = |user| self.tally.open_to.contains(&user) || self.tally.must_authenticate(user);
+        let waits = |user| self.tally.open_to.contains(&user) || self.tally.may_approve_again(user);
         self.viewer.user.is_some_and(waits)
+    }
+
+    /// Returns the viewer's approval if it counts and another one makes no difference.
+    pub(crate) fn final_vote(&self) -> Option<&VoteProof> {
+        self.own_vote().filter(|vote| !self.tally.may_approve_again(vote.user))
     }
 
     /// Returns the first MFA policy that a user does not meet yet, as the daemon states.
@@ -317,6 +335,7 @@ fn stated(activity: &Activity, context: &ReviewContext<'_>) -> Option<Decoded> {
     let description = &mut decoded.description;
     description.sentence = format!("The daemon states [s]: {}", description.sentence);
     description.danger = None;
+    description.changes.clear();
     // A login does not name its user, but the key that it registered belongs to them.
     let key = parameters.get("publicKey").and_then(serde_json::Value::as_str);
     let holds = |user: &&User| {

@@ -39,6 +39,10 @@ pub(crate) fn needs(review: &Review) -> String {
     let expiry = tally.expires_at.map_or_else(String::new, |at| {
         format!("; votes expire in {}", duration(at.saturating_sub(review.reviewed_at)))
     });
+    if let Some(user) = tally.resumes_with {
+        let name = context.user_short(&user.to_string());
+        return format!("no authentication step is left: it runs with the next approval of {name}{expiry}");
+    }
     let open = if open.is_empty() { "nobody".to_owned() } else { open.join(", ") };
     let proofs = proofs(review);
     format!("{proofs}{rule}; {} so far; can still approve: {open}{expiry}", count(tally.has(), "approval"))
@@ -49,11 +53,30 @@ fn proofs(review: &Review) -> String {
     let context = ReviewContext::of(&review.organization);
     let proof = |unmet: &MfaStatus| {
         let name = context.user_short(&unmet.user_id.to_string());
-        let step = unmet.required_methods.get(unmet.satisfied_methods.len());
-        let step = step.map_or_else(|| "a further method".to_owned(), |step| step_words(step, &context));
-        format!("waits for {name} to prove a second method: {step}; ")
+        format!("waits for {name} to prove a second method: {}; ", next_step(unmet, &context))
     };
     review.tally.unmet.iter().map(proof).collect()
+}
+
+fn next_step(unmet: &MfaStatus, context: &ReviewContext<'_>) -> String {
+    let step = unmet.required_methods.get(unmet.satisfied_methods.len());
+    step.map_or_else(|| "a further method".to_owned(), |step| step_words(step, context))
+}
+
+/// Returns whom an activity waits for and with which authentication step, for lists; `None` if it waits for approvals
+/// only.
+pub(crate) fn waits_for_proof(review: &Review) -> Option<String> {
+    let context = ReviewContext::of(&review.organization);
+    let name = |user: UserId| match review.viewer.user {
+        Some(viewer) if viewer == user => "you".to_owned(),
+        _ => context.user_name(&user.to_string()),
+    };
+    if let Some(user) = review.tally.resumes_with {
+        return Some(format!("waits for {} to approve again", name(user)));
+    }
+    let proof = |unmet: &MfaStatus| format!("{}: {}", name(unmet.user_id), next_step(unmet, &context));
+    let proofs: Vec<String> = review.tally.unmet.iter().map(proof).collect();
+    (!proofs.is_empty()).then(|| format!("waits for {}", proofs.join("; ")))
 }
 
 /// Names the policies whose consensus is missing.

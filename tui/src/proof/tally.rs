@@ -1,5 +1,6 @@
 //! Counts the verified votes, independently of the daemon's count.
 
+use quorate_common::activity::Status;
 use quorate_common::console::{WaitingReason, WaitingRule};
 use quorate_common::ids::UserId;
 use quorate_common::wire::{MfaStatus, PolicyOutcome};
@@ -26,6 +27,9 @@ pub(crate) struct Tally {
     /// MFA policies that the proposer and the voters do not meet yet, as the daemon states. Their approvals are not
     /// counted, except that of the proposer.
     pub(crate) unmet: Vec<MfaStatus>,
+    /// The proposer, if the activity waited for their proofs, none of which is required anymore: it is executed with
+    /// their next approval, as the daemon states.
+    pub(crate) resumes_with: Option<UserId>,
     /// Current outcome of each policy, as the daemon states.
     pub(crate) policy_evaluations: Vec<PolicyOutcome>,
     /// When the oldest counted approval expires, computed here, in milliseconds since the Unix epoch.
@@ -49,9 +53,10 @@ impl Tally {
         if self.rule == Some(WaitingRule::Policy) { &self.counted } else { &self.root }
     }
 
-    /// Returns whether a user must prove further authentication methods.
-    pub(crate) fn must_authenticate(&self, user: UserId) -> bool {
-        self.unmet.iter().any(|unmet| unmet.user_id == user)
+    /// Returns whether a further approval of a user who approved makes a difference: it proves an authentication
+    /// method, or executes the activity because none is required anymore.
+    pub(crate) fn may_approve_again(&self, user: UserId) -> bool {
+        self.resumes_with == Some(user) || self.unmet.iter().any(|unmet| unmet.user_id == user)
     }
 
     /// Returns the number of missing approvals, if the rule is a number.
@@ -76,6 +81,9 @@ pub(super) fn count(evidence: &Evidence<'_>, votes: &[VoteProof]) -> Tally {
     let root = counted.iter().copied().filter(|user| quorum.user_ids.contains(user)).collect();
     let waiting = evidence.record.row.waiting.as_ref();
     let open_to = waiting.map(|waiting| waiting.open_to.clone()).unwrap_or_default();
+    let is_met = waiting.is_some_and(|waiting| waiting.reason == WaitingReason::NextVote);
+    let waited = evidence.record.row.activity.status == Status::AuthenticatorsNeeded;
+    let resumes = |user: &UserId| is_met && waited && !unmet.iter().any(|unmet| unmet.user_id == *user);
     let overclaimed = waiting.map(|waiting| waiting.counted.clone()).unwrap_or_default();
     Tally {
         open_to: open_to.into_iter().filter(|user| !counted.contains(user)).collect(),
@@ -89,6 +97,7 @@ pub(super) fn count(evidence: &Evidence<'_>, votes: &[VoteProof]) -> Tally {
         rule: waiting.map(|waiting| waiting.rule),
         reason: waiting.map(|waiting| waiting.reason),
         policy_evaluations: waiting.map(|waiting| waiting.policy_evaluations.clone()).unwrap_or_default(),
+        resumes_with: proposer.filter(resumes),
         counted,
         root,
         danger: None,

@@ -3,6 +3,7 @@
 
 mod bundles;
 mod drafts;
+mod ended;
 mod mfa;
 mod passkeys;
 

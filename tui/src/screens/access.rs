@@ -1,7 +1,7 @@
 //! What admits people to the organization: credentials, sessions and open invitations of all users, with their last
 //! use, their end and how to revoke them.
 
-use quorate_common::ids::OrganizationId;
+use quorate_common::console::OrganizationDetail;
 use ratatui::layout::Rect;
 
 use super::filter::Filter;
@@ -12,9 +12,8 @@ use super::shared::Shared;
 use crate::canvas::{Canvas, Line, above};
 use crate::credentials::{self, Credential};
 use crate::keymap::{Action, BACK, COPY, Command, FILTER, Key, command, moved};
-use crate::link::{Answer, Order};
-use crate::messages::{Newest, state};
-use crate::text::{ago, clean, cut, date_time, pad, wrap};
+use crate::link::Order;
+use crate::text::{cut, date_time, pad, wrap};
 use crate::theme::Theme;
 
 pub(super) static TAB: Tab = Tab {
@@ -50,10 +49,6 @@ struct State {
     /// Whether only sessions that have not ended are shown.
     only_sessions: bool,
     filter: Filter,
-    /// Newest messages, which show whether invitations arrived.
-    messages: Newest,
-    /// Organization of the messages.
-    messages_of: Option<OrganizationId>,
 }
 
 impl Screen for State {
@@ -62,9 +57,8 @@ impl Screen for State {
         let shown = self.visible(shared, &all);
         let (list, detail) = areas(area);
         let sessions = all.iter().filter(|one| one.is_live_session(shared.now)).count();
-        let only = if self.only_sessions { "; only sessions, s shows all" } else { "" };
-        let title = format!("Access: {}, live sessions {sessions}{only}", all.len());
-        let inner = canvas.framed(list, &title, &self.filter.summary(shown.len(), all.len()));
+        let title = format!("Access: {}, live sessions {sessions}", all.len());
+        let inner = canvas.framed(list, &title, &self.summary(shown.len(), all.len()));
         if shown.is_empty() {
             canvas.lines(inner, &[Line::plain(empty(shared, &all, self.only_sessions))], 0);
         } else {
@@ -84,6 +78,7 @@ impl Screen for State {
             REVOKE => return selected.map(|one| revoke(shared, one)).into_iter().collect(),
             Action::Copy => return selected.map(|one| Request::Overlay(copies(one))).into_iter().collect(),
             SESSIONS => self.only_sessions = !self.only_sessions,
+            Action::Back => self.only_sessions = false,
             wanted => {
                 let rows = areas(area).0.height.saturating_sub(4) / rows_each(area.width);
                 let at = moved(position, shown.len(), usize::from(rows), wanted);
@@ -98,30 +93,38 @@ impl Screen for State {
     }
 
     fn open(&mut self, shared: &Shared) -> Vec<Request> {
+        // The screen opens with all rows, so that the key for sessions always has the same effect.
+        self.only_sessions = false;
         // A use of a credential is no change of the organization, so it is read again.
-        let orders = shared.organization_id.map(|id| [Order::Organization(id), Order::Messages(id, None)]);
-        orders.into_iter().flatten().map(Request::from).collect()
+        shared.organization_id.map(|id| Order::Organization(id).into()).into_iter().collect()
     }
 
-    fn reload(&mut self, shared: &Shared, is_shown: bool) -> Vec<Request> {
+    fn reload(&mut self, _: &Shared, _: bool) -> Vec<Request> {
         // The organization is loaded together with its inbox.
-        let id = shared.organization_id.filter(|_| is_shown);
-        id.map(|id| Order::Messages(id, None).into()).into_iter().collect()
+        Vec::new()
     }
 
-    fn apply(&mut self, shared: &Shared, answer: &Answer) -> Vec<Request> {
-        if let Answer::Messages(of, after, page) = answer
-            && shared.organization_id == Some(*of)
-            && (after.is_none() || self.messages_of == Some(*of))
-        {
-            self.messages.add(*after, page);
-            self.messages_of = Some(*of);
-        }
+    /// Keeps the row that is shown as selected, so that it stays selected when other rows appear around it.
+    fn prepare(&mut self, shared: &Shared) -> Vec<Request> {
+        let all = rows(shared);
+        let shown = self.visible(shared, &all);
+        let selected = shown.get(self.position(&shown)).map(|one| one.id.clone());
+        self.selected = selected.or(self.selected.take());
         Vec::new()
     }
 }
 
 impl State {
+    /// Returns which rows are shown, and the key that shows all of them, for the frame of the list.
+    fn summary(&self, shown: usize, all: usize) -> String {
+        let filter = self.filter.summary(shown, all);
+        match (self.only_sessions, filter.is_empty()) {
+            (false, _) => filter,
+            (true, true) => format!("only sessions  {shown} of {all}, Esc shows all"),
+            (true, false) => format!("only sessions  {filter}"),
+        }
+    }
+
     fn visible<'a>(&self, shared: &Shared, all: &'a [Credential]) -> Vec<&'a Credential> {
         let admitted = |one: &&Credential| {
             let (last_use, end) = (one.last_use_cell(shared.now), one.end_cell(shared.now));
@@ -168,14 +171,7 @@ impl State {
             format!("revoke    {}", one.revocation_text()),
         ];
         texts.extend(one.warning().map(|text| format!("counter   {text}")));
-        if one.user_id.is_none() {
-            let since = one.added.unwrap_or_default();
-            let mail = self.messages.to(&one.material, since).map(|event| {
-                let answer = event.answer.as_deref().map(clean).unwrap_or_default();
-                format!("mail      {} {} {answer}", state(event), ago(event.at_millis, shared.now))
-            });
-            texts.push(mail.unwrap_or_else(|| "mail      no message to this address is recorded".to_owned()));
-        }
+        texts.extend(one.mail_text(Some(shared.now)).map(|mail| format!("mail      {mail}")));
         let added = one.added.map_or_else(String::new, |at| format!("  added {}", date_time(at)));
         texts.push(format!("name      {}{added}", if one.name.is_empty() { "none" } else { &one.name }));
         if !one.material.is_empty() && one.user_id.is_some() {
@@ -188,14 +184,15 @@ impl State {
 }
 
 fn rows(shared: &Shared) -> Vec<Credential> {
-    shared.organization.as_ref().map(|one| credentials::all(one, shared.now)).unwrap_or_default()
+    let of = |one: &OrganizationDetail| credentials::all(one, shared.identity.actor_in(one), shared.now);
+    shared.organization.as_deref().map(of).unwrap_or_default()
 }
 
 fn empty(shared: &Shared, all: &[Credential], only_sessions: bool) -> &'static str {
     match (&shared.organization, all.is_empty()) {
         (None, _) => "Loading the organization.",
         (Some(_), true) => "No credentials.",
-        (Some(_), false) if only_sessions => "No session matches; s shows everything.",
+        (Some(_), false) if only_sessions => "No session matches; Esc shows everything.",
         (Some(_), false) => "Nothing matches; Esc clears the filter.",
     }
 }
@@ -203,8 +200,7 @@ fn empty(shared: &Shared, all: &[Credential], only_sessions: bool) -> &'static s
 /// Opens the review of the request that revokes a credential.
 fn revoke(shared: &Shared, credential: &Credential) -> Request {
     let Some(request) = credential.revocation() else {
-        let (kind, text) = (&credential.kind, credential.revocation_text());
-        return Request::Disabled(REVOKE, format!("the {kind} {text}"));
+        return Request::Notice(format!("[!] {}", credential.revocation_error().unwrap_or_default()));
     };
     match shared.review_request(&request) {
         Ok(review) => Request::Review(Box::new(review)),
@@ -214,11 +210,12 @@ fn revoke(shared: &Shared, credential: &Credential) -> Request {
 
 fn copies(credential: &Credential) -> Overlay {
     let user = credential.user_id.map(|id| id.to_string()).unwrap_or_default();
+    let revocation = credential.revocation().map(|_| credential.revocation_text()).unwrap_or_default();
     let pieces = [
         ('i', "id", credential.id.clone()),
         ('u', "user id", user),
         ('k', "key", credential.material.clone()),
-        ('r', "revoke command", credential.revocation_text()),
+        ('r', "revoke command", revocation),
     ];
     let there = pieces.into_iter().filter(|(_, _, text)| !text.is_empty());
     Overlay::Copy(there.map(|(key, name, text)| Piece { key, name, text }).collect())

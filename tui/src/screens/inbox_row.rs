@@ -112,6 +112,7 @@ impl Row {
 /// Returns the approvals: `1 of 3`, or only their number if a policy decides.
 fn votes(review: &Review) -> String {
     match review.tally.rule {
+        _ if review.tally.resumes_with.is_some() => "again".to_owned(),
         _ if review.activity.status == Status::AuthenticatorsNeeded => "MFA".to_owned(),
         Some(WaitingRule::Policy) => format!("{} so far", review.tally.has()),
         _ => format!("{} of {}", review.tally.has(), review.tally.needed),

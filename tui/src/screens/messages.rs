@@ -11,7 +11,7 @@ use super::shared::Shared;
 use crate::canvas::{Canvas, Line, above};
 use crate::keymap::{Action, BACK, Command, FILTER, Key, REVIEW, moved};
 use crate::link::{Answer, Order};
-use crate::messages::{Newest, state};
+use crate::messages::{Newest, is_lost, state};
 use crate::text::{clean, cut, date_time, pad, wrap};
 use crate::theme::Theme;
 
@@ -174,8 +174,7 @@ const fn rows_each(columns: u16) -> u16 {
 fn texts(event: &MessageEvent, marker: &str, columns: usize) -> Vec<String> {
     let when = date_time(event.at_millis);
     let when = when.trim_end_matches(" UTC");
-    let is_lost = matches!(event.event_type.as_str(), "Bounce" | "Expired");
-    let mark = if is_lost { " [!]" } else { "" };
+    let mark = if is_lost(&event.event_type) { " [!]" } else { "" };
     let (state, kind) = (pad(&format!("{}{mark}", state(event)), 11), pad(kind(event), 4));
     let (to, answer) = (clean(&event.to_address), event.answer.as_deref().map(clean).unwrap_or_default());
     if columns >= 76 {

@@ -3,6 +3,7 @@
 use quorate_common::console::{DaemonStatus, Mode, OrganizationDetail};
 use quorate_common::wire::User;
 
+use crate::credentials::Actor;
 use crate::failure::{Exit, Failure};
 use crate::keys::{Secret, canonical};
 use crate::proof::Viewer;
@@ -51,6 +52,15 @@ impl Identity {
         };
         let user = if self.user_name.is_some() { by_name() } else { self.viewer.user.or_else(by_key) };
         Viewer { organization: self.viewer.organization, user }
+    }
+
+    /// Returns whether the user of the console can revoke anything in an organization. Nobody but its own users can in a
+    /// sub-organization, and nobody else is selected by default there.
+    pub(crate) fn actor_in(&self, organization: &OrganizationDetail) -> Actor {
+        let selected = self.viewer_in(organization).user;
+        let is_member = organization.users.iter().any(|user| Some(user.user_id) == selected);
+        let must_be = organization.head.parent_organization_id.is_some() || self.is_selected();
+        if must_be && !is_member { Actor::Outsider } else { Actor::Member }
     }
 
     /// Returns whether a user or a key was given and must therefore match the organization.

@@ -9,7 +9,6 @@ fn console(size: (u16, u16)) -> TestConsole {
     let mut console = TestConsole::new(&fixture, &[], size);
     console.link(Answer::Organization(Arc::new(fixture.with_all_records())));
     console.press(Key::Char('5'));
-    console.link(Answer::Messages(Fixture::id(), None, Fixture::messages()));
     console
 }
 
@@ -48,7 +47,79 @@ fn only_live_sessions_are_shown_on_request() {
     // A read-only session ends only with its user.
     console.press(Key::Char('D'));
     assert!(console.model.review.is_none());
-    assert!(console.shown().contains("it ends when its user is deleted"), "{}", console.shown());
+    let notice = "[!] the read-only session cannot be revoked alone; it ends when its user is deleted";
+    assert!(console.shown().contains(notice), "{}", console.shown());
+}
+
+#[test]
+fn the_selected_session_stays_selected_and_the_filter_ends_with_the_screen() {
+    let mut console = console((120, 36));
+    console.press(Key::Char('s'));
+    let shown = console.shown();
+    assert!(shown.contains("only sessions  2 of 8, Esc shows all"), "{shown}");
+    assert!(shown.contains("> jo             read-only session"), "{shown}");
+    console.press(Key::Char('s'));
+    let shown = console.shown();
+    assert!(
+        shown.contains("> jo             read-only session") && shown.contains("API key P256"),
+        "{shown}"
+    );
+    // The screen is left and opened again, in both ways: it shows everything, and `s` only sessions.
+    for keys in [['1', '5'], ['1', '-']] {
+        console.press(Key::Char('s'));
+        for key in keys {
+            console.press(Key::Char(key));
+        }
+        let shown = console.shown();
+        assert!(shown.contains("API key P256") && !shown.contains("only sessions"), "{shown}");
+        assert!(shown.contains("> jo             read-only session"), "{shown}");
+        console.press(Key::Char('s'));
+        assert!(console.shown().contains("only sessions"), "{}", console.shown());
+        console.press(Key::Esc);
+        assert!(!console.shown().contains("only sessions"), "{}", console.shown());
+    }
+    // A new row above it does not change what is selected.
+    let mut organization = Fixture::new(3, 2).with_all_records();
+    let mut session = organization.users[1].api_keys[1].clone();
+    session.api_key_id = quorate_common::ids::ApiKeyId::from_bytes([0x55; 16]);
+    organization.users[0].api_keys.push(session);
+    organization.head.version += 1;
+    console.link(Answer::Organization(Arc::new(organization)));
+    let shown = console.shown();
+    assert!(shown.contains("> jo             read-only session"), "{shown}");
+}
+
+#[test]
+fn nothing_in_a_sub_organization_is_revoked_from_outside() {
+    let fixture = Fixture::new(3, 2);
+    let mut console = TestConsole::new(&fixture, &[], (120, 36));
+    console.model.shared.identity.is_of_other = true;
+    let mut organization = fixture.with_all_records();
+    organization.head.parent_organization_id = Some(quorate_common::ids::OrganizationId::from_bytes([7; 16]));
+    organization.users.remove(0);
+    console.link(Answer::Organization(Arc::new(organization)));
+    console.press(Key::Char('5'));
+    types(&mut console, "jo login");
+    let shown = console.shown();
+    assert!(shown.contains("revoke    only a user of this organization can revoke it"), "{shown}");
+    console.press(Key::Char('D'));
+    assert!(console.model.review.is_none());
+    let shown = console.shown();
+    assert!(shown.contains("only a user of this organization can revoke the session by login"), "{shown}");
+}
+
+#[test]
+fn the_only_credential_of_a_user_is_not_deleted() {
+    let mut console = console((120, 36));
+    types(&mut console, "ana key");
+    console.press(Key::Char('D'));
+    let review = &console.model.review.as_ref().unwrap().review;
+    assert_eq!(review.risk, crate::kinds::Level::High);
+    assert!(review.blocked() && review.approval_error().is_some());
+    let shown = console.shown();
+    assert!(shown.contains("user missing valid credential"), "{shown}");
+    console.press(Key::Char('a'));
+    assert!(console.model.review.as_ref().unwrap().decide.is_none(), "no ceremony begins");
 }
 
 #[test]
@@ -85,7 +156,12 @@ fn a_passkey_whose_counter_went_back_is_marked_and_explained() {
 fn an_invitation_shows_whether_its_mail_arrived() {
     let fixture = Fixture::new(3, 2);
     let mut console = console((120, 36));
-    types(&mut console, "invitation");
+    types(&mut console, "bounced");
+    let shown = console.shown();
+    assert!(shown.contains("> noor") && shown.contains("[!] bounced"), "{shown}");
+    assert!(shown.contains("550 5.1.1 no such user"), "{shown}");
+    console.press(Key::Esc);
+    types(&mut console, "lee invitation");
     assert!(console.shown().contains("mail      delivered"), "{}", console.shown());
     console.press(Key::Char('D'));
     let draft = console.model.review.as_ref().and_then(|open| open.review.draft.as_ref()).unwrap();

@@ -2,6 +2,7 @@
 
 use quorate_common::wire::User;
 
+use super::loss;
 use crate::kinds::prelude::*;
 
 /// Describes the credentials that a user gets, each named by one of its members.
@@ -38,28 +39,30 @@ pub(super) fn describe_added(
     Ok(description)
 }
 
-/// The credentials of one type that a user has.
-#[derive(Default)]
-pub(super) struct UserCredentials<'a> {
-    /// Id and name of each.
-    pub(super) names: Vec<(String, &'a str)>,
-    /// Whether the user also has credentials of other types.
-    pub(super) has_others: bool,
+/// Removes the credentials whose ids meet a condition from a user.
+type Removal = fn(&mut User, &dyn Fn(&str) -> bool);
+
+/// Credentials of one type.
+pub(super) struct CredentialType {
+    pub(super) noun: &'static str,
+    /// Returns id and name of each that a user has.
+    pub(super) names: fn(&User) -> Vec<(String, &str)>,
+    pub(super) remove: Removal,
 }
 
 /// Describes the credentials that a user loses.
 pub(super) fn describe_deleted(
     parameters: &Reader<'_>,
     list: &str,
-    noun: &str,
-    credentials: fn(&User) -> UserCredentials<'_>,
+    of: &CredentialType,
     context: &ReviewContext<'_>,
 ) -> Result<Description> {
     let id = parameters.text("userId")?;
     let ids = parameters.texts(list)?;
     let user = context.user(id);
-    let credentials = user.map(credentials).unwrap_or_default();
-    let named = |id: &&str| match credentials.names.iter().find(|(known, _)| known.eq_ignore_ascii_case(id)) {
+    let held = user.map(of.names).unwrap_or_default();
+    let noun = of.noun;
+    let named = |id: &&str| match held.iter().find(|(known, _)| known.eq_ignore_ascii_case(id)) {
         Some((_, name)) => format!("{} ({})", stated(name), clean(id)),
         None => format!("{} (not known here)", clean(id)),
     };
@@ -70,8 +73,10 @@ pub(super) fn describe_deleted(
     );
     description
         .flag_medium("access-removed", "People and programs that use the deleted credentials lose access.");
-    if user.is_some() && !credentials.has_others && credentials.names.len() <= ids.len() {
-        description.flag_medium("last-credential", "Locks the user out: no credential is left.");
+    if let Some(user) = user {
+        let mut after = user.clone();
+        (of.remove)(&mut after, &|id| ids.iter().any(|one| one.eq_ignore_ascii_case(id)));
+        loss::flag(user, &after, context, &mut description);
     }
     description.flag_if_missing("unknown-user", user.is_some(), &context.user_named(id));
     Ok(description)

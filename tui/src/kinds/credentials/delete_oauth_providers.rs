@@ -1,18 +1,20 @@
 //! Deletes OAuth providers of a user.
 
-use quorate_common::wire::User;
-
-use super::credential::{UserCredentials, describe_deleted};
+use super::credential::{CredentialType, describe_deleted};
 use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind =
     Kind::new("DELETE_OAUTH_PROVIDERS", "Delete OAuth providers", |parameters, context| {
-        describe_deleted(parameters, "providerIds", "OAuth provider", credentials, context)
+        describe_deleted(parameters, "providerIds", &TYPE, context)
     });
 
-fn credentials(user: &User) -> UserCredentials<'_> {
-    let names =
-        user.oauth_providers.iter().map(|one| (one.provider_id.to_string(), one.provider_name.as_str()));
-    let has_others = !user.api_keys.is_empty() || !user.authenticators.is_empty();
-    UserCredentials { names: names.collect(), has_others }
-}
+const TYPE: CredentialType = CredentialType {
+    noun: "OAuth provider",
+    names: |user| {
+        let all = user.oauth_providers.iter();
+        all.map(|one| (one.provider_id.to_string(), one.provider_name.as_str())).collect()
+    },
+    remove: |user, is_deleted| {
+        user.oauth_providers.retain(|one| !is_deleted(&one.provider_id.to_string()));
+    },
+};

@@ -9,6 +9,7 @@ mod credential;
 mod delete_api_keys;
 mod delete_authenticators;
 mod delete_oauth_providers;
+mod loss;
 
 pub(super) const KINDS: &[Kind] = &[
     create_api_keys::KIND,

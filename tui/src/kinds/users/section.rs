@@ -3,7 +3,7 @@
 use quorate_common::console::OrganizationDetail;
 use quorate_common::wire::User;
 
-use crate::credentials::{self, Credential};
+use crate::credentials::{self, Actor, Credential};
 use crate::kinds::section::{Item, Listed, Row, SectionData, cells};
 use crate::kinds::{ReviewContext, count, mfa_policies};
 use crate::text::{clean, date_time, quoted};
@@ -32,7 +32,7 @@ impl Listed for User {
             vec![format!("user      {}  created {}", self.user_id, date_time(self.created_at.millis()))];
         let text = |value: &Option<String>| value.as_deref().map_or_else(|| "none".to_owned(), clean);
         lines.push(format!("e-mail    {}   phone {}", text(&self.user_email), text(&self.user_phone_number)));
-        for one in credentials::of_user(self, detail, data.now) {
+        for one in credentials::of_user(self, detail, data.actor, data.now) {
             lines.push(format!("key       {}", one.line(Some(data.now))));
             lines.push(format!("          {} {}", one.id, one.material));
             lines.extend(one.warning().map(|text| format!("          {text}")));
@@ -67,7 +67,7 @@ impl Listed for User {
             let warning = one.warning().map(|text| format!("       {text}"));
             [Some(format!("     {} {}", one.id, one.line(None))), warning].into_iter().flatten()
         };
-        let all = credentials::of_user(self, organization, 0);
+        let all = credentials::of_user(self, organization, Actor::Member, 0);
         all.iter().flat_map(lines).map(|line| ("", line)).collect()
     }
 }

@@ -9,7 +9,7 @@ use quorate_common::wire::{
 };
 
 use super::mark;
-use crate::proof::{Mark, needs};
+use crate::proof::{Mark, needs, waits_for_proof};
 use crate::testing::{Fixture, threshold_proposal};
 
 /// Adds what a user has proven of an MFA policy with these steps, as the daemon states it.
@@ -46,10 +46,40 @@ fn the_proposer_must_prove_a_method_first() {
         let expected = "your MFA policy needs a passkey next, which this console cannot prove";
         assert_eq!(error.as_deref(), (!is_provable).then_some(expected));
         assert_eq!(mark(&review, "K8"), Mark::Stated, "what is proven first is in addition to the rule");
+        assert_eq!(waits_for_proof(&review), Some(format!("waits for you: {next}")));
         // For everybody else it is a waiting activity.
         let other = fixture.review(&record, 0);
+        assert_eq!(waits_for_proof(&other), Some(format!("waits for jo: {next}")));
         assert_eq!((other.approval_error(), other.tally.has()), (None, 1));
     }
+}
+
+#[test]
+fn an_activity_without_steps_left_runs_with_the_next_approval_of_its_proposer() {
+    let (fixture, mut record) = threshold_proposal();
+    fixture.approve(&mut record, 2);
+    fixture.approve(&mut record, 3);
+    let waiting = record.row.waiting.as_mut().unwrap();
+    (waiting.reason, waiting.open_to) = (WaitingReason::NextVote, Vec::new());
+    // The approvals suffice, but without another one nothing is decided.
+    let review = fixture.review(&record, 1);
+    assert_eq!((review.tally.resumes_with, review.waits_for_viewer()), (None, false));
+    record.row.activity.status = Status::AuthenticatorsNeeded;
+    let review = fixture.review(&record, 1);
+    let expected =
+        "no authentication step is left: it runs with the next approval of jo [s]; votes expire in ";
+    assert!(needs(&review).starts_with(expected), "{}", needs(&review));
+    assert_eq!((review.waits_for_viewer(), review.approval_error()), (true, None));
+    assert!(review.own_vote().is_some() && review.final_vote().is_none());
+    assert_eq!(waits_for_proof(&review).as_deref(), Some("waits for you to approve again"));
+    let other = fixture.review(&record, 2);
+    assert!(!other.waits_for_viewer());
+    assert_eq!(waits_for_proof(&other).as_deref(), Some("waits for jo to approve again"));
+    let text = crate::proof::plain_text(&other);
+    assert!(text.contains("it runs with the next approval of jo"), "{text}");
+    // While a step of another policy is left, that step comes first.
+    require(&mut record, 1, 0, &[AuthenticationType::Passkey]);
+    assert_eq!(fixture.review(&record, 1).tally.resumes_with, None);
 }
 
 #[test]

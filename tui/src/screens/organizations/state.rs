@@ -223,6 +223,7 @@ impl State {
             of: self.accounts_of,
             more: self.accounts_next.is_some(),
             now: shared.now,
+            actor: shared.identity.actor_in(detail),
             quorum_key: shared.daemon.as_ref().map_or("", |daemon| &daemon.quorum_public_key),
         });
         items.retain(|item| self.filter.admits(&format!("{} {}", item.row, item.detail.join(" ")), &[]));

@@ -243,7 +243,7 @@ impl State {
 
     /// Returns the order that reads the recent activities if the review changes policies.
     pub(crate) fn read_recent(&self) -> Option<Order> {
-        let proposal = self.review.proposal.as_ref()?;
+        let proposal = self.review.proposal.as_ref().filter(|_| self.review.ended.is_none())?;
         changed(&self.review.organization, &proposal.activity_type, &proposal.parameters)?;
         Some(Order::Recent(self.review.activity.organization_id))
     }

@@ -47,7 +47,10 @@ impl State {
         let review = &self.review;
         let tally_text =
             if self.closed.is_some() { String::new() } else { format!("| {}", tally_text(review)) };
-        let head = format!(" {} RISK {tally_text}", review.risk.word());
+        let head = match review.ended {
+            Some(_) => format!(" {}", status_word(review.activity.status)),
+            None => format!(" {} RISK {tally_text}", review.risk.word()),
+        };
         let state = self.closed.clone().unwrap_or_else(|| expiry_text(review, shared.now));
         let state = if status.width < 60 { String::new() } else { format!("{state} ") };
         canvas.split(status, 0, &head, &state, Theme::selected());

@@ -132,6 +132,9 @@ fn change(review: &Review, columns: usize) -> Vec<String> {
     if review.proposal.is_none() {
         return vec!["  nothing to compare: the signed bytes are not known".to_owned()];
     }
+    if review.ended.is_some() {
+        return vec!["  not compared: the activity has ended".to_owned()];
+    }
     if review.changes.is_empty() {
         return vec!["  nothing to compare with: it creates or does something new".to_owned()];
     }
@@ -211,7 +214,9 @@ fn flags(review: &Review, columns: usize) -> Vec<(Option<usize>, String)> {
     if out.is_empty() {
         out.push((None, "  none".to_owned()));
     }
-    if review.draft.is_none() {
+    if let Some(note) = review.ended {
+        out.extend(wrap(&format!("[i] {note}"), columns).into_iter().map(|part| (None, part)));
+    } else if review.draft.is_none() {
         let text =
             "[i] The signed bytes contain no reason. If in doubt, contact the proposer by another channel.";
         out.extend(wrap(text, columns).into_iter().map(|part| (None, part)));
