@@ -92,6 +92,7 @@ fn without_sensitive(organization: &OrganizationDetail) -> OrganizationDetail {
     let mut organization = organization.clone();
     organization.read_only_sessions.clear();
     organization.last_uses.clear();
+    organization.invitation_mails.clear();
     for credential in &mut organization.oauth2_credentials {
         credential.encrypted_client_secret.clear();
     }
