@@ -392,7 +392,8 @@ impl Submission<'_> {
 
     /// Records a denied attempt, or a failed one of the authentication proxy. The newest such attempts of a credential
     /// keep their activities. Of older ones only the denial is kept, as long as their bodies could be sent again, so
-    /// that none of them is ever executed.
+    /// that none of them is ever executed. The proxy makes its bodies itself and sends each once, so nothing of older
+    /// ones is kept and there is no limit: a refused code must always count as a try.
     fn keep_denial(
         &self,
         activity: &ActivityRecord,
@@ -402,12 +403,12 @@ impl Submission<'_> {
         let (organization, credential) = (activity.organization, &self.caller.credential);
         let (records, limits) = (self.world.records(), self.world.limits());
         let displaced = layout::displaced_denials(organization, credential);
-        let counted = records.keys(Page::last(&displaced, limits.denials_per_hour))?;
-        if counted
-            .get(limits.denials_per_hour.saturating_sub(1))
-            .is_some_and(|denied| !self.is_expired(denied))
-        {
-            return Err(Limit::Denials(limits.denials_per_hour).into());
+        if !self.is_of_proxy() {
+            let counted = records.keys(Page::last(&displaced, limits.denials_per_hour))?;
+            let oldest = counted.get(limits.denials_per_hour.saturating_sub(1));
+            if oldest.is_some_and(|denied| !self.is_expired(denied)) {
+                return Err(Limit::Denials(limits.denials_per_hour).into());
+            }
         }
         let denials = layout::denials(organization, credential);
         let kept = limits.denied_activities;
@@ -440,7 +441,9 @@ impl Submission<'_> {
             commit.writes.push(Write::remove(layout::activity(organization, id)));
         }
         // Earlier versions did not store the key of the body; the entry of such a body stays.
-        if !body.is_empty() {
+        if self.is_of_proxy() {
+            commit.writes.extend((!body.is_empty()).then(|| Write::remove(body.to_vec())));
+        } else if !body.is_empty() {
             let displaced = layout::displaced_denial(organization, credential, id);
             commit.writes.push(Write::mark(displaced, body));
         }

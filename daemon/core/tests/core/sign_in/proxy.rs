@@ -12,7 +12,7 @@ use quorate_core::limits::Limits;
 use serde_json::{Value, json};
 
 use super::attested::{BY_TOKEN, log_in, verification_token, verified};
-use super::{EMAIL, submit};
+use super::{EMAIL, init, submit};
 use crate::changes::query_as_root;
 use crate::fixture::{Fixture, NOW, public_key};
 
@@ -148,6 +148,38 @@ fn only_the_newest_failures_of_the_proxy_are_kept() {
         assert_eq!(error.message, "Invalid OTP code");
     }
     assert_eq!(kept(&fixture) - before, 100);
+}
+
+#[test]
+fn a_refused_code_counts_however_many_requests_of_the_proxy_were_denied() {
+    let mut fixture = Fixture::new(1);
+    fixture.memory.limits.denials_per_hour = 3;
+    fixture.memory.limits.denied_activities = 2;
+    let user = enabled(&mut fixture);
+    let codes = json!({"policyName": "codes", "effect": "EFFECT_ALLOW", "condition": "activity.resource == 'OTP'",
+        "consensus": format!("approvers.any(user, user.id == '{user}')"), "notes": ""});
+    fixture.execute("ACTIVITY_TYPE_CREATE_POLICY_V3", &codes);
+    let code = init(&mut fixture, "INIT_OTP", EMAIL, &json!({}), NOW).expect("a code is sent");
+    let kept = |fixture: &Fixture| [b'a', b'h', b'd'].map(|class| fixture.memory.rows(class).count());
+    let before = kept(&fixture);
+    // Strangers cause more denials than an hour has room for.
+    for number in 0..20 {
+        let tag = json!({"userTagName": format!("tag {number}"), "userIds": []});
+        let error = submit_by_proxy(&mut fixture, "CREATE_USER_TAG", &tag).expect_err("no policy allows it");
+        assert_eq!(error.code, Code::PermissionDenied);
+        let unknown =
+            json!({"otpId": format!("00000000-0000-4000-8000-{number:012}"), "otpCode": "123456789"});
+        submit_by_proxy(&mut fixture, "VERIFY_OTP", &unknown).expect_err("there is no such code");
+    }
+    // Activities, bodies and denials.
+    assert_eq!(kept(&fixture), before.map(|rows| rows + 2), "nothing of older ones is kept");
+    for _ in 0..3 {
+        let wrong = json!({"otpId": code.id, "otpCode": code.altered()});
+        let error = submit_by_proxy(&mut fixture, "VERIFY_OTP", &wrong).expect_err("the code is wrong");
+        assert_eq!(error.message, "Invalid OTP code");
+    }
+    let right = json!({"otpId": code.id, "otpCode": code.code});
+    submit_by_proxy(&mut fixture, "VERIFY_OTP", &right).expect_err("the code is locked");
 }
 
 #[test]
