@@ -94,7 +94,7 @@ impl<'a> Submission<'a> {
 
     /// Returns why the caller's credential does not permit a request or a vote on it, if it does not. A recovery key
     /// only recovers. A session without a profile permits what its user may do. With a profile, the request must be
-    /// within its scope, and must not create credentials: they would not be limited.
+    /// within its scope, and must neither create credentials nor change contacts: what they open would not be limited.
     pub(super) fn denied_by_credential(
         &self,
         entry: &Entry,
@@ -111,6 +111,7 @@ impl<'a> Submission<'a> {
         let profile = view::session_profile(self.world, &self.home, profile)?;
         let is_permitted = !opens_session
             && !creates_credentials
+            && !entry.changes_contacts
             && profile.is_some_and(|profile| request.is_within(&profile.scope, &[self.approval()]));
         Ok((!is_permitted).then_some(Denied::Session))
     }

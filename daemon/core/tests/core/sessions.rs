@@ -182,6 +182,22 @@ fn a_session_whose_scope_permits_everything_creates_no_credentials() {
     fixture
         .submit(&limited, fixture.id, "ACTIVITY_TYPE_CREATE_API_KEYS_V2", &keys, NOW)
         .expect_err("the new key would have no limit");
+    // A code to a contact opens a session without limit.
+    for (kind, contact) in [
+        ("UPDATE_USER", json!({"userEmail": "thief@example.org"})),
+        ("UPDATE_USER", json!({"userPhoneNumber": "+4915112345678"})),
+        ("UPDATE_USER_EMAIL", json!({"userEmail": "thief@example.org"})),
+        ("UPDATE_USER_PHONE_NUMBER", json!({"userPhoneNumber": "+4915112345678"})),
+    ] {
+        let mut parameters = contact;
+        parameters["userId"] = json!(root.user);
+        let changed =
+            fixture.submit(&limited, fixture.id, &format!("ACTIVITY_TYPE_{kind}"), &parameters, NOW);
+        let error = changed.expect_err("a code to the contact would have no limit");
+        assert_eq!(error.message, "the session profile does not permit this activity", "{kind}");
+    }
+    let name = json!({"userId": root.user, "userName": "renamed"});
+    fixture.submit(&limited, fixture.id, "ACTIVITY_TYPE_UPDATE_USER_NAME", &name, NOW).expect("in the scope");
 }
 
 #[test]
