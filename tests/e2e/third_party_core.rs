@@ -109,7 +109,7 @@ async fn the_newest_core_package_signs_in_through_the_proxy() {
     let keys = format!(
         "allowed_origins = [\"https://app.example\"]\nmethods = {methods}\nsession_seconds = 3600\n\
          requests_per_address = 1000\nemail_issuers = [\"http://127.0.0.1:{port}\"]\n\
-         google_client_id = \"rsa\"\noauth_redirect_url = \"https://app.example/callback\"\n\
+         google_client_id = \"rsa\"\napple_client_id = \"ec\"\noauth_redirect_url = \"https://app.example/callback\"\n\
          [oidc]\nissuers = [\"http://127.0.0.1:{port}\"]\nallow_http = true\nallow_networks = [\"127.0.0.0/8\"]"
     );
     let proxy = Proxy::start_secured(&keys, &mailbox).await;
@@ -119,7 +119,7 @@ async fn the_newest_core_package_signs_in_through_the_proxy() {
     let expected = json!({
         "config": {"enabledProviders": ["email", "passkey", "wallet", "google", "apple"],
             "organizationId": proxy.organization, "sessionExpirationSeconds": "3600", "otpAlphanumeric": true,
-            "otpLength": "9", "oauthClientIds": {"google": "rsa"},
+            "otpLength": "9", "oauthClientIds": {"google": "rsa", "apple": "ec"},
             "oauthRedirectUrl": "https://app.example/callback"},
         "params": {},
         "passkeys": passkeys(),

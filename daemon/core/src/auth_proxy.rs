@@ -8,9 +8,10 @@ use quorate_common::token::{OtpType, VerificationClaims};
 use zeroize::Zeroizing;
 
 use crate::error::{Conflict, Corrupt, RequestError};
+use crate::established::{self, Named, Standing};
 use crate::model::layout::{self, SecretOf};
 use crate::model::one_time_code::Contact;
-use crate::model::{Change, Millis, Organization, User};
+use crate::model::{Change, Millis, OauthProvider, Organization, User};
 use crate::records;
 use crate::secret;
 use crate::world::World;
@@ -66,8 +67,25 @@ pub fn proven_contact(
     }
 }
 
-/// Returns those of the organizations in which a user has this public key as the key of a wallet: on another curve than
-/// P-256. The same text can be a key on several curves.
+/// Returns those of the organizations that count for the holder of this public key, as [`established::that_count`] does.
+/// The same text can be a key on several curves. The key of a wallet takes precedence: clients look wallets up.
+///
+/// # Errors
+/// If the store cannot be read, or a record is damaged.
+pub fn with_key(
+    world: &dyn World,
+    ids: &[OrganizationId],
+    public_key: &str,
+) -> Result<Vec<OrganizationId>, Corrupt> {
+    let wallets = with_wallet_key(world, ids, public_key)?;
+    if !wallets.is_empty() {
+        return Ok(wallets);
+    }
+    established::that_count(world, ids, Named::Key(ApiKeyCurve::P256, public_key))
+}
+
+/// Returns those of the organizations in which this public key is established as the key of a wallet: on another curve
+/// than P-256.
 ///
 /// # Errors
 /// If the store cannot be read, or a record is damaged.
@@ -77,14 +95,50 @@ pub fn with_wallet_key(
     public_key: &str,
 ) -> Result<Vec<OrganizationId>, Corrupt> {
     let mut found = Vec::new();
-    for id in ids {
-        let Some(organization) = world.organization(*id)? else { continue };
-        let curves = [ApiKeyCurve::Secp256k1, ApiKeyCurve::Ed25519];
-        if curves.into_iter().any(|curve| organization.holder(curve, public_key).is_some()) {
-            found.push(*id);
-        }
+    for curve in [ApiKeyCurve::Secp256k1, ApiKeyCurve::Ed25519] {
+        found.extend(established::that_count(world, ids, Named::Key(curve, public_key))?);
     }
     Ok(found)
+}
+
+/// Returns those of the organizations that count for a person with one of these identities, each an issuer, an audience
+/// and a subject.
+///
+/// # Errors
+/// If the store cannot be read, or a record is damaged.
+pub fn with_identity(
+    world: &dyn World,
+    ids: &[OrganizationId],
+    identities: &[[String; 3]],
+) -> Result<Vec<OrganizationId>, Corrupt> {
+    let is = |one: &OauthProvider| {
+        identities.iter().any(|[issuer, audience, subject]| one.is(issuer, audience, subject))
+    };
+    let mut found = Vec::new();
+    for id in ids {
+        let Some(organization) = world.organization(*id)? else { continue };
+        found.push((established::identity_standing(world, &organization, &is)?, *id));
+    }
+    let best = found.iter().map(|(standing, _)| *standing).max().unwrap_or(Standing::Absent);
+    Ok(found
+        .into_iter()
+        .filter(|(standing, _)| *standing == best && best > Standing::Absent)
+        .map(|(_, id)| id)
+        .collect())
+}
+
+/// Returns whether somebody signed up with a credential, or uses it, in one of the organizations.
+///
+/// # Errors
+/// If the store cannot be read, or a record is damaged.
+pub fn is_taken(world: &dyn World, ids: &[OrganizationId], named: Named<'_>) -> Result<bool, Corrupt> {
+    for id in ids {
+        let Some(organization) = world.organization(*id)? else { continue };
+        if established::standing(world, &organization, named)? == Standing::Established {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Returns the organization that was created first.

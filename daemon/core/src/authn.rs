@@ -15,15 +15,16 @@ use quorate_common::stamp::{ApiKeyCurve, AttestedStamp, Stamp, StampKey};
 use quorate_common::webauthn::Assertion;
 
 use crate::error::{Authn, Denied, Intent, Missing, RequestError};
+use crate::established::{self, Named};
 use crate::model::last_use::Credential;
 use crate::model::layout::{self, Lookup};
 use crate::model::{Invitation, Millis, Organization, ip_allowlist};
 use crate::view::{Caller, CredentialScope};
 use crate::world::{Page, World};
 
-/// Maximum number of registrations of one credential in sub-organizations that are examined. One
+/// Maximum number of registrations of one credential or identity in sub-organizations that are examined. One
 /// sub-organization may have two: keys with the same text on different curves.
-const CANDIDATES: usize = 4;
+const CANDIDATES: usize = 64;
 
 /// The headers that authenticate a request, and its source address. They contain bearer tokens, which must
 /// not appear in logs.
@@ -321,6 +322,14 @@ impl Proof {
         }
     }
 
+    /// Returns the name of the credential; none if its scheme has no curve.
+    fn named(&self) -> Option<Named<'_>> {
+        match self {
+            Self::Key(stamp) => stamp.scheme.curve().map(|curve| Named::Key(curve, &stamp.public_key)),
+            Self::Passkey(assertion) => Some(Named::Passkey(assertion.credential_id())),
+        }
+    }
+
     /// Returns the lookup that finds sub-organizations with this credential, and its value.
     fn lookup(&self) -> (Lookup, &str) {
         match self {
@@ -369,7 +378,8 @@ fn locate(
 }
 
 /// Finds the only sub-organization that has the credential. Anyone can register a public key or credential id
-/// of somebody else. If several sub-organizations have it, only those count for which the stamp is valid.
+/// of somebody else, so the sub-organizations in which it is established take precedence. If several have it, only those
+/// count for which the stamp is valid.
 fn child_with_credential(
     world: &dyn World,
     parent: &Organization,
@@ -378,21 +388,23 @@ fn child_with_credential(
     now: Millis,
 ) -> Result<Option<Arc<Organization>>, RequestError> {
     let (lookup, value) = proof.lookup();
+    let Some(named) = proof.named() else { return Ok(None) };
     let prefix = layout::lookup_entries(world.index(), parent.id(), lookup, value);
     let keys = world.records().keys(Page::first(&prefix, CANDIDATES.saturating_add(1)))?;
     let is_truncated = keys.len() > CANDIDATES;
     let mut ids: Vec<OrganizationId> = keys.iter().filter_map(|key| layout::lookup_child(key)).collect();
     ids.dedup();
-    let mut children = Vec::with_capacity(ids.len());
-    for id in ids {
-        children.extend(world.organization(id)?.filter(|child| proof.is_of(child)));
+    let mut children = Vec::new();
+    for id in established::that_count(world, &ids, named)? {
+        children.extend(world.organization(id)?);
     }
-    if children.len() > 1 {
+    let is_ambiguous = children.len() > 1;
+    if is_ambiguous {
         children.retain(|child| proof.is_valid_for(child, body, now));
-        if is_truncated || children.len() != 1 {
-            let noun = if lookup == Lookup::CredentialId { "credential ID" } else { "public key" };
-            return Err(Authn::SeveralChildren(noun).into());
-        }
+    }
+    if is_ambiguous && children.len() != 1 || is_truncated && children.is_empty() {
+        let noun = if lookup == Lookup::CredentialId { "credential ID" } else { "public key" };
+        return Err(Authn::SeveralChildren(noun).into());
     }
     Ok(children.pop())
 }

@@ -17,6 +17,7 @@ pub mod consensus;
 pub mod consistency;
 pub mod creation;
 pub mod error;
+pub mod established;
 pub mod evaluation;
 pub mod execution;
 pub mod id_token;

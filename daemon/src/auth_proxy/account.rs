@@ -3,6 +3,7 @@
 use quorate_common::api_error::{ApiError, Code};
 use quorate_common::ids::OrganizationId;
 use quorate_core::auth_proxy;
+use quorate_core::established::{self, Named};
 use quorate_core::id_token::IdToken;
 use quorate_core::model::one_time_code::Contact;
 use serde_json::{Map, Value, json};
@@ -28,20 +29,40 @@ pub(super) async fn account(call: &Call<'_>) -> Result<Value, ApiError> {
         }
         "OIDC_TOKEN" | "OIDC_CLAIMS" => {
             call.check_oauth(Some(value).filter(|_| filter == "OIDC_TOKEN"))?;
-            find(call, "list_suborgs", filter, value).await?
-        }
-        "PUBLIC_KEY" => {
-            // Clients look wallets up. Another key with the same text must not hide the sub-organization of a wallet.
             let ids = find_all(call, "list_suborgs", filter, value).await?;
+            let identities = identities(filter, value);
             call.proxy.read(|world, _| {
-                let wallets = auth_proxy::with_wallet_key(world, &ids, value)?;
-                auth_proxy::oldest(world, if wallets.is_empty() { &ids } else { &wallets })
+                auth_proxy::oldest(world, &auth_proxy::with_identity(world, &ids, &identities)?)
             })?
         }
-        "CREDENTIAL_ID" => find(call, "list_suborgs", filter, value).await?,
+        "PUBLIC_KEY" => {
+            let ids = find_all(call, "list_suborgs", filter, value).await?;
+            let key = value.to_ascii_lowercase();
+            call.proxy
+                .read(|world, _| auth_proxy::oldest(world, &auth_proxy::with_key(world, &ids, &key)?))?
+        }
+        "CREDENTIAL_ID" => {
+            let ids = find_all(call, "list_suborgs", filter, value).await?;
+            call.proxy.read(|world, _| {
+                auth_proxy::oldest(world, &established::that_count(world, &ids, Named::Passkey(value))?)
+            })?
+        }
         _ => return Err(invalid("invalid request body: `filterType`: unknown name")),
     };
     Ok(found.map_or_else(|| json!({}), |id| json!({"organizationId": id})))
+}
+
+/// Returns the identities that a lookup names, each as issuer, audience and subject. The query has checked them.
+fn identities(filter: &str, value: &str) -> Vec<[String; 3]> {
+    if filter == "OIDC_TOKEN" {
+        let Some(token) = IdToken::read(value) else { return Vec::new() };
+        let of =
+            |audience: &String| [token.issuer().to_owned(), audience.clone(), token.subject().to_owned()];
+        return token.audiences().iter().map(of).collect();
+    }
+    let claims: Value = serde_json::from_str(value).unwrap_or_default();
+    let claim = |name: &str| claims.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    vec![["iss", "aud", "sub"].map(claim)]
 }
 
 /// Returns the oldest sub-organization that a query finds.

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use http::HeaderValue;
 use quorate_common::ids::OrganizationId;
 use quorate_common::wire_enum;
+use quorate_core::id_token::IdToken;
 use serde::Deserialize;
 use url::Url;
 
@@ -48,6 +49,8 @@ pub struct Settings {
     /// Issuers whose ID tokens clients may use: those in `[oidc]`, or those of the configured providers if it lists none;
     /// and the daemon itself, if it issues them for one of these providers.
     pub issuers: Vec<String>,
+    /// Issuer of the daemon's own ID tokens, if they are accepted.
+    pub own_issuer: Option<String>,
     /// Issuers whose ID tokens prove a verified email address, as the claim `iss` states them.
     pub email_issuers: Vec<String>,
     /// Ids of the application at OAuth providers, which clients read.
@@ -72,6 +75,7 @@ impl Settings {
             requests_per_contact: 6,
             needs_token_for_contacts: true,
             issuers: Vec::new(),
+            own_issuer: None,
             email_issuers: vec![GOOGLE.to_owned()],
             client_ids: Vec::new(),
             redirect_url: None,
@@ -89,8 +93,22 @@ impl Settings {
     #[must_use]
     pub fn with_own_issuer(mut self, oauth2: Option<&Oauth2Settings>) -> Self {
         let is_used = [Method::X, Method::Discord].iter().any(|method| self.methods.contains(method));
-        self.issuers.extend(oauth2.filter(|_| is_used).map(|settings| settings.issuer.clone()));
+        self.own_issuer = oauth2.filter(|_| is_used).map(|settings| settings.issuer.clone());
+        self.issuers.extend(self.own_issuer.clone());
         self
+    }
+
+    /// Returns whether an audience is a configured client id; every one is, if none is configured.
+    pub fn has_client(&self, audience: &str) -> bool {
+        self.client_ids.is_empty() || self.client_ids.iter().any(|(_, id)| id == audience)
+    }
+
+    /// Returns whether an ID token has a configured issuer and client. The daemon issues its own tokens only for the
+    /// clients of the organization.
+    pub fn accepts(&self, token: &IdToken<'_>) -> bool {
+        let is_own = self.own_issuer.as_deref() == Some(token.issuer());
+        let is_of_issuer = self.issuers.iter().any(|one| one == token.issuer());
+        is_of_issuer && (is_own || token.audiences().iter().any(|audience| self.has_client(audience)))
     }
 
     /// Returns whether clients may sign in with an OAuth provider.
@@ -189,5 +207,40 @@ impl FromStr for BasePath {
         // The other routes of the daemon come first.
         let is_free = !["/public", "/console", "/pages"].iter().any(|taken| text.starts_with(taken));
         if is_path && is_free { Ok(Self(text.to_owned())) } else { Err(r#"must be a path, such as "/auth""#) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use base64ct::{Base64UrlUnpadded, Encoding};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn tokens_of_other_applications_are_not_accepted() {
+        let mut settings = Settings::of(OrganizationId::from_bytes([1; 16]));
+        settings.issuers = vec![GOOGLE.to_owned(), "https://own.example".to_owned()];
+        settings.own_issuer = Some("https://own.example".to_owned());
+        let accepts = |settings: &Settings, issuer: &str, audience: serde_json::Value| {
+            let header = json!({"alg": "RS256", "kid": "k"});
+            let claims = json!({"iss": issuer, "sub": "s", "aud": audience, "iat": 1, "exp": 2});
+            let encoded =
+                [header, claims].map(|part| Base64UrlUnpadded::encode_string(part.to_string().as_bytes()));
+            settings.accepts(&IdToken::read(&format!("{}.{}.AAAA", encoded[0], encoded[1])).unwrap())
+        };
+        assert!(accepts(&settings, GOOGLE, json!("any")), "no client id is configured");
+        settings.client_ids = vec![(Method::Google, "app".to_owned())];
+        for (issuer, audience, expected) in [
+            (GOOGLE, json!("app"), true),
+            (GOOGLE, json!(["other", "app"]), true),
+            (GOOGLE, json!("other"), false),
+            ("https://own.example", json!("other"), true),
+            ("https://evil.example", json!("app"), false),
+        ] {
+            assert_eq!(accepts(&settings, issuer, audience.clone()), expected, "{issuer} {audience}");
+        }
+        assert!(settings.has_client("app") && !settings.has_client("other"));
     }
 }

@@ -1,7 +1,9 @@
 //! Creates sub-organizations for new clients.
 
 use quorate_common::api_error::{ApiError, Code};
+use quorate_common::stamp::ApiKeyCurve;
 use quorate_core::auth_proxy;
+use quorate_core::established::Named;
 use quorate_core::id_token::IdToken;
 use quorate_core::model::one_time_code::Contact;
 use serde_json::{Map, Value, json};
@@ -56,6 +58,10 @@ fn check(call: &Call<'_>) -> Result<(), ApiError> {
     }
     for identity in parameters.items("oauthProviders") {
         call.check_oauth(identity.get("oidcToken").and_then(Value::as_str))?;
+        let audience = identity.pointer("/oidcClaims/aud").and_then(Value::as_str);
+        if audience.is_some_and(|audience| !call.proxy.settings.has_client(audience)) {
+            return Err(ApiError::new(Code::PermissionDenied, "OAUTH disallowed"));
+        }
     }
     if has_token {
         call.check_method(Method::of(&account::proven(call)?))?;
@@ -79,7 +85,7 @@ fn is_wallet(key: &Value) -> bool {
     key.get("curveType").is_some_and(|curve| curve != API_KEY_CURVE)
 }
 
-/// Reserves the API keys and the passkeys of a sign-up, and checks that no sub-organization has them. Otherwise, anyone
+/// Reserves the API keys and the passkeys of a sign-up, and checks that nobody has signed up with them. Otherwise, anyone
 /// who knows a public key could keep its owner from being found by it, and a sign-up that is sent twice would have two
 /// sub-organizations. The text of a wallet key can be a key on P-256 too, which proves nothing and must not keep the
 /// wallet from signing up.
@@ -99,11 +105,14 @@ async fn reserve(call: &Call<'_>) -> Result<Vec<Reservation>, ApiError> {
         let public_key = &public_key.to_ascii_lowercase();
         let exists = || ApiError::new(Code::AlreadyExists, "a sub-organization with this public key exists");
         reservations.push(call.proxy.credentials.reserve(public_key).ok_or_else(exists)?);
-        let mut found = account::find_all(call, "list_suborgs", "PUBLIC_KEY", public_key).await?;
-        if is_wallet(key) {
-            found = call.proxy.read(|world, _| auth_proxy::with_wallet_key(world, &found, public_key))?;
-        }
-        if !found.is_empty() {
+        let found = account::find_all(call, "list_suborgs", "PUBLIC_KEY", public_key).await?;
+        let is_taken = call.proxy.read(|world, _| {
+            if is_wallet(key) {
+                return Ok(!auth_proxy::with_wallet_key(world, &found, public_key)?.is_empty());
+            }
+            auth_proxy::is_taken(world, &found, Named::Key(ApiKeyCurve::P256, public_key))
+        })?;
+        if is_taken {
             return Err(exists());
         }
     }
@@ -112,7 +121,8 @@ async fn reserve(call: &Call<'_>) -> Result<Vec<Reservation>, ApiError> {
         let id = id.ok_or_else(|| invalid("invalid request body: missing field `credentialId`"))?;
         let exists = || ApiError::new(Code::AlreadyExists, "a sub-organization with this passkey exists");
         reservations.push(call.proxy.credentials.reserve(id).ok_or_else(exists)?);
-        if account::find(call, "list_suborgs", "CREDENTIAL_ID", id).await?.is_some() {
+        let found = account::find_all(call, "list_suborgs", "CREDENTIAL_ID", id).await?;
+        if call.proxy.read(|world, _| auth_proxy::is_taken(world, &found, Named::Passkey(id)))? {
             return Err(exists());
         }
     }
@@ -149,17 +159,16 @@ impl Call<'_> {
         if is_allowed { Ok(()) } else { Err(ApiError::new(Code::PermissionDenied, message())) }
     }
 
-    /// Checks that an OAuth provider is configured, and that an ID token comes from one. The issuer of a token is
-    /// contacted before the token is verified, so anyone could have this service contact others.
+    /// Checks that an OAuth provider is configured, and that an ID token comes from one and is for a configured client:
+    /// every other application of the provider has tokens of its visitors, too. The issuer of a token is contacted before
+    /// the token is verified, so anyone could have this service contact others.
     ///
     /// # Errors
-    /// If no provider is configured, or the token has another issuer.
+    /// If no provider is configured, or the token has another issuer or audience.
     pub(super) fn check_oauth(&self, token: Option<&str>) -> Result<(), ApiError> {
         let settings = &self.proxy.settings;
-        let is_of_issuer = |token: &str| {
-            IdToken::read(token).is_none_or(|token| settings.issuers.iter().any(|one| one == token.issuer()))
-        };
-        let is_allowed = settings.allows_oauth() && token.is_none_or(is_of_issuer);
+        let is_accepted = |token: &str| IdToken::read(token).is_none_or(|token| settings.accepts(&token));
+        let is_allowed = settings.allows_oauth() && token.is_none_or(is_accepted);
         if is_allowed { Ok(()) } else { Err(ApiError::new(Code::PermissionDenied, "OAUTH disallowed")) }
     }
 }

@@ -8,13 +8,13 @@ use quorate_common::stamp::{AttestationType, AttestedStamp};
 
 use super::{Authenticated, CANDIDATES};
 use crate::authentication::Attestation;
-use crate::error::{Authn, Denied, Intent, Missing, RequestError};
+use crate::error::{Authn, Corrupt, Denied, Intent, Missing, RequestError};
+use crate::established::{self, Standing};
 use crate::id_token::IdToken;
 use crate::make::{code_request, oidc, verification};
 use crate::model::last_use::Credential;
 use crate::model::layout::{self, Lookup};
 use crate::model::one_time_code::Contact;
-use crate::model::user::IdentityProof;
 use crate::model::{AttestedProof, Millis, Organization, ProvenIdentity, User, ip_allowlist};
 use crate::view::{Caller, CredentialScope};
 use crate::world::{Page, World};
@@ -122,16 +122,17 @@ impl Request<'_> {
         let mut children = Vec::with_capacity(ids.len());
         for id in ids {
             let child = self.world.organization(id)?.ok_or(Missing::Organization)?;
-            children.extend(attested.holder(&child).is_some().then_some(child));
-        }
-        if children.len() > 1 {
-            // Identities that a token proved take precedence over those that were registered beside another.
-            children.retain(|child| attested.is_proven_in(child));
-            if is_cut || children.len() != 1 {
-                return Err(Authn::SeveralChildren(attested.noun()).into());
+            if attested.holder(&child).is_some() {
+                children.push((attested.standing(self.world, &child)?, child));
             }
         }
-        Ok(children.pop())
+        // Identities that a token proved take precedence over those that were registered beside another.
+        let best = children.iter().map(|(standing, _)| *standing).max().unwrap_or(Standing::Absent);
+        children.retain(|(standing, _)| *standing == best && best > Standing::Absent);
+        if children.len() > 1 || is_cut && children.is_empty() {
+            return Err(Authn::SeveralChildren(attested.noun()).into());
+        }
+        Ok(children.pop().map(|(_, child)| child))
     }
 
     /// Returns the sub-organizations that may be that of the user, and whether there may be more entries of them.
@@ -192,14 +193,13 @@ impl Attested<'_> {
         }
     }
 
-    /// Returns whether a user of an organization proved the contact or the identity.
-    fn is_proven_in(&self, organization: &Organization) -> bool {
+    /// Returns what is known of the contact or the identity in an organization.
+    fn standing(&self, world: &dyn World, organization: &Organization) -> Result<Standing, Corrupt> {
         match self {
-            Self::Contact(_) => true,
-            Self::Identity(token) => self.holder(organization).is_some_and(|user| {
-                let mut identities = user.oauth_providers.iter().filter(|one| oidc::identifies(token, one));
-                identities.any(|one| one.proof == IdentityProof::Token)
-            }),
+            Self::Contact(_) => Ok(Standing::Established),
+            Self::Identity(token) => {
+                established::identity_standing(world, organization, &|one| oidc::identifies(token, one))
+            }
         }
     }
 

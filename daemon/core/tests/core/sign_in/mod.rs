@@ -18,6 +18,7 @@ use crate::memory::Memory;
 
 pub(crate) mod attested;
 mod contacts;
+mod established;
 mod forged_tokens;
 mod key_confusion;
 mod limits;

@@ -3,6 +3,7 @@
 use base64ct::{Base64UrlUnpadded, Encoding};
 use quorate_common::api_error::{ApiError, Code};
 use quorate_common::ids::OrganizationId;
+use quorate_core::auth_proxy;
 use serde_json::{Value, json};
 
 use crate::fixture::{Fixture, NOW, Person, public_key};
@@ -315,6 +316,30 @@ fn sub_organizations_are_found_by_proven_identities() {
         child(&mut fixture, 72, &json!([own, claims("victim", "audience"), claims("mallory", "other")]));
     assert_eq!(found(&fixture, "OIDC_CLAIMS", &text("victim", "audience")).expect("none"), json!([]));
     assert_eq!(found(&fixture, "OIDC_CLAIMS", &text("mallory", "other")).expect("found"), json!([mallory]));
+}
+
+#[test]
+fn a_token_for_another_application_takes_nobody_over() {
+    let mut fixture = Fixture::new(1);
+    let eve = fixture.child.clone();
+    // Anyone who runs an application of the issuer has tokens of its visitors.
+    let stolen = Token::new("mira", "").claim("aud", json!("evil")).sign();
+    let claims = json!({"iss": ISSUER, "aud": "audience", "sub": "mira"});
+    let identities = json!({"userId": eve.user, "oauthProviders": [{"providerName": "t", "oidcToken": stolen},
+        {"providerName": "c", "oidcClaims": claims}]});
+    fixture
+        .submit(&eve, eve.home, "ACTIVITY_TYPE_CREATE_OAUTH_PROVIDERS_V2", &identities, NOW + 1)
+        .expect("registered");
+    let named = [[ISSUER, "audience", "mira"].map(str::to_owned)];
+    let with = |fixture: &Fixture, ids: &[OrganizationId]| {
+        auth_proxy::with_identity(&fixture.memory, ids, &named).expect("readable")
+    };
+    assert_eq!(with(&fixture, &[eve.home]), []);
+    // Her own sub-organization is found, by whatever audience she registers it.
+    let beside = json!([{"providerName": "t", "oidcToken": Token::new("mira", "").claim("aud", json!("phone")).sign()},
+        {"providerName": "c", "oidcClaims": claims}]);
+    let mira = child(&mut fixture, 70, &beside);
+    assert_eq!(with(&fixture, &[eve.home, mira]), [mira]);
 }
 
 #[test]

@@ -162,7 +162,7 @@ fn a_refused_code_counts_however_many_requests_of_the_proxy_were_denied() {
     let code = init(&mut fixture, "INIT_OTP", EMAIL, &json!({}), NOW).expect("a code is sent");
     let kept = |fixture: &Fixture| [b'a', b'h', b'd'].map(|class| fixture.memory.rows(class).count());
     let before = kept(&fixture);
-    // Strangers cause more denials than an hour has room for.
+    // Anonymous clients cause more denials than an hour has room for.
     for number in 0..20 {
         let tag = json!({"userTagName": format!("tag {number}"), "userIds": []});
         let error = submit_by_proxy(&mut fixture, "CREATE_USER_TAG", &tag).expect_err("no policy allows it");
