@@ -82,10 +82,10 @@ pub enum Intent {
          within {1} minutes"
     )]
     TooManyMails(usize, u64),
-    /// Users of a sub-organization requested too many codes and mails with a key. Contains the same numbers.
+    /// Users of a sub-organization requested too many codes, mails with a key and invitations. Contains the same numbers.
     #[error(
         "Max number of OTPs have been initiated please wait and try again: the users of a sub-organization get {0} \
-         codes and mails with a key within {1} minutes; those that its parent requests do not count"
+         codes, mails with a key and invitations within {1} minutes; those that its parent requests do not count"
     )]
     TooManyOfChild(usize, u64),
     /// A verification token is not one of this service, has ended, or is for another organization.

@@ -97,9 +97,9 @@ fn is_established(
     if created <= organization.head.created {
         return Ok(true);
     }
-    let uses = world.records().read(&sign_in::last_uses(organization.id(), user.id))?;
-    let uses = uses.map(|bytes| LastUses::decode(&bytes)).transpose()?.unwrap_or_default();
-    Ok(uses.uses.iter().any(|(known, _)| *known == credential))
+    let stored = world.records().read(&sign_in::last_uses(organization.id(), user.id))?;
+    let record = stored.map(|bytes| LastUses::decode(&bytes)).transpose()?.unwrap_or_default();
+    Ok(record.uses.iter().any(|(known, _)| *known == credential))
 }
 
 /// Returns the organizations that count for somebody with a credential: those in which it is established or, if there

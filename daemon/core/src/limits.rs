@@ -84,6 +84,8 @@ impl Default for Limits {
 
 /// Divisor of `waiting_messages` and `waiting_message_bytes` that gives the part of one sub-organization.
 pub const MESSAGES_PART: usize = 4;
+/// Divisor that gives the part of all sub-organizations together. The rest is left to their parent.
+pub const CHILDREN_PART: usize = 2;
 /// Minimum of `policy_steps_per_answer`: the policy steps that one decision may take.
 pub const MIN_POLICY_STEPS: u32 = quorate_policy::DECISION_STEP_LIMIT;
 /// Total length of the texts of all smart contract interfaces of an organization, in bytes.

@@ -122,6 +122,13 @@ pub struct MessageUsage {
 }
 
 impl MessageUsage {
+    /// Returns the rest beside some of these messages.
+    #[must_use]
+    pub const fn without(self, some: Self) -> Self {
+        let messages = self.messages.saturating_sub(some.messages);
+        Self { messages, bytes: self.bytes.saturating_sub(some.bytes) }
+    }
+
     /// Adds a message with a record of this length.
     pub const fn add(&mut self, size: u32) {
         self.messages = self.messages.saturating_add(1);

@@ -12,7 +12,7 @@ use crate::auth_proxy;
 use crate::error::{Conflict, Corrupt, Limit, RequestError};
 use crate::execution::{CodeChange, Effects};
 use crate::kind::{Entry, Executed, empty_object};
-use crate::limits::{BODY_AHEAD_MILLIS, MESSAGES_PART};
+use crate::limits::{BODY_AHEAD_MILLIS, CHILDREN_PART, MESSAGES_PART};
 use crate::mail::Mail;
 use crate::message_events::Message;
 use crate::model::change::{self, Applied, Change};
@@ -313,14 +313,14 @@ impl Submission<'_> {
     }
 
     /// Checks that these messages may wait beside those that already do. A sub-organization may use a part of the
-    /// share of its tenant.
+    /// share of its tenant, and all sub-organizations together another one.
     fn check_waiting_messages(
         &self,
         queued: &[(Write, QueuedMessage)],
         tenant: OrganizationId,
     ) -> Result<(), RequestError> {
         let (organization, limits) = (self.target.id(), self.world.limits());
-        let part = if organization == tenant { 1 } else { MESSAGES_PART };
+        let is_child = organization != tenant;
         for (channel, noun) in [(Channel::Mail, "mails"), (Channel::Sms, "SMS")] {
             let mut more = MessageUsage::default();
             let own = queued.iter().filter(|(_, message)| message.channel == channel);
@@ -328,8 +328,13 @@ impl Submission<'_> {
             if more.messages == 0 {
                 continue;
             }
-            let present = self.world.waiting_messages(channel, tenant, organization);
-            for (present, part) in present.into_iter().zip([1, part]) {
+            let [all, own] = self.world.waiting_messages(channel, tenant, organization);
+            let mut shares = vec![(all, 1)];
+            if is_child {
+                let [_, parent] = self.world.waiting_messages(channel, tenant, tenant);
+                shares.extend([(all.without(parent), CHILDREN_PART), (own, MESSAGES_PART)]);
+            }
+            for (present, part) in shares {
                 let most = limits.waiting_messages.checked_div(part).unwrap_or_default();
                 if present.messages.saturating_add(more.messages) > most {
                     return Err(Limit::WaitingMessages(most, noun).into());
