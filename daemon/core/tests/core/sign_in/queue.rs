@@ -147,7 +147,7 @@ fn sub_organizations_leave_half_of_the_queue_to_their_parent() {
     };
     let error = error.message;
     assert!(error.contains("mails waiting to be sent (`waiting_messages`)"), "{error}");
-    assert_eq!(sent as usize, limit / 2, "of {limit}");
+    assert_eq!(sent, (limit / 2) as u64, "of {limit}");
     // What the parent sends still has room.
     run(&mut fixture, "INIT_OTP", &code("next@parent.example"), NOW + sent * 200_000).expect("there is room");
 }
