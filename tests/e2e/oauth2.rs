@@ -188,7 +188,9 @@ async fn users_of_each_provider_sign_up_and_sign_in() {
         let token = issued["oidcToken"].as_str().expect("a token").to_owned();
         verify(&service, &token).await;
         let claims = sign_in::claims(&token);
-        assert_eq!((&claims["iss"], &claims["sub"]), (&json!(ISSUER), &json!("1270562298")));
+        let provider_name = if name.ends_with("_X") { "x" } else { "discord" };
+        let subject = format!("{provider_name}:1270562298");
+        assert_eq!((&claims["iss"], &claims["sub"]), (&json!(ISSUER), &json!(subject)));
         assert_eq!(claims["aud"], client);
         let bundle = claims["encrypted_bearer_token"].as_str().expect("a bundle");
         let bearer = provider.bearer_token(bundle, &const_hex::encode(target.to_bytes())).await;

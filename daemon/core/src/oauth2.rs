@@ -45,7 +45,8 @@ impl Exchange {
 
 /// The user whom an exchange identified.
 pub struct Oauth2User {
-    /// Id of the user at the provider.
+    /// Provider and id of the user there: `x:42`. The ids of different providers are numbers of the same ranges, and
+    /// the tokens about all of them have one issuer.
     pub subject: String,
     /// Access token.
     pub bearer_token: Zeroizing<String>,
@@ -66,7 +67,8 @@ pub fn bearer_token(answer: &[u8]) -> Option<Zeroizing<String>> {
     (is_plain && is_bounded && token_type.eq_ignore_ascii_case("bearer")).then_some(kept)
 }
 
-/// Parses the id in the description of the user that a provider returns for an access token.
+/// Parses the id in the description of the user that a provider returns for an access token, and returns it with the
+/// provider.
 pub fn subject(provider: Oauth2Provider, answer: &[u8]) -> Option<String> {
     #[derive(Deserialize)]
     struct User {
@@ -81,7 +83,11 @@ pub fn subject(provider: Oauth2Provider, answer: &[u8]) -> Option<String> {
         Oauth2Provider::Discord => serde_json::from_slice(answer).ok()?,
     };
     let is_id = (1..=SUBJECT_DIGITS).contains(&user.id.len()) && user.id.bytes().all(|b| b.is_ascii_digit());
-    is_id.then_some(user.id)
+    let provider = match provider {
+        Oauth2Provider::X => "x",
+        Oauth2Provider::Discord => "discord",
+    };
+    is_id.then(|| format!("{provider}:{}", user.id))
 }
 
 #[cfg(test)]
@@ -113,8 +119,8 @@ mod tests {
     fn users_are_identified_by_the_id_of_their_provider() {
         let (x, discord) = (r#"{"data":{"id":"12","name":"a"}}"#, r#"{"id":"12","username":"a"}"#);
         let read = |provider, answer: &str| subject(provider, answer.as_bytes());
-        assert_eq!(read(Oauth2Provider::X, x).as_deref(), Some("12"));
-        assert_eq!(read(Oauth2Provider::Discord, discord).as_deref(), Some("12"));
+        assert_eq!(read(Oauth2Provider::X, x).as_deref(), Some("x:12"));
+        assert_eq!(read(Oauth2Provider::Discord, discord).as_deref(), Some("discord:12"));
         assert_eq!(read(Oauth2Provider::X, discord), None);
         assert_eq!(read(Oauth2Provider::Discord, x), None);
         for id in ["", "-1", "1a", " 1", &"1".repeat(SUBJECT_DIGITS + 1)] {

@@ -114,7 +114,7 @@ fn exchange() -> Exchange {
 async fn a_code_identifies_its_user() {
     let provider = Provider::start(Behavior::Answers, Behavior::Answers).await;
     let user = provider.exchanges().make(&exchange()).await.unwrap();
-    assert_eq!((user.subject.as_str(), user.bearer_token.as_str()), ("42", "the-access-token"));
+    assert_eq!((user.subject.as_str(), user.bearer_token.as_str()), ("x:42", "the-access-token"));
     let [token, user] = provider.requests().try_into().unwrap();
     // "client+id:se%3Acr%26et+%C3%BC", encoded with Python's base64.
     assert!(token.contains("authorization: Basic Y2xpZW50K2lkOnNlJTNBY3IlMjZldCslQzMlQkM=\r\n"), "{token}");
