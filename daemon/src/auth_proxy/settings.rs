@@ -98,17 +98,26 @@ impl Settings {
         self
     }
 
-    /// Returns whether an audience is a configured client id; every one is, if none is configured.
-    pub fn has_client(&self, audience: &str) -> bool {
-        self.client_ids.is_empty() || self.client_ids.iter().any(|(_, id)| id == audience)
+    /// Returns whether an audience is the client id that is configured for an issuer. Every one is, if none is configured
+    /// for it. An issuer that is not that of a known provider may have any configured client id. The daemon issues its
+    /// own tokens only for the clients of the organization.
+    pub fn has_client(&self, issuer: &str, audience: &str) -> bool {
+        if self.own_issuer.as_deref() == Some(issuer) || self.client_ids.is_empty() {
+            return true;
+        }
+        let mut providers =
+            self.methods.iter().filter(|method| method.issuers().contains(&issuer)).peekable();
+        let is_known = providers.peek().is_some();
+        let providers: Vec<_> = providers.collect();
+        let mut ids =
+            self.client_ids.iter().filter(|(method, _)| !is_known || providers.contains(&method)).peekable();
+        ids.peek().is_none() || ids.any(|(_, id)| id == audience)
     }
 
-    /// Returns whether an ID token has a configured issuer and client. The daemon issues its own tokens only for the
-    /// clients of the organization.
+    /// Returns whether an ID token has a configured issuer and client.
     pub fn accepts(&self, token: &IdToken<'_>) -> bool {
-        let is_own = self.own_issuer.as_deref() == Some(token.issuer());
-        let is_of_issuer = self.issuers.iter().any(|one| one == token.issuer());
-        is_of_issuer && (is_own || token.audiences().iter().any(|audience| self.has_client(audience)))
+        self.issuers.iter().any(|one| one == token.issuer())
+            && token.audiences().iter().any(|audience| self.has_client(token.issuer(), audience))
     }
 
     /// Returns whether clients may sign in with an OAuth provider.
@@ -231,6 +240,8 @@ mod tests {
             settings.accepts(&IdToken::read(&format!("{}.{}.AAAA", encoded[0], encoded[1])).unwrap())
         };
         assert!(accepts(&settings, GOOGLE, json!("any")), "no client id is configured");
+        settings.methods = vec![Method::Google, Method::Apple];
+        settings.issuers.extend(["https://appleid.apple.com", "https://custom.example"].map(str::to_owned));
         settings.client_ids = vec![(Method::Google, "app".to_owned())];
         for (issuer, audience, expected) in [
             (GOOGLE, json!("app"), true),
@@ -238,9 +249,12 @@ mod tests {
             (GOOGLE, json!("other"), false),
             ("https://own.example", json!("other"), true),
             ("https://evil.example", json!("app"), false),
+            ("https://appleid.apple.com", json!("other"), true),
+            ("https://custom.example", json!("app"), true),
+            ("https://custom.example", json!("other"), false),
         ] {
             assert_eq!(accepts(&settings, issuer, audience.clone()), expected, "{issuer} {audience}");
         }
-        assert!(settings.has_client("app") && !settings.has_client("other"));
+        assert!(settings.has_client(GOOGLE, "app") && !settings.has_client(GOOGLE, "other"));
     }
 }

@@ -58,8 +58,10 @@ fn check(call: &Call<'_>) -> Result<(), ApiError> {
     }
     for identity in parameters.items("oauthProviders") {
         call.check_oauth(identity.get("oidcToken").and_then(Value::as_str))?;
-        let audience = identity.pointer("/oidcClaims/aud").and_then(Value::as_str);
-        if audience.is_some_and(|audience| !call.proxy.settings.has_client(audience)) {
+        let claim = |name| identity.pointer(name).and_then(Value::as_str).unwrap_or_default();
+        let is_claimed = identity.get("oidcClaims").is_some_and(|claims| !claims.is_null());
+        let (issuer, audience) = (claim("/oidcClaims/iss"), claim("/oidcClaims/aud"));
+        if is_claimed && !call.proxy.settings.has_client(issuer, audience) {
             return Err(ApiError::new(Code::PermissionDenied, "OAUTH disallowed"));
         }
     }

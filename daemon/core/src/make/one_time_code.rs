@@ -120,7 +120,7 @@ pub fn count_mail(contact: &Contact, context: &mut Execution<'_>) -> Result<(), 
 /// Counts mails with invitations, as codes are counted for the users of a sub-organization: all of them or none.
 ///
 /// # Errors
-/// As [`claims_of_child`].
+/// [`Intent::TooManyOfChild`] if they had too many sent, or the error of the store.
 pub fn count_invitations(invitations: usize, context: &mut Execution<'_>) -> Result<(), RequestError> {
     let now = context.now();
     let mut sent = Vec::with_capacity(invitations);
