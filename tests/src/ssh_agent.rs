@@ -23,16 +23,17 @@ impl SshAgent {
         Self::start_as("ssh-agent").await
     }
 
-    /// Starts a copy of the agent under another process name, as `sshd` is for a forwarded one.
+    /// Starts the agent under another process name, as `sshd` is for a forwarded one.
     pub async fn start_as(name: &str) -> Option<Self> {
         let Some(program) = find("ssh-agent").filter(|_| find("ssh-add").is_some()) else {
             eprintln!("SKIPPED: keys in an SSH agent need the package openssh-client");
             return None;
         };
         let folder = tempfile::Builder::new().prefix("quorate-agent-").tempdir().expect("a folder");
-        let copy = folder.path().join(name);
-        std::fs::copy(program, &copy).expect("a copy of ssh-agent");
-        let child = Command::new(&copy)
+        // A link, since a copy cannot run while a process that another test starts still has it open for writing.
+        let link = folder.path().join(name);
+        std::os::unix::fs::symlink(program, &link).expect("a link to ssh-agent");
+        let child = Command::new(&link)
             .arg("-D")
             .arg("-a")
             .arg(folder.path().join("socket"))
