@@ -64,6 +64,9 @@ pub enum Intent {
     /// A feature that the request needs is not enabled in the organization. Contains its name.
     #[error("{0} is not enabled in this organization")]
     FeatureOff(&'static str),
+    /// A feature that users of sub-organizations need is not enabled in the parent. Contains its name.
+    #[error("{0} is not enabled in the parent of this organization")]
+    FeatureOffInParent(&'static str),
     /// No SMS gateway is configured.
     #[error("this service is not configured to send SMS")]
     NoSms,
@@ -88,6 +91,13 @@ pub enum Intent {
          codes, mails with a key and invitations within {1} minutes; those that its parent requests do not count"
     )]
     TooManyOfChild(usize, u64),
+    /// Users of all sub-organizations of a parent requested too many such messages. Contains the same numbers.
+    #[error(
+        "Max number of OTPs have been initiated please wait and try again: the users of all sub-organizations of a \
+         parent get {0} codes, mails with a key and invitations within {1} minutes; those that the parent requests do \
+         not count"
+    )]
+    TooManyOfChildren(usize, u64),
     /// A verification token is not one of this service, has ended, or is for another organization.
     #[error("invalid verification token")]
     VerificationToken,

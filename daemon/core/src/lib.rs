@@ -29,6 +29,7 @@ pub mod limits;
 pub mod listing;
 pub mod mail;
 pub mod make;
+pub mod message_end;
 pub mod message_events;
 pub mod messages;
 pub mod model;

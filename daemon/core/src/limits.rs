@@ -117,9 +117,11 @@ pub const MIN_CODE_LENGTH: i32 = 6;
 pub const MAX_CODE_LENGTH: i32 = 9;
 /// Codes or mailed keys that a receiver may be sent within [`SENT_WINDOW_MILLIS`], and codes that may be valid at once.
 pub const SENT_CODES: usize = 3;
-/// Codes and mailed keys that the users of a sub-organization may have sent within [`SENT_WINDOW_MILLIS`], to whatever
-/// receivers. Anyone may be such a user, so they must not send mail and SMS to many.
+/// Codes, mailed keys and invitations that the users of a sub-organization may have sent within [`SENT_WINDOW_MILLIS`],
+/// to whatever receivers. Anyone may be such a user, so they must not send mail and SMS to many.
 pub const SENT_BY_CHILD: usize = 16;
+/// The same for the users of all sub-organizations of a parent together. Anyone may have many sub-organizations.
+pub const SENT_BY_CHILDREN: usize = 64;
 /// Time in which the codes or mailed keys of a receiver are counted, in milliseconds.
 pub const SENT_WINDOW_MILLIS: u64 = 180_000;
 /// Lifetime of a verification token unless its request states it, in seconds.

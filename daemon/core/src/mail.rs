@@ -7,7 +7,7 @@ use zeroize::ZeroizeOnDrop;
 use crate::model::Millis;
 use crate::model::message_event::{MessageOrigin, ServerAnswer};
 use crate::model::one_time_code::ascii_domain;
-use crate::model::queued_message::{Channel, StoredMessage};
+use crate::model::queued_message::{Channel, Purpose, StoredMessage};
 use crate::model::record::Record;
 
 /// A queued mail. It may contain a secret: it is sealed like every record, removed once it is sent, and wiped
@@ -42,6 +42,9 @@ pub struct Mail {
     /// Time from which the secret in it has expired, so that it is not sent any more.
     #[zeroize(skip)]
     pub expires: Option<Millis>,
+    /// What it is for, without which it is useless; `None` for a message that an earlier version queued.
+    #[zeroize(skip)]
+    pub purpose: Option<Purpose>,
     /// Number of attempts so far.
     #[zeroize(skip)]
     pub attempts: u32,
@@ -65,6 +68,7 @@ impl Mail {
             reply_to: None,
             origin: None,
             expires: None,
+            purpose: None,
             attempts: 0,
             due: now,
         }
@@ -105,5 +109,9 @@ impl StoredMessage for Mail {
 
     fn expires(&self) -> Option<Millis> {
         self.expires
+    }
+
+    fn purpose(&self) -> Option<Purpose> {
+        self.purpose
     }
 }

@@ -6,7 +6,7 @@ use zeroize::ZeroizeOnDrop;
 
 use crate::model::Millis;
 use crate::model::message_event::MessageOrigin;
-use crate::model::queued_message::{Channel, StoredMessage};
+use crate::model::queued_message::{Channel, Purpose, StoredMessage};
 use crate::model::record::Record;
 
 /// A queued SMS. It may contain a secret: it is sealed like every record, removed once it is sent, and wiped
@@ -25,6 +25,9 @@ pub struct Sms {
     /// Time from which the code in it has expired, so that it is not sent any more.
     #[zeroize(skip)]
     pub expires: Option<Millis>,
+    /// What it is for, without which it is useless; `None` for a message that an earlier version queued.
+    #[zeroize(skip)]
+    pub purpose: Option<Purpose>,
     /// Number of attempts so far.
     #[zeroize(skip)]
     pub attempts: u32,
@@ -36,7 +39,7 @@ pub struct Sms {
 impl Sms {
     /// Creates an SMS, to be sent at once.
     pub const fn new(to: Phone, text: String, now: Millis) -> Self {
-        Self { to, text, origin: None, expires: None, attempts: 0, due: now }
+        Self { to, text, origin: None, expires: None, purpose: None, attempts: 0, due: now }
     }
 }
 
@@ -65,5 +68,9 @@ impl StoredMessage for Sms {
 
     fn expires(&self) -> Option<Millis> {
         self.expires
+    }
+
+    fn purpose(&self) -> Option<Purpose> {
+        self.purpose
     }
 }

@@ -141,6 +141,17 @@ impl<'a> View<'a> {
         !is_child || self.organization.user(self.proposer).is_none() || self.world.allows_child_branding()
     }
 
+    /// Returns the parent, if the proposer is a user of a sub-organization.
+    ///
+    /// # Errors
+    /// If the parent does not exist, or its records cannot be read.
+    pub fn parent_of_proposer(&self) -> Result<Option<Arc<Organization>>, RequestError> {
+        let parent =
+            self.organization.head.parent.filter(|_| self.organization.user(self.proposer).is_some());
+        let Some(parent) = parent else { return Ok(None) };
+        Ok(Some(self.world.organization(parent)?.ok_or(Missing::Organization)?))
+    }
+
     /// Returns whether SMS can be sent.
     pub fn sends_sms(&self) -> bool {
         self.world.sends_sms()

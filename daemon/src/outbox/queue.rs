@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use quorate_core::error::Corrupt;
+use quorate_core::message_end;
 use quorate_core::message_events::Message;
 use quorate_core::model::Millis;
 use quorate_core::model::layout::{Key, of_message};
@@ -234,7 +235,12 @@ impl<C: Channel> Queue<C> {
         self.record().await?;
         self.scan()?;
         self.drop_expired().await?;
-        self.start()
+        self.start()?;
+        while !self.ended.is_empty() {
+            self.record().await?;
+            self.start()?;
+        }
+        Ok(())
     }
 
     /// Returns the time until there is work to do, unless a message is queued or ends earlier.
@@ -329,12 +335,13 @@ impl<C: Channel> Queue<C> {
         }
     }
 
-    /// Sends the messages whose turn it is.
+    /// Sends the messages whose turn it is, unless what they are for has ended. Stops after a number of the latter, whose
+    /// ends are to be recorded.
     fn start(&mut self) -> Result<(), Stopped> {
         if self.outage.is_open() && (self.outage.is_pause(now()) || !self.running.is_empty()) {
             return Ok(());
         }
-        loop {
+        while self.ended.len() < BATCH {
             let next = {
                 let mut turns = self.messages().turns();
                 turns.tick(now());
@@ -342,8 +349,8 @@ impl<C: Channel> Queue<C> {
             };
             let Some(QueuedMessage { id, due, .. }) = next else { return Ok(()) };
             let key = id.key(C::Message::CHANNEL);
-            let read = self.read(&key);
-            let Ok(Some(message)) = read else {
+            let read = self.read(&key).and_then(|message| self.with_use(message));
+            let Ok(Some((message, is_useless))) = read else {
                 let mut turns = self.messages().turns();
                 turns.end(id, None);
                 if read.is_err() {
@@ -355,6 +362,13 @@ impl<C: Channel> Queue<C> {
                 read?;
                 continue;
             };
+            if is_useless {
+                self.messages().turns().end(id, None);
+                let answer = ServerAnswer::new(None, "what it was for ended before the server took it", &[]);
+                let reply = Reply { outcome: Outcome::Expired, answer };
+                self.ended.push(Ended { id, key, message, reply, at: now() });
+                continue;
+            }
             let (channel, sent) = (Arc::clone(&self.channel), Arc::clone(&message));
             let task = self.running.spawn(async move { channel.send(&key, &sent).await });
             self.under_way.insert(task.id(), Running { id, message, begun: Instant::now() });
@@ -363,6 +377,14 @@ impl<C: Channel> Queue<C> {
                 return Ok(());
             }
         }
+        Ok(())
+    }
+
+    /// Returns a message, and whether what it is for has ended.
+    fn with_use(&self, message: Option<Arc<C::Message>>) -> Result<Option<(Arc<C::Message>, bool)>, Corrupt> {
+        let Some(message) = message else { return Ok(None) };
+        let is_useless = message_end::is_useless(&*message, self.executor.world().records(), now())?;
+        Ok(Some((message, is_useless)))
     }
 
     /// Processes the end of sending a message.

@@ -68,7 +68,10 @@ impl Intent {
             Self::OtherOrganization { .. } => "ORGANIZATION_MISMATCH",
             Self::ClosedToChildren(_) => "INVALID_ACTIVITY_CALLER",
             Self::NoMail => "EMAIL_SENDING_DISABLED",
-            Self::TooManyCodes(..) | Self::TooManyMails(..) | Self::TooManyOfChild(..) => "MAX_OTP_INITIATED",
+            Self::TooManyCodes(..)
+            | Self::TooManyMails(..)
+            | Self::TooManyOfChild(..)
+            | Self::TooManyOfChildren(..) => "MAX_OTP_INITIATED",
             Self::Transaction(_) => "INVALID_TRANSACTION",
             Self::TransactionType(_) => "UNSUPPORTED_TRANSACTION_TYPE",
             Self::NotExported => "WALLET_ACCOUNT_NOT_EXPORTED",

@@ -13,6 +13,7 @@ use crate::limits::CODE_SECONDS;
 use crate::messages::{self, Branding};
 use crate::model::Organization;
 use crate::model::one_time_code::{Contact, OtpType};
+use crate::model::queued_message::Purpose;
 use crate::params::one_time_code::{CodeLifetime, CodeRequest};
 use crate::policy::Facts;
 use crate::view::View;
@@ -40,6 +41,10 @@ pub fn check(request: &CodeRequest, view: &View<'_>) -> Result<Delivery, Request
         OtpType::Sms => Contact::Phone(Phone::parse(text).map_err(invalid)?),
     };
     check_feature(&contact, view.organization)?;
+    // Users of sub-organizations can enable features themselves, and the parent pays for the messages.
+    if view.parent_of_proposer()?.is_some_and(|parent| parent.feature(contact.feature()).is_none()) {
+        return Err(Intent::FeatureOffInParent(contact.feature().name()).into());
+    }
     match contact {
         Contact::Email(_) if !view.sends_mail() => return Err(Intent::NoMail.into()),
         Contact::Phone(_) if !view.sends_sms() => return Err(Intent::NoSms.into()),
@@ -114,6 +119,7 @@ pub fn send(
         Contact::Email(to) => {
             let mut mail = messages::code(&to, &sent.code, seconds / 60, &branding, organization, now)?;
             mail.expires = Some(sent.expires);
+            mail.purpose = Some(Purpose::Code(sent.id));
             context.send(mail);
         }
         Contact::Phone(to) => {
@@ -121,6 +127,7 @@ pub fn send(
             let app = branding.app_name.as_ref().map_or(organization, |app| app.as_str());
             let mut sms = messages::code_sms(&to, &sent.code, template, app, now);
             sms.expires = Some(sent.expires);
+            sms.purpose = Some(Purpose::Code(sent.id));
             context.text(sms);
         }
     }

@@ -10,6 +10,7 @@ use crate::error::{Corrupt, RequestError};
 use crate::execution::Execution;
 use crate::mail::Mail;
 use crate::model::invitation::INVITATION_LIFE_MILLIS;
+use crate::model::queued_message::Purpose;
 use crate::model::{Change, Invitation, InvitationStatus, Organization};
 use crate::params::user::AccessType;
 
@@ -63,6 +64,7 @@ pub fn invite(new: New, context: &mut Execution<'_>) -> Result<InvitationId, Req
     };
     let mut mail = mail(&invitation, &secret, context);
     mail.expires = Some(now.saturating_add(INVITATION_LIFE_MILLIS));
+    mail.purpose = Some(Purpose::Invitation(id));
     context.send(mail);
     context.change(Change::put(invitation));
     Ok(id)

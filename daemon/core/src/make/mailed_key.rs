@@ -10,6 +10,7 @@ use crate::execution::Execution;
 use crate::mail::Mail;
 use crate::messages::Branding;
 use crate::model::one_time_code::Contact;
+use crate::model::queued_message::Purpose;
 use crate::model::user::KeySource;
 use crate::model::{Millis, User};
 use crate::params::mailed_key::MailedKeyRequest;
@@ -60,6 +61,7 @@ impl MailedKey {
         let seconds = session::seconds(request.seconds);
         let mut mail = compose(&request.email, &bundle, seconds / 60, &branding, organization, now)?;
         mail.expires = Some(now.saturating_add(seconds.saturating_mul(1000)));
+        mail.purpose = Some(Purpose::ApiKey(user_id, api_key_id));
         context.send(mail);
         Ok((user_id, api_key_id))
     }

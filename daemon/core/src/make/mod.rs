@@ -1,6 +1,7 @@
 //! Validation and construction that several kinds share: users with credentials, wallets with accounts,
 //! private keys, tags, policies, invitations and more.
 
+pub mod child_messages;
 pub mod code_request;
 pub mod credential;
 pub mod invitation;

@@ -6,9 +6,10 @@ use quorate_common::ids::{OtpId, UserId};
 use serde::Deserialize;
 use zeroize::{Zeroize, Zeroizing};
 
+use super::child_messages;
 use crate::error::{Intent, RequestError};
 use crate::execution::Execution;
-use crate::limits::{SENT_BY_CHILD, SENT_CODES, SENT_WINDOW_MILLIS};
+use crate::limits::{SENT_CODES, SENT_WINDOW_MILLIS};
 use crate::model::Millis;
 use crate::model::one_time_code::{ATTEMPTS, Claim, CodeFlow, Contact, OneTimeCode, SentCode};
 use crate::view::View;
@@ -60,8 +61,8 @@ impl NewCode {
     /// Makes a code and stores its digest.
     ///
     /// # Errors
-    /// [`Intent::TooManyCodes`] if too many codes were sent to the contact, or requested for the user identifier,
-    /// or the error of the store.
+    /// [`Intent::TooManyCodes`] if too many codes were sent to the contact, or requested for the user identifier, an error
+    /// of [`child_messages::claims`], or the error of the store.
     pub fn create(self, flow: Flow, context: &mut Execution<'_>) -> Result<SentTo, RequestError> {
         let now = context.now();
         let id = OtpId::random(context.random());
@@ -71,7 +72,8 @@ impl NewCode {
         let contact = Some(("contact", address.as_str()));
         let receivers = [contact, self.user_identifier.as_deref().map(|user| ("user", user))];
         // All limits are checked before the first claim, since claims last although the request fails.
-        let mut claims = claims_of_child(&[sent], &context.view())?;
+        let mut claims = Vec::new();
+        claims.extend(child_messages::claims(1, sent, contact.map(<[&str; 2]>::from), &context.view())?);
         for (word, receiver) in receivers.into_iter().flatten() {
             let number = next_number(&[word, receiver], &context.view())?;
             claims.push(Claim::Sent([word.to_owned(), receiver.to_owned()], number, sent));
@@ -109,49 +111,12 @@ pub fn count_mail(contact: &Contact, context: &mut Execution<'_>) -> Result<(), 
         other => other,
     })?;
     let sent = SentCode { id: OtpId::random(context.random()), sent: now };
-    let of_child = claims_of_child(&[sent], &context.view())?;
+    let of_child = child_messages::claims(1, sent, Some(["mail", &address]), &context.view())?;
     let of_address = Claim::Sent(["mail".to_owned(), address], number, sent);
     for claim in of_child.into_iter().chain([of_address]) {
         context.claim(claim, now.saturating_add(SENT_WINDOW_MILLIS));
     }
     Ok(())
-}
-
-/// Counts mails with invitations, as codes are counted for the users of a sub-organization: all of them or none.
-///
-/// # Errors
-/// [`Intent::TooManyOfChild`] if they had too many sent, or the error of the store.
-pub fn count_invitations(invitations: usize, context: &mut Execution<'_>) -> Result<(), RequestError> {
-    let now = context.now();
-    let mut sent = Vec::with_capacity(invitations);
-    for _ in 0..invitations {
-        sent.push(SentCode { id: OtpId::random(context.random()), sent: now });
-    }
-    for claim in claims_of_child(&sent, &context.view())? {
-        context.claim(claim, now.saturating_add(SENT_WINDOW_MILLIS));
-    }
-    Ok(())
-}
-
-/// Returns the claims that count codes, mails with keys and invitations for the users of a sub-organization. There are
-/// none for other callers, who decide whom they send messages to.
-///
-/// # Errors
-/// [`Intent::TooManyOfChild`] if they had too many sent, or the error of the store.
-fn claims_of_child(new: &[SentCode], view: &View<'_>) -> Result<Vec<Claim>, RequestError> {
-    if view.allows_branding() {
-        return Ok(Vec::new());
-    }
-    let receiver = ["organization", ""];
-    let earlier = view.records().sent_codes(&receiver, SENT_BY_CHILD)?;
-    let since = view.now.saturating_sub(SENT_WINDOW_MILLIS);
-    let recent = earlier.iter().filter(|(_, one)| one.sent > since).count();
-    if recent.saturating_add(new.len()) > SENT_BY_CHILD {
-        return Err(Intent::TooManyOfChild(SENT_BY_CHILD, SENT_WINDOW_MILLIS / 60_000).into());
-    }
-    let first = earlier.first().map_or(0, |(number, _)| number.saturating_add(1));
-    let claim = |(number, sent): (u32, &SentCode)| Claim::Sent(receiver.map(str::to_owned), number, *sent);
-    Ok((first..).zip(new).map(claim).collect())
 }
 
 /// Returns the number of the next code to a receiver.

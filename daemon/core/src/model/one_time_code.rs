@@ -167,6 +167,8 @@ pub enum Claim {
     Attempt(OtpId, u8),
     /// The code with this number to a receiver: a contact or a user identifier, after a word that distinguishes them.
     Sent([String; 2], u32, SentCode),
+    /// The message with this number that users of the sub-organizations of this parent had sent to a receiver.
+    SentByChildren(OrganizationId, [String; 2], u32, SentCode),
     /// A use of a verification token, which this organization issued.
     TokenUse(OrganizationId, VerificationTokenId, TokenUsage),
 }
@@ -190,6 +192,9 @@ impl Claim {
             Self::Attempt(code, number) => sign_in::attempt(organization, *code, *number),
             Self::Sent([word, receiver], number, _) => {
                 sign_in::sent_code(index, organization, &[word, receiver], *number)
+            }
+            Self::SentByChildren(parent, [word, receiver], number, _) => {
+                sign_in::message_by_children(index, *parent, &[word, receiver], *number)
             }
             Self::TokenUse(issuer, token, usage) => sign_in::token_use(*issuer, *token, *usage as u8),
         }

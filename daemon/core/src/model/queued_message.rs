@@ -1,6 +1,7 @@
 //! Messages that wait to be sent, as far as the order of sending depends on them. Their texts stay in the store.
 
-use quorate_common::ids::{ActivityId, OrganizationId};
+use quorate_common::ids::{ActivityId, ApiKeyId, InvitationId, OrganizationId, OtpId, UserId};
+use serde::{Deserialize, Serialize};
 
 use super::Millis;
 use super::layout::{self, IndexKey, Key, outbox};
@@ -69,6 +70,20 @@ pub trait StoredMessage: Record {
 
     /// Returns the time from which the message is useless, because what it contains has expired.
     fn expires(&self) -> Option<Millis>;
+
+    /// Returns what the message is for, if that is known.
+    fn purpose(&self) -> Option<Purpose>;
+}
+
+/// What a message is for. Once it has ended, the message is useless.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Purpose {
+    /// A one-time code.
+    Code(OtpId),
+    /// An API key of a user.
+    ApiKey(UserId, ApiKeyId),
+    /// An invitation.
+    Invitation(InvitationId),
 }
 
 /// Digest of a receiver.

@@ -258,7 +258,7 @@ impl Submission<'_> {
         commit.must_not_exist.push(key.clone());
         commit.writes.push(Write::mark(sign_in::due(end, &key), &[]));
         commit.writes.push(match claim {
-            Claim::Sent(_, _, sent) => Write::put_new(key, sent)?,
+            Claim::Sent(_, _, sent) | Claim::SentByChildren(_, _, _, sent) => Write::put_new(key, sent)?,
             Claim::Attempt(..) | Claim::TokenUse(..) => Write::mark_new(key, &[]),
         });
         Ok(())
@@ -313,14 +313,15 @@ impl Submission<'_> {
     }
 
     /// Checks that these messages may wait beside those that already do. A sub-organization may use a part of the
-    /// share of its tenant, and all sub-organizations together another one.
+    /// share of its tenant, and so may all of them together, unless the tenant itself requests the messages.
     fn check_waiting_messages(
         &self,
         queued: &[(Write, QueuedMessage)],
         tenant: OrganizationId,
     ) -> Result<(), RequestError> {
         let (organization, limits) = (self.target.id(), self.world.limits());
-        let is_child = organization != tenant;
+        let part = if organization == tenant { 1 } else { MESSAGES_PART };
+        let is_of_child = organization != tenant && self.home.id() == organization;
         for (channel, noun) in [(Channel::Mail, "mails"), (Channel::Sms, "SMS")] {
             let mut more = MessageUsage::default();
             let own = queued.iter().filter(|(_, message)| message.channel == channel);
@@ -328,13 +329,10 @@ impl Submission<'_> {
             if more.messages == 0 {
                 continue;
             }
-            let [all, own] = self.world.waiting_messages(channel, tenant, organization);
-            let mut shares = vec![(all, 1)];
-            if is_child {
-                let [_, parent] = self.world.waiting_messages(channel, tenant, tenant);
-                shares.extend([(all.without(parent), CHILDREN_PART), (own, MESSAGES_PART)]);
-            }
-            for (present, part) in shares {
+            let [of_tenant, own] = self.world.waiting_messages(channel, tenant, organization);
+            let [_, of_parent] = self.world.waiting_messages(channel, tenant, tenant);
+            let of_children = is_of_child.then(|| (of_tenant.without(of_parent), CHILDREN_PART));
+            for (present, part) in [(of_tenant, 1), (own, part)].into_iter().chain(of_children) {
                 let most = limits.waiting_messages.checked_div(part).unwrap_or_default();
                 if present.messages.saturating_add(more.messages) > most {
                     return Err(Limit::WaitingMessages(most, noun).into());

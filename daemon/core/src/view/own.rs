@@ -169,8 +169,25 @@ impl<'a> OwnRecords<'a> {
     /// # Errors
     /// If the store cannot be read, or a record is damaged.
     pub fn sent_codes(&self, receiver: &[&str; 2], limit: usize) -> Result<Vec<(u32, SentCode)>, Corrupt> {
-        let prefix = sign_in::sent(self.world.index(), self.organization, receiver);
-        let rows = self.records().page(Page::last(&prefix, limit))?;
+        self.counted(&sign_in::sent(self.world.index(), self.organization, receiver), limit)
+    }
+
+    /// Reads messages that users of the sub-organizations of `parent`, the parent of this organization, had sent to a
+    /// receiver, as [`Self::sent_codes`] does.
+    ///
+    /// # Errors
+    /// As [`Self::sent_codes`].
+    pub fn sent_by_children(
+        &self,
+        parent: OrganizationId,
+        receiver: &[&str; 2],
+        limit: usize,
+    ) -> Result<Vec<(u32, SentCode)>, Corrupt> {
+        self.counted(&sign_in::sent_by_children(self.world.index(), parent, receiver), limit)
+    }
+
+    fn counted(&self, prefix: &[u8], limit: usize) -> Result<Vec<(u32, SentCode)>, Corrupt> {
+        let rows = self.records().page(Page::last(prefix, limit))?;
         let number = |key: &[u8]| sign_in::sent_number(key).ok_or(Corrupt::Record("sent code"));
         rows.iter().map(|(key, record)| Ok((number(key)?, SentCode::decode(record)?))).collect()
     }

@@ -173,8 +173,10 @@ fn records_stay_readable() {
     check_as::<Mail>("mail with origin", &fixture, |_| false);
     check_as::<Mail>("mail with end", &fixture, |_| false);
     check_as::<Mail>("mail with secret", &fixture, |_| false);
+    check_as::<Mail>("mail with purpose", &fixture, |_| false);
     check_as::<Sms>("sms", &fixture, |_| false);
     check_as::<Sms>("sms with end", &fixture, |_| false);
+    check_as::<Sms>("sms with purpose", &fixture, |_| false);
     check::<MessageEvent>(&fixture, |_| false);
     check::<LastUses>(&fixture, |_| false);
     check_as::<LastUses>("last uses with counters", &fixture, |_| false);
@@ -406,6 +408,7 @@ fn keys() -> Vec<(&'static str, Vec<u8>)> {
         ("message event", message_event.clone()),
         ("message event listed", sign_in::listing(&message_event).expect("an event").0),
         ("message event due", sign_in::due(at, &message_event)),
+        ("message by children", sign_in::message_by_children(&index, organization, &["contact", "a"], 3)),
         ("last uses", sign_in::last_uses(organization, UserId::from_bytes([0x66; 16]))),
         ("deleted user", layout::deleted_user(organization, UserId::from_bytes([0x66; 16]))),
         (

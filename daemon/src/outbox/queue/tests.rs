@@ -6,12 +6,13 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
 use quorate_common::bounded::Phone;
-use quorate_common::ids::{ActivityId, OrganizationId};
+use quorate_common::ids::{ActivityId, OrganizationId, OtpId};
 use quorate_core::message_events;
 use quorate_core::model::layout::of_message;
 use quorate_core::model::layout::outbox::{SMS, sms};
 use quorate_core::model::message_event::{DeliveryStep, MessageOrigin};
 use quorate_core::model::one_time_code::Contact;
+use quorate_core::model::queued_message::Purpose;
 use quorate_core::model::write::Effect;
 use quorate_core::sms::Sms;
 use tempfile::TempDir;
@@ -324,6 +325,26 @@ async fn expired_messages_are_not_sent() {
     assert_eq!((expired, steps.len()), (BATCH + 6, BATCH + 7));
     let expired = steps.iter().find(|step| matches!(step, DeliveryStep::Expired(_))).unwrap();
     assert_eq!(expired.answer().unwrap().line(), "expired before the server took it");
+    assert_eq!((fixture.count("expired"), fixture.count("sent")), (u64::from(count), 1));
+}
+
+#[tokio::test]
+async fn messages_are_not_sent_once_what_they_are_for_has_ended() {
+    let fixture = Fixture::new(Outcome::Accepted);
+    let count = u32::try_from(BATCH).unwrap() + 6;
+    for number in 0..count {
+        let mut sms = Sms::new(phone(number), "useless".to_owned(), 0);
+        sms.origin = Some(MessageOrigin { organization: KEEPER, keeper: KEEPER, queued: 0 });
+        // There is no such code.
+        sms.purpose = Some(Purpose::Code(OtpId::from_bytes([1; 16])));
+        fixture.commit(number, &sms).await;
+    }
+    fixture.put(count, "of use", 0).await;
+    fixture.queue().finish(0).await;
+    assert_eq!((fixture.sent(), fixture.queued().len(), fixture.usage()), (vec!["of use".to_owned()], 0, 0));
+    let steps = fixture.steps();
+    let expired = steps.iter().find(|step| matches!(step, DeliveryStep::Expired(_))).unwrap();
+    assert_eq!(expired.answer().unwrap().line(), "what it was for ended before the server took it");
     assert_eq!((fixture.count("expired"), fixture.count("sent")), (u64::from(count), 1));
 }
 

@@ -1,7 +1,7 @@
 //! Invites people by email to become users.
 
 use crate::kinds::prelude::*;
-use crate::make::{invitation, one_time_code};
+use crate::make::{child_messages, invitation};
 use crate::params::user::AccessType;
 
 /// Invites people by email to become users. Each email contains a secret that accepts its invitation once.
@@ -62,7 +62,7 @@ impl Kind for Intent {
     }
 
     fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
-        one_time_code::count_invitations(self.invitations.len(), context)?;
+        child_messages::count_invitations(self.invitations.len(), context)?;
         invitation::make_room(self.invitations.len(), context);
         let mut ids = Vec::with_capacity(self.invitations.len());
         for one in self.invitations {

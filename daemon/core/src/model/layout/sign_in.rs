@@ -22,6 +22,8 @@ enum Class {
     Exchange = b'o',
     /// Codes that were sent to a contact, or requested for a user identifier.
     Sent = b's',
+    /// Messages that users of sub-organizations had sent, counted for their parent.
+    SentByChildren = b'm',
     /// Attempts to use a code.
     Attempt = b't',
     /// Uses of verification tokens.
@@ -67,7 +69,25 @@ pub fn sent_code(index: &IndexKey, organization: OrganizationId, receiver: &[&st
     key
 }
 
-/// Parses the number at the end of a key of [`sent_code`].
+/// Returns the prefix of the messages that users of the sub-organizations of a parent had sent to a receiver. Requests
+/// of the parent are counted under [`sent`], so that neither refuses the other.
+pub fn sent_by_children(index: &IndexKey, parent: OrganizationId, receiver: &[&str; 2]) -> Key {
+    class(Class::SentByChildren, &[parent.as_bytes(), &index.of_receiver(receiver)])
+}
+
+/// Returns the key of such a message, by its number.
+pub fn message_by_children(
+    index: &IndexKey,
+    parent: OrganizationId,
+    receiver: &[&str; 2],
+    number: u32,
+) -> Key {
+    let mut key = sent_by_children(index, parent, receiver);
+    key.extend_from_slice(&number.to_be_bytes());
+    key
+}
+
+/// Parses the number at the end of a key of [`sent_code`] or [`message_by_children`].
 pub fn sent_number(key: &[u8]) -> Option<u32> {
     key.last_chunk().map(|bytes| u32::from_be_bytes(*bytes))
 }

@@ -346,3 +346,149 @@ fn users_of_a_sub_organization_have_few_messages_sent() {
     assert!(refused.message.contains("`smsCustomization.template`"), "{}", refused.message);
     request(&root, 18, &template, NOW + 180_000).expect("the parent may");
 }
+
+/// Parameters of invitations to these addresses.
+fn invitations(sender: &Person, addresses: &[String]) -> Value {
+    let invitation = |address: &String| {
+        json!({"receiverUserName": "new", "receiverUserEmail": address, "receiverUserTags": [],
+            "accessType": "ACCESS_TYPE_WEB", "senderUserId": sender.user})
+    };
+    json!({"invitations": addresses.iter().map(invitation).collect::<Vec<_>>()})
+}
+
+/// Addresses with numbers from `first`.
+fn addresses(first: usize, count: usize) -> Vec<String> {
+    (first..first + count).map(|number| format!("p{number}@house.example")).collect()
+}
+
+const MANY: &str = "Max number of OTPs have been initiated please wait and try again: the users of a sub-organization get 16 codes, mails with a key and invitations within 3 minutes; those that its parent requests do not count";
+const MANY_OF_ALL: &str = "Max number of OTPs have been initiated please wait and try again: the users of all sub-organizations of a parent get 64 codes, mails with a key and invitations within 3 minutes; those that the parent requests do not count";
+
+#[test]
+fn invitations_of_a_sub_organization_count_with_its_codes() {
+    let mut fixture = Fixture::new(1);
+    let (root, child) = (fixture.roots[0].clone(), fixture.child.clone());
+    let invite = |fixture: &mut Fixture, person: &Person, first: usize, count: usize, now: u64| {
+        let parameters = invitations(person, &addresses(first, count));
+        submit(fixture, person, person.home, "CREATE_INVITATIONS", &parameters, now)
+    };
+    let mails = |fixture: &Fixture| fixture.memory.rows(b'y').count();
+    let code = |contact: &str| json!({"otpType": "OTP_TYPE_EMAIL", "contact": contact});
+    invite(&mut fixture, &child, 0, 10, NOW).expect("ten");
+    for number in 0..3 {
+        let contact = format!("code{number}@house.example");
+        submit(&mut fixture, &child, child.home, "INIT_OTP", &code(&contact), NOW).expect("three");
+    }
+    let before = mails(&fixture);
+    let many = invite(&mut fixture, &child, 10, 4, NOW + 179_999).expect_err("one too many");
+    assert_eq!(many.turnkey_error_code.as_deref(), Some("MAX_OTP_INITIATED"));
+    assert_eq!(many.message, MANY);
+    assert_eq!(mails(&fixture), before, "none of them is sent");
+    invite(&mut fixture, &child, 10, 3, NOW).expect("sixteen");
+    let one_more = submit(&mut fixture, &child, child.home, "INIT_OTP", &code("last@house.example"), NOW);
+    refused(one_more, MANY);
+    for first in [100, 110, 120] {
+        invite(&mut fixture, &root, first, 10, NOW).expect("the parent decides whom it invites");
+    }
+    // Deleting invitations gives no room.
+    invite(&mut fixture, &child, 20, 10, NOW + 180_000).expect("the window has ended");
+}
+
+/// Creates sub-organizations, each with a root user of its own.
+fn children(fixture: &mut Fixture, count: u32) -> Vec<Person> {
+    let root = fixture.roots[0].clone();
+    (0..count)
+        .map(|number| {
+            let key = 200 + number;
+            let parameters = json!({"subOrganizationName": format!("many {number}"), "rootQuorumThreshold": 1,
+                "rootUsers": [{"userName": "root", "userEmail": EMAIL, "apiKeys": [{"apiKeyName": "key",
+                    "publicKey": public_key(key), "curveType": "API_KEY_CURVE_P256"}],
+                    "authenticators": [], "oauthProviders": []}]});
+            let made = submit(fixture, &root, root.home, "CREATE_SUB_ORGANIZATION_V7", &parameters, NOW);
+            let made = made.expect("a sub-organization");
+            let result = &made["result"]["createSubOrganizationResultV7"];
+            let id = |value: &Value| value.as_str().expect("an id").to_owned();
+            Person {
+                home: id(&result["subOrganizationId"]).parse().expect("an id"),
+                user: id(&result["rootUserIds"][0]).parse().expect("an id"),
+                ..with_key(&root, key)
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn users_of_all_sub_organizations_have_few_messages_sent() {
+    let mut fixture = Fixture::new(1);
+    let root = fixture.roots[0].clone();
+    let many = children(&mut fixture, 9);
+    let invite = |fixture: &mut Fixture, person: &Person, first: usize, count: usize, now: u64| {
+        let parameters = invitations(person, &addresses(first, count));
+        submit(fixture, person, person.home, "CREATE_INVITATIONS", &parameters, now)
+    };
+    for (number, person) in many[..8].iter().enumerate() {
+        invite(&mut fixture, person, 100 * number, 8, NOW).expect("sixty-four in total");
+    }
+    let error = invite(&mut fixture, &many[8], 900, 1, NOW + 179_999).expect_err("one too many");
+    assert_eq!(error.turnkey_error_code.as_deref(), Some("MAX_OTP_INITIATED"));
+    assert_eq!(error.message, MANY_OF_ALL);
+    let code = json!({"otpType": "OTP_TYPE_SMS", "contact": "+4915112345678"});
+    refused(submit(&mut fixture, &many[8], many[8].home, "INIT_OTP", &code, NOW), MANY_OF_ALL);
+    invite(&mut fixture, &root, 0, 10, NOW).expect("the parent is not limited");
+    invite(&mut fixture, &many[8], 900, 8, NOW + 180_000).expect("the window has ended");
+}
+
+#[test]
+fn a_contact_gets_few_codes_from_all_sub_organizations() {
+    let mut fixture = Fixture::new(1);
+    let root = fixture.roots[0].clone();
+    let many = children(&mut fixture, 4);
+    let code = json!({"otpType": "OTP_TYPE_EMAIL", "contact": "Victim@house.example"});
+    let mailed =
+        json!({"email": EMAIL, "targetPublicKey": target().public().hex(), "emailCustomization": {}});
+    for person in &many[..3] {
+        submit(&mut fixture, person, person.home, "INIT_OTP", &code, NOW).expect("a code is sent");
+        submit(&mut fixture, person, person.home, "EMAIL_AUTH", &mailed, NOW).expect("a key is sent");
+    }
+    let last = &many[3];
+    let mut other = code.clone();
+    other["contact"] = json!("victim@HOUSE.example");
+    refused(submit(&mut fixture, last, last.home, "INIT_OTP", &other, NOW + 179_999), TOO_MANY);
+    let error = submit(&mut fixture, last, last.home, "EMAIL_AUTH", &mailed, NOW).expect_err("the fourth");
+    assert!(error.message.ends_with("an address gets 3 mails with a key within 3 minutes"));
+    for _ in 0..3 {
+        run(&mut fixture, "INIT_OTP", &code, NOW).expect("requests of the parent are counted apart");
+    }
+    submit(&mut fixture, &root, last.home, "EMAIL_AUTH", &mailed, NOW).expect("also in sub-organizations");
+    submit(&mut fixture, last, last.home, "INIT_OTP", &code, NOW + 180_000).expect("the window has ended");
+    // Requests of two sub-organizations at the same time are counted one by one.
+    let parallel = json!({"otpType": "OTP_TYPE_EMAIL", "contact": "parallel@house.example"});
+    let commits = [&many[0], &many[1]].map(|person| {
+        let body = fixture.body(person.home, "ACTIVITY_TYPE_INIT_OTP", &parallel, NOW + 180_000);
+        let attempt = fixture.memory.attempt("init_otp", &person.stamps(&body), &body, NOW + 180_000);
+        attempt.commit.expect("the request is recorded")
+    });
+    assert_eq!(commits.map(|commit| fixture.memory.try_commit(commit)), [true, false]);
+    while let Some(commit) = cleanup::step(&fixture.memory, NOW + 1_200_000).expect("the store is sound") {
+        fixture.memory.commit(commit);
+    }
+    assert!(fixture.memory.rows(b'k').all(|(key, _)| key.get(1) != Some(&b'm')), "the counts are removed");
+}
+
+#[test]
+fn codes_of_sub_organizations_need_the_feature_in_the_parent() {
+    for (feature, otp_type, contact) in [
+        ("FEATURE_NAME_SMS_AUTH", "OTP_TYPE_SMS", "+4915112345678"),
+        ("FEATURE_NAME_OTP_EMAIL_AUTH", "OTP_TYPE_EMAIL", "a@house.example"),
+    ] {
+        let mut fixture = Fixture::new(1);
+        let (root, child) = (fixture.roots[0].clone(), fixture.child.clone());
+        let code = json!({"otpType": otp_type, "contact": contact});
+        submit(&mut fixture, &child, child.home, "INIT_OTP", &code, NOW).expect("both have it");
+        fixture.execute("ACTIVITY_TYPE_REMOVE_ORGANIZATION_FEATURE", &json!({"name": feature}));
+        let text = format!("{feature} is not enabled in the parent of this organization");
+        refused(submit(&mut fixture, &child, child.home, "INIT_OTP", &code, NOW), &text);
+        let text = format!("{feature} is not enabled in this organization");
+        refused(submit(&mut fixture, &root, root.home, "INIT_OTP", &code, NOW), &text);
+    }
+}

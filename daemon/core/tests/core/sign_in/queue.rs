@@ -1,6 +1,7 @@
 //! Messages that wait to be sent: when they end, how many may wait, and who may customize them.
 
 use quorate_common::api_error::Code;
+use quorate_core::message_end;
 use serde_json::json;
 
 use super::*;
@@ -322,4 +323,102 @@ fn mailed_keys_end_no_other_session() {
     submit(&mut fixture, &user, id, "STAMP_LOGIN", &login, NOW + 3_700_000).expect("a session");
     whoami(&fixture, &sessions[0], id, NOW + 3_700_000).expect_err("the oldest session");
     whoami(&fixture, &sessions[1], id, NOW + 3_700_000).expect("the next one");
+}
+
+/// Moves the mails that wait from one organization to another of the same tenant.
+fn moved(fixture: &mut Fixture, from: OrganizationId, to: OrganizationId) {
+    let rows: Vec<_> = fixture.memory.rows(b'y').map(|(key, row)| (key.to_vec(), row.to_vec())).collect();
+    for (key, row) in rows {
+        let mut mail = Mail::decode(&row).expect("a mail");
+        if let Some(origin) = mail.origin.as_mut().filter(|origin| origin.organization == from) {
+            origin.organization = to;
+            fixture.memory.set_row(&key, Some(mail.encode().expect("a mail")));
+        }
+    }
+}
+
+#[test]
+fn sub_organizations_leave_half_of_the_queue_to_their_parent() {
+    let mut fixture = Fixture::new(1);
+    let (root, child, sibling) = (fixture.roots[0].clone(), fixture.child.clone(), fixture.sibling.clone());
+    let clear: Vec<_> = fixture.memory.rows(b'y').map(|(key, _)| key.to_vec()).collect();
+    for key in &clear {
+        fixture.memory.set_row(key, None);
+    }
+    fixture.memory.limits.waiting_messages = 8;
+    let mut number = 0;
+    let mut send = |fixture: &mut Fixture, person: &Person| {
+        number += 1;
+        let contact = format!("person{number}@house.example");
+        submit(fixture, person, person.home, "INIT_OTP", &code(&contact), NOW)
+    };
+    for _ in 0..2 {
+        send(&mut fixture, &child).expect("a quarter");
+        send(&mut fixture, &sibling).expect("a quarter");
+    }
+    // Their mails become those of two others.
+    let [third, fourth] = [81, 82].map(|byte| OrganizationId::from_bytes([byte; 16]));
+    moved(&mut fixture, child.home, third);
+    moved(&mut fixture, sibling.home, fourth);
+    for person in [&child, &sibling] {
+        let error = send(&mut fixture, person).expect_err("half is used");
+        assert_eq!(error.code, Code::ResourceExhausted);
+        let text = "organization has reached its limit of 4 mails waiting to be sent (`waiting_messages`)";
+        assert!(error.message.starts_with(text), "{}", error.message);
+    }
+    let mailed = submit(&mut fixture, &root, child.home, "EMAIL_AUTH", &mailed(EMAIL), NOW);
+    mailed.expect("the parent may, also in a sub-organization");
+    for _ in 0..3 {
+        send(&mut fixture, &root).expect("the rest is that of the parent");
+    }
+    send(&mut fixture, &root).expect_err("all is used");
+    assert_eq!(waiting(&fixture), 8);
+    // What the parent has sent takes nothing from the half.
+    let bytes: usize = fixture.memory.rows(b'y').map(|(_, mail)| mail.len()).sum();
+    fixture.memory.limits.waiting_messages = 1000;
+    fixture.memory.limits.waiting_message_bytes = bytes + 2000;
+    let error = send(&mut fixture, &child).expect_err("half of the bytes are used");
+    assert!(error.message.contains("(`waiting_message_bytes`)"), "{}", error.message);
+    send(&mut fixture, &root).expect("the parent has room");
+}
+
+#[test]
+fn messages_are_useless_once_what_they_are_for_has_ended() {
+    let mut fixture = Fixture::new(1);
+    let (root, id) = (fixture.roots[0].clone(), fixture.id);
+    let is_useless = |fixture: &Fixture, activity: &Value, now: u64| {
+        let mail = mail(&fixture.memory, activity).expect("a mail");
+        message_end::is_useless(&mail, &fixture.memory, now).expect("the store is readable")
+    };
+    // A code that was used, and one that is locked.
+    let codes = ["used@house.example", "locked@house.example"]
+        .map(|contact| run(&mut fixture, "INIT_OTP", &code(contact), NOW).expect("a code"));
+    let [used, locked] = codes.each_ref().map(|activity| SentCode::of(&fixture.memory, activity));
+    assert!(codes.iter().all(|activity| !is_useless(&fixture, activity, NOW)));
+    verify(&mut fixture, &used.id, &used.code, NOW).expect("the code is right");
+    assert!(is_useless(&fixture, &codes[0], NOW) && !is_useless(&fixture, &codes[1], NOW));
+    for number in 0..3 {
+        assert!(!is_useless(&fixture, &codes[1], NOW), "{number}");
+        verify(&mut fixture, &locked.id, &locked.altered(), NOW).expect_err("the code is wrong");
+    }
+    assert!(is_useless(&fixture, &codes[1], NOW));
+    // A key that is replaced.
+    let key = run(&mut fixture, "EMAIL_AUTH", &mailed(EMAIL), NOW).expect("a key");
+    assert!(!is_useless(&fixture, &key, NOW));
+    let mut replacing = mailed(EMAIL);
+    replacing["invalidateExisting"] = json!(true);
+    let next = run(&mut fixture, "EMAIL_AUTH", &replacing, NOW).expect("another key");
+    assert!(is_useless(&fixture, &key, NOW) && !is_useless(&fixture, &next, NOW));
+    // An invitation that is withdrawn, and one that ended.
+    let invitations = samples::parameters("ACTIVITY_TYPE_CREATE_INVITATIONS", &fixture, &root);
+    let sent = run(&mut fixture, "CREATE_INVITATIONS", &invitations, NOW).expect("an invitation");
+    assert!(!is_useless(&fixture, &sent, NOW));
+    assert!(is_useless(&fixture, &sent, NOW + 7 * 24 * 60 * 60 * 1000));
+    let invitation = sent["result"]["createInvitationsResult"]["invitationIds"][0].clone();
+    run(&mut fixture, "DELETE_INVITATION", &json!({"invitationId": invitation}), NOW).expect("it is deleted");
+    assert!(is_useless(&fixture, &sent, NOW));
+    // A damaged record decides nothing.
+    let of_user = layout::entity(id, layout::Class::USER, fixture.roots[1].user.as_bytes());
+    fixture.memory.set_row(&of_user, Some(vec![0]));
+    assert!(!is_useless(&fixture, &next, NOW));
 }
