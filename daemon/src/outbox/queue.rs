@@ -132,6 +132,9 @@ struct Ended<M> {
     at: Millis,
 }
 
+/// A message that was read, and whether what it is for has ended.
+type Usable<M> = (Arc<M>, bool);
+
 /// Reads the queued messages of the store.
 enum Scan {
     /// The scan continues after this key.
@@ -381,7 +384,7 @@ impl<C: Channel> Queue<C> {
     }
 
     /// Returns a message, and whether what it is for has ended.
-    fn with_use(&self, message: Option<Arc<C::Message>>) -> Result<Option<(Arc<C::Message>, bool)>, Corrupt> {
+    fn with_use(&self, message: Option<Arc<C::Message>>) -> Result<Option<Usable<C::Message>>, Corrupt> {
         let Some(message) = message else { return Ok(None) };
         let is_useless = message_end::is_useless(&*message, self.executor.world().records(), now())?;
         Ok(Some((message, is_useless)))
