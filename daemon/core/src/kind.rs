@@ -41,8 +41,6 @@ pub trait Kind: Sized + 'static {
     /// Whether an attested stamp authenticates the request: whether it only opens a session of the caller, or can prove a
     /// step of an MFA policy.
     const ATTESTED: bool = false;
-    /// Whether the activity may change where the codes and keys of a user are sent, which open sessions.
-    const CHANGES_CONTACTS: bool = false;
     /// Whether activities of this kind may wait for votes. A request with a secret among its parameters may not, see
     /// [`Self::has_secret`].
     const WAITS: bool = true;
@@ -165,8 +163,6 @@ pub struct Entry {
     pub open_to_parent: bool,
     /// Whether an attested stamp authenticates the request.
     pub attested: bool,
-    /// Whether the activity may change where the codes and keys of a user are sent.
-    pub changes_contacts: bool,
     result_key: fn() -> Option<String>,
     parse: Parse,
     schemas: fn(&mut SchemaGenerator) -> (Value, Value),
@@ -183,7 +179,6 @@ pub const fn entry<F: Version>() -> Entry {
         scope: F::Kind::SCOPE,
         open_to_parent: F::Kind::OPEN_TO_PARENT,
         attested: F::Kind::ATTESTED,
-        changes_contacts: F::Kind::CHANGES_CONTACTS,
         result_key: result_key::<F>,
         parse: parse::<F>,
         schemas: schemas::<F>,

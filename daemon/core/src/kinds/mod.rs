@@ -9,6 +9,7 @@ use quorate_common::catalog::Gate;
 use crate::kind::Entry;
 use crate::view::CredentialScope;
 
+pub mod access;
 mod auth_proxy;
 mod billing;
 mod credentials;

@@ -1,7 +1,6 @@
 //! A new activity: it is judged, and executed if it needs no further approval.
 
 use quorate_common::activity::Status;
-use quorate_common::catalog::{Action, Gate, Resource};
 
 use super::commit::Transition;
 use super::pending::{Pending, Verdict, admits_recovery};
@@ -10,7 +9,9 @@ use crate::authentication::Authentication;
 use crate::consensus::Approval;
 use crate::error::{Denied, Limit, RequestError};
 use crate::kind::{Entry, PreparedRequest};
+use crate::kinds::access;
 use crate::make::verification;
+use crate::model::last_use::Credential;
 use crate::model::layout;
 use crate::model::one_time_code::TokenUsage;
 use crate::view::{self, Caller, View};
@@ -94,7 +95,7 @@ impl<'a> Submission<'a> {
 
     /// Returns why the caller's credential does not permit a request or a vote on it, if it does not. A recovery key
     /// only recovers. A session without a profile permits what its user may do. With a profile, the request must be
-    /// within its scope, and must neither create credentials nor change contacts: what they open would not be limited.
+    /// within its scope, and must not change how users sign in: a new credential or contact would not be limited.
     pub(super) fn denied_by_credential(
         &self,
         entry: &Entry,
@@ -104,14 +105,13 @@ impl<'a> Submission<'a> {
             return Ok(Some(Denied::RecoveryKey));
         }
         let Some(profile) = self.caller.session_profile else { return Ok(None) };
-        let opens_session = matches!(entry.acts, Some((Action::Create, Resource::Auth | Resource::Recovery)));
-        let creates_credentials = entry.gate == Gate::Caller
-            || entry.gate == Gate::OwnCredential
-                && entry.acts.is_some_and(|(action, _)| action == Action::Create);
+        let own_key = match self.caller.used {
+            Some(Credential::ApiKey(key)) => Some(key),
+            _ => None,
+        };
+        let changes_access = access::is_changed_by(entry.activity_type, request.intent(), own_key);
         let profile = view::session_profile(self.world, &self.home, profile)?;
-        let is_permitted = !opens_session
-            && !creates_credentials
-            && !entry.changes_contacts
+        let is_permitted = !changes_access
             && profile.is_some_and(|profile| request.is_within(&profile.scope, &[self.approval()]));
         Ok((!is_permitted).then_some(Denied::Session))
     }

@@ -3,9 +3,12 @@
 use base64ct::{Base64, Base64UrlUnpadded, Encoding};
 use quorate_common::api_error::{ApiError, Code};
 use quorate_common::bundle::{Sealed, TargetKey};
+use quorate_common::catalog::{Gate, KindEntry, Resource};
 use quorate_common::ids::OrganizationId;
 use quorate_common::stamp::{ApiKeyCurve, Stamper};
 use quorate_core::authn::{Credentials, Header};
+use quorate_core::catalog::catalog;
+use quorate_core::kinds::access::ACCESS;
 use serde_json::{Value, json};
 
 use crate::fixture::{AuthMethod, Fixture, NOW, Person, public_key};
@@ -198,6 +201,139 @@ fn a_session_whose_scope_permits_everything_creates_no_credentials() {
     }
     let name = json!({"userId": root.user, "userName": "renamed"});
     fixture.submit(&limited, fixture.id, "ACTIVITY_TYPE_UPDATE_USER_NAME", &name, NOW).expect("in the scope");
+}
+
+/// Parameters with which a request gives, changes or deletes a way to sign in, or directs codes.
+const ACCESS_PARAMETERS: [&str; 16] = [
+    "apiKeyIds",
+    "apiKeys",
+    "authenticator",
+    "authenticatorIds",
+    "authenticators",
+    "contact",
+    "mfaPolicyId",
+    "oauth2CredentialId",
+    "oauthProviders",
+    "oidcToken",
+    "publicKey",
+    "requiredAuthenticationMethods",
+    "targetPublicKey",
+    "userEmail",
+    "userPhoneNumber",
+    "verificationToken",
+];
+
+/// Kinds that have such parameters and change nothing about how an existing user signs in: they create users, have no
+/// user as their caller, send or verify a code, import or export secrets, or
+/// restrict the addresses of a key.
+const OTHERS: [&str; 14] = [
+    "ACCEPT_INVITATION",
+    "CREATE_API_ONLY_USERS",
+    "CREATE_ORGANIZATION",
+    "CREATE_SUB_ORGANIZATION",
+    "CREATE_USERS",
+    "EXPORT_PRIVATE_KEY",
+    "EXPORT_SECRETS",
+    "EXPORT_WALLET",
+    "EXPORT_WALLET_ACCOUNT",
+    "IMPORT_SECRETS",
+    "INIT_OTP",
+    "REMOVE_IP_ALLOWLIST",
+    "SET_IP_ALLOWLIST",
+    "VERIFY_OTP",
+];
+
+/// Returns whether a schema has one of these members at any depth.
+fn has_member(schema: &Value, names: &[&str]) -> bool {
+    let nested = |value: &Value| has_member(value, names);
+    match schema {
+        Value::Object(members) => {
+            let own = members.get("properties").and_then(Value::as_object);
+            own.is_some_and(|own| own.keys().any(|name| names.contains(&name.as_str())))
+                || members.values().any(nested)
+        }
+        Value::Array(items) => items.iter().any(nested),
+        _ => false,
+    }
+}
+
+#[test]
+fn profiles_exclude_every_kind_of_the_catalog_that_changes_access() {
+    let name = |kind: &KindEntry| quorate_policy::request::kind_of(&kind.activity_type).to_owned();
+    let excluded: Vec<&str> = ACCESS.iter().map(|(name, _)| *name).collect();
+    assert!(excluded.is_sorted());
+    let kinds = catalog().kinds;
+    let mut expected: Vec<String> = kinds
+        .iter()
+        .filter(|kind| {
+            let resource = kind.acts.map(|(_, resource)| resource);
+            let is_of_access = matches!(
+                resource,
+                Some(Resource::Auth | Resource::Credential | Resource::Recovery | Resource::MfaPolicy)
+            );
+            let gate = matches!(kind.gate, Gate::Caller | Gate::OwnCredential);
+            gate || is_of_access || has_member(&kind.parameters, &ACCESS_PARAMETERS)
+        })
+        .map(name)
+        .filter(|name| !OTHERS.contains(&name.as_str()))
+        .collect();
+    expected.dedup();
+    assert_eq!(excluded, expected);
+    assert!(OTHERS.iter().all(|other| kinds.iter().any(|kind| name(kind) == *other)));
+    // A request that sets contacts beside other members is excluded because of them.
+    let contacts =
+        kinds.iter().filter(|kind| has_member(&kind.parameters, &["userEmail", "userPhoneNumber"]));
+    for kind in contacts.map(name).filter(|name| !OTHERS.contains(&name.as_str())) {
+        assert!(excluded.contains(&kind.as_str()), "{kind}");
+    }
+}
+
+#[test]
+fn a_session_with_a_profile_changes_no_contacts_and_credentials() {
+    let mut fixture = Fixture::new(1);
+    let profile = json!({"sessionProfileName": "all", "scope": "true"});
+    let created = fixture.execute("ACTIVITY_TYPE_CREATE_SESSION_PROFILE", &profile);
+    let profile = created["result"]["createSessionProfileResult"]["sessionProfileId"].clone();
+    let (root, user, spare) = (fixture.roots[0].clone(), fixture.user.user, fixture.spare.user);
+    let (limited, _) =
+        log_in(&mut fixture, &root, 30, &json!({"sessionProfileId": profile})).expect("a session");
+    let (other, _) = log_in(&mut fixture, &root, 31, &json!({})).expect("a session");
+    let id = |fixture: &Fixture, person: &Person| {
+        let body = json!({"organizationId": fixture.id, "userId": root.user}).to_string().into_bytes();
+        let keys = fixture.memory.query("get_api_keys", &root.stamps(&body), &body, NOW).expect("keys");
+        let keys = keys["apiKeys"].as_array().expect("a list").clone();
+        let own =
+            keys.iter().find(|key| key["credential"]["publicKey"] == public_key(person.number).as_str());
+        own.expect("the key of the session")["apiKeyId"].clone()
+    };
+    let (own, another) = (id(&fixture, &limited), id(&fixture, &other));
+    let mut submit = |kind: &str, parameters: Value| {
+        let answer = fixture.submit(&limited, fixture.id, &format!("ACTIVITY_TYPE_{kind}"), &parameters, NOW);
+        answer.map(|_| ()).map_err(|error| error.message)
+    };
+    let mfa = json!({"userId": spare, "mfaPolicyName": "none", "condition": "false", "order": 9,
+        "requiredAuthenticationMethods": [{"any": [{"type": "AUTHENTICATION_TYPE_PASSKEY"}]}]});
+    for (kind, parameters) in [
+        ("UPDATE_USER_EMAIL", json!({"userId": root.user, "userEmail": "eve@example.org"})),
+        ("UPDATE_USER_EMAIL", json!({"userId": user, "userEmail": "eve@example.org"})),
+        ("UPDATE_USER_EMAIL", json!({"userId": user, "userEmail": ""})),
+        ("UPDATE_USER_PHONE_NUMBER", json!({"userId": root.user, "userPhoneNumber": "+491701234567"})),
+        ("UPDATE_USER", json!({"userId": user, "userEmail": "eve@example.org"})),
+        ("UPDATE_USER", json!({"userId": user, "userName": "u", "userPhoneNumber": "+491701234567"})),
+        ("CREATE_MFA_POLICY", mfa),
+        ("DELETE_API_KEYS", json!({"userId": root.user, "apiKeyIds": [another]})),
+        ("DELETE_API_KEYS", json!({"userId": root.user, "apiKeyIds": [own, another]})),
+    ] {
+        assert_eq!(
+            submit(kind, parameters),
+            Err("the session profile does not permit this activity".to_owned()),
+            "{kind}"
+        );
+    }
+    submit("UPDATE_USER", json!({"userId": user, "userName": "renamed"})).expect("names are in the scope");
+    submit("UPDATE_USER_NAME", json!({"userId": user, "userName": "again"})).expect("names are in the scope");
+    submit("DELETE_API_KEYS", json!({"userId": root.user, "apiKeyIds": [own]}))
+        .expect("a session ends itself");
 }
 
 #[test]

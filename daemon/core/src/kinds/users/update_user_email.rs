@@ -30,7 +30,6 @@ impl Version for Intent {
 
 impl Kind for Intent {
     const ACTS: Acts = Some((Action::Update, Resource::User));
-    const CHANGES_CONTACTS: bool = true;
     type Plan = (User, Option<Proof>);
     type Outcome = UserResult;
 
