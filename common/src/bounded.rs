@@ -82,6 +82,24 @@ impl Email {
     /// Error message for an invalid address. Clients compare this text.
     pub const EXPECTED: &str = "invalid email address";
 
+    /// Parses an address that is new to the service. Programs that handle mail may take a local part that begins with `-` or `|`
+    /// for an option or a command, and no domain of mail ends in a number (RFC 3696 §2).
+    ///
+    /// # Errors
+    /// [`Email::EXPECTED`] if the text is not an email address, or is not accepted as a new one.
+    pub fn parse_new(text: String) -> Result<Self, &'static str> {
+        let email = Self::parse(text)?;
+        if email.may_be_new() { Ok(email) } else { Err(Self::EXPECTED) }
+    }
+
+    /// Returns whether [`Self::parse_new`] accepts the address.
+    pub fn may_be_new(&self) -> bool {
+        let last = self.0.rsplit('.').next().unwrap_or_default();
+        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let is_hex = last.get(..2).is_some_and(|prefix| prefix.eq_ignore_ascii_case("0x"));
+        !self.0.starts_with(['-', '|']) && !is_number(last) && !is_hex
+    }
+
     /// Checks the syntax. The domain is not looked up.
     ///
     /// # Errors
@@ -201,6 +219,20 @@ mod tests {
 
     #[test]
     fn email_addresses_and_phone_numbers() {
+        for (text, may_be_new) in [
+            ("a@b.co", true),
+            ("a-b|c@b.co", true),
+            ("a@1.2.3.co", true),
+            ("a@b.xn--p1ai", true),
+            ("-a@b.co", false),
+            ("|a@b.co", false),
+            ("a@127.0.0.1", false),
+            ("a@127.1", false),
+            ("a@b.0x7f", false),
+        ] {
+            assert!(Email::parse(text.to_owned()).is_ok(), "{text}");
+            assert_eq!(Email::parse_new(text.to_owned()).is_ok(), may_be_new, "{text}");
+        }
         for good in ["a@b.co", "first.last+tag@sub.example.com", "ü@exämple.de"] {
             assert!(is_accepted::<Email>(json!(good)), "{good}");
         }

@@ -29,6 +29,13 @@ pub(crate) struct Account {
     pub(crate) organization: OrganizationId,
 }
 
+impl Account {
+    /// Returns whether the organization is the parent of its tenant.
+    pub(crate) fn is_parent(&self) -> bool {
+        self.organization == self.tenant
+    }
+}
+
 /// The reason why work has no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NotRun {

@@ -33,6 +33,8 @@ struct Claims {
     iss: String,
     sub: String,
     aud: Audience,
+    #[serde(default)]
+    azp: Option<String>,
     exp: u64,
     #[serde(default)]
     iat: Option<u64>,
@@ -115,6 +117,17 @@ impl<'t> IdToken<'t> {
         match &self.claims.aud {
             Audience::One(one) => std::slice::from_ref(one),
             Audience::Several(several) => several,
+        }
+    }
+
+    /// Returns whether the token was issued for this client alone: it is the only audience, or one of several and the
+    /// authorized party (OpenID Connect Core 1.0, section 3.1.3.7).
+    pub fn is_for_client(&self, client_id: &str) -> bool {
+        match self.audiences() {
+            [one] => one == client_id,
+            several => {
+                several.iter().any(|one| one == client_id) && self.claims.azp.as_deref() == Some(client_id)
+            }
         }
     }
 

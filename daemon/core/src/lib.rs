@@ -16,6 +16,7 @@ pub mod cleanup;
 pub mod consensus;
 pub mod consistency;
 pub mod creation;
+pub mod denials;
 pub mod error;
 pub mod established;
 pub mod evaluation;

@@ -9,6 +9,7 @@ use quorate_policy::decide::DenyErrors;
 use zeroize::Zeroizing;
 
 use crate::budget::Budget;
+use crate::denials::Denials;
 use crate::error::{Corrupt, RequestError};
 use crate::id_token::IssuerKeys;
 use crate::interfaces::Interface;
@@ -147,6 +148,9 @@ pub trait World {
 
     /// Returns the limits of the installation.
     fn limits(&self) -> &Limits;
+
+    /// Returns what is known about the number of denied attempts.
+    fn denials(&self) -> &Denials;
 
     /// Checks whether a text is accepted as the URL of a webhook.
     ///

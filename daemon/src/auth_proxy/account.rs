@@ -122,9 +122,9 @@ async fn proven_email(call: &Call<'_>, text: &str) -> Result<String, ApiError> {
     call.check_oauth(Some(text))?;
     let token = IdToken::read(text).ok_or_else(|| invalid("invalid OIDC token"))?;
     let settings = &call.proxy.settings;
-    let is_client = |audience: &String| settings.client_ids.iter().any(|(_, id)| id == audience);
     let is_accepted = settings.email_issuers.iter().any(|issuer| issuer == token.issuer())
-        && (settings.client_ids.is_empty() || token.audiences().iter().any(is_client));
+        && (settings.client_ids.is_empty()
+            || settings.client_ids.iter().any(|(_, id)| token.is_for_client(id)));
     let email = token.verified_email().filter(|_| is_accepted);
     let email = email.ok_or_else(|| invalid("the OIDC token proves no email address"))?;
     // The query verifies the token.

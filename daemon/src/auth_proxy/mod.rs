@@ -12,6 +12,7 @@ mod request;
 mod sessions;
 pub mod settings;
 mod sign_up;
+mod turns;
 
 use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
@@ -56,6 +57,8 @@ pub struct AuthProxy {
     contacts: RateLimiter<u64>,
     digests: RandomState,
     credentials: SigningUp,
+    /// Requests that exchange a code.
+    turns: turns::Turns,
     /// Timestamp of the newest body. Each body has its own, so that no two requests are the same.
     newest: AtomicU64,
 }
@@ -80,6 +83,8 @@ struct Call<'a> {
     proxy: &'a AuthProxy,
     parameters: Parameters,
     source: Option<IpAddr>,
+    /// Network that the request is charged to.
+    client: IpAddr,
 }
 
 impl AuthProxy {
@@ -88,7 +93,8 @@ impl AuthProxy {
         let addresses = RateLimiter::new(settings.requests_per_address, MINUTE);
         let contacts = RateLimiter::new(settings.requests_per_contact, MINUTE);
         let (digests, credentials) = (RandomState::new(), SigningUp::default());
-        Self { executor, settings, addresses, contacts, digests, credentials, newest: AtomicU64::new(0) }
+        let (turns, newest) = (turns::Turns::default(), AtomicU64::new(0));
+        Self { executor, settings, addresses, contacts, digests, credentials, turns, newest }
     }
 
     /// Returns the route of a path, if it is below the base path.
@@ -119,8 +125,8 @@ impl AuthProxy {
 
     async fn answer(&self, route: &str, incoming: &Incoming) -> Result<Option<Value>, ApiError> {
         let source = incoming.credentials.source;
-        let address = network(source.unwrap_or(IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED)));
-        if !self.addresses.take(address, clock::now()) {
+        let client = network(source.unwrap_or(IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED)));
+        if !self.addresses.take(client, clock::now()) {
             return Err(limited("from this address"));
         }
         let id = incoming.proxy_config.as_deref().and_then(|id| id.parse::<OrganizationId>().ok());
@@ -129,7 +135,7 @@ impl AuthProxy {
         }
         let body = if incoming.body.is_empty() { b"{}" } else { incoming.body.as_ref() };
         let parameters = Parameters::new(json::parse(body).map_err(|error| invalid(error.to_string()))?)?;
-        let call = Call { proxy: self, parameters, source };
+        let call = Call { proxy: self, parameters, source, client };
         Ok(Some(match route {
             "v1/account" => account::account(&call).await?,
             "v1/otp_init" => codes::init(&call, false).await?,

@@ -30,5 +30,6 @@ pub(super) async fn authenticate(call: &Call<'_>) -> Result<Value, ApiError> {
     })?;
     let mut members = call.parameters.only(["authCode", "redirectUri", "codeVerifier", "nonce"]);
     members.insert("oauth2CredentialId".to_owned(), id);
+    let _turn = call.proxy.turns.wait(call.client).await?;
     call.submit(call.proxy.settings.organization, "OAUTH2_AUTHENTICATE", members.into()).await
 }

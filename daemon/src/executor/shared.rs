@@ -6,6 +6,7 @@ use quorate_chain::curve::{Message, SecretKey, Signature};
 use quorate_common::bounded::Email;
 use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
 use quorate_core::budget::Budget;
+use quorate_core::denials::Denials;
 use quorate_core::error::{Corrupt, RequestError};
 use quorate_core::id_token::IssuerKeys;
 use quorate_core::interfaces::Interface;
@@ -98,6 +99,7 @@ pub struct Shared {
     pub invitation_page: OnceLock<String>,
     /// Change feed of the console.
     pub feed: Feed,
+    denials: Denials,
     /// Committed webhook deliveries.
     pub deliveries: Arrivals,
     /// Queued mail.
@@ -138,6 +140,7 @@ impl Shared {
             settings,
             invitation_page: OnceLock::new(),
             feed: Feed::default(),
+            denials: Denials::default(),
             deliveries: Arrivals::default(),
             mail: MessageQueue::default(),
             sms: MessageQueue::default(),
@@ -225,6 +228,10 @@ impl World for Shared {
 
     fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    fn denials(&self) -> &Denials {
+        &self.denials
     }
 
     fn webhook_allowed(&self, url: &str) -> Result<(), &'static str> {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use quorate_common::bounded::Email;
 use quorate_common::ids::OrganizationId;
 use quorate_core::budget::Budget;
+use quorate_core::denials::Denials;
 use quorate_core::error::{Corrupt, Intent, RequestError};
 use quorate_core::id_token::IssuerKeys;
 use quorate_core::limits::Limits;
@@ -143,6 +144,10 @@ impl World for TrackingWorld<'_> {
 
     fn limits(&self) -> &Limits {
         self.shared.limits()
+    }
+
+    fn denials(&self) -> &Denials {
+        self.shared.denials()
     }
 
     fn webhook_allowed(&self, url: &str) -> Result<(), &'static str> {

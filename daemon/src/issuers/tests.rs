@@ -359,18 +359,23 @@ async fn a_slow_issuer_delays_its_own_callers_only() {
 async fn a_tenant_has_a_share_of_the_fetches() {
     let issuers = issuers();
     let mut waiting = Vec::new();
-    for _ in 0..shares::REQUESTS_OF_ORGANIZATION {
+    for _ in 0..shares::REQUESTS_OF_SUB_ORGANIZATION {
         let issuer = Issuer::start(Behavior::Silent).await;
-        waiting.push(issuers.join(&issuer.url, tenant(1)).unwrap());
+        waiting.push(issuers.join(&issuer.url, organization(1, 9)).unwrap());
     }
     let other = Issuer::start(Behavior::Answers).await;
-    assert_eq!(issuers.load(&other.url, None, tenant(1)).await.unwrap_err().code, Code::ResourceExhausted);
+    assert_eq!(
+        issuers.load(&other.url, None, organization(1, 9)).await.unwrap_err().code,
+        Code::ResourceExhausted
+    );
     issuers.load(&other.url, None, organization(1, 3)).await.unwrap();
+    let another = Issuer::start(Behavior::Answers).await;
+    issuers.load(&another.url, None, tenant(1)).await.unwrap();
     issuers.load(&other.url, None, tenant(2)).await.unwrap();
     // The deadline of the fetches ends them.
     for mut ended in waiting {
         let _ = ended.changed().await;
     }
     let another = Issuer::start(Behavior::Answers).await;
-    issuers.load(&another.url, None, tenant(1)).await.unwrap();
+    issuers.load(&another.url, None, organization(1, 9)).await.unwrap();
 }

@@ -24,12 +24,7 @@ fn parse(set: &Value) -> Option<IssuerKeys> {
 #[test]
 fn only_verified_addresses_count() {
     let email = |more: Value| {
-        let mut claims = json!({"iss": "i", "sub": "s", "aud": "a", "exp": 1, "email": "a@b.example"});
-        claims.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let header = jsonwebtoken::Header::new(Algorithm::ES256);
-        let encode = |value: &[u8]| Base64UrlUnpadded::encode_string(value);
-        let header = encode(&serde_json::to_vec(&header).unwrap());
-        let text = format!("{header}.{}.", encode(claims.to_string().as_bytes()));
+        let text = unsigned(&more);
         IdToken::read(&text).unwrap().verified_email().map(str::to_owned)
     };
     for (more, is_verified) in [
@@ -45,6 +40,33 @@ fn only_verified_addresses_count() {
     ] {
         assert_eq!(email(more.clone()).is_some(), is_verified, "{more}");
     }
+}
+
+#[test]
+fn a_token_for_other_clients_beside_is_not_for_this_client() {
+    for (more, is_for_client) in [
+        (json!({"aud": "ours"}), true),
+        (json!({"aud": ["ours"]}), true),
+        (json!({"aud": "ours", "azp": "mobile"}), true),
+        (json!({"aud": ["ours", "other"], "azp": "ours"}), true),
+        (json!({"aud": ["ours", "other"]}), false),
+        (json!({"aud": ["ours", "other"], "azp": "other"}), false),
+        (json!({"aud": ["other", "another"], "azp": "ours"}), false),
+        (json!({"aud": "other", "azp": "ours"}), false),
+    ] {
+        let text = unsigned(&more);
+        assert_eq!(IdToken::read(&text).unwrap().is_for_client("ours"), is_for_client, "{more}");
+    }
+}
+
+/// Returns a token with an empty signature and more claims.
+fn unsigned(more: &Value) -> String {
+    let mut claims = json!({"iss": "i", "sub": "s", "aud": "a", "exp": 1, "email": "a@b.example"});
+    claims.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let header = jsonwebtoken::Header::new(Algorithm::ES256);
+    let encode = |value: &[u8]| Base64UrlUnpadded::encode_string(value);
+    let header = encode(&serde_json::to_vec(&header).unwrap());
+    format!("{header}.{}.", encode(claims.to_string().as_bytes()))
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub fn check(request: &CodeRequest, view: &View<'_>) -> Result<Delivery, Request
     let text = request.contact.as_str().to_owned();
     let invalid = |reason| json::member_error("parameters", "contact", reason);
     let contact = match request.otp_type {
-        OtpType::Email => Contact::Email(Email::parse(text).map_err(invalid)?),
+        OtpType::Email => Contact::Email(Email::parse_new(text).map_err(invalid)?),
         OtpType::Sms => Contact::Phone(Phone::parse(text).map_err(invalid)?),
     };
     check_feature(&contact, view.organization)?;

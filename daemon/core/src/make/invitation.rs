@@ -9,6 +9,7 @@ use zeroize::Zeroizing;
 use crate::error::{Corrupt, RequestError};
 use crate::execution::Execution;
 use crate::mail::Mail;
+use crate::messages;
 use crate::model::invitation::INVITATION_LIFE_MILLIS;
 use crate::model::queued_message::Purpose;
 use crate::model::{Change, Invitation, InvitationStatus, Organization};
@@ -88,16 +89,17 @@ fn mail(invitation: &Invitation, secret: &SecretKey, context: &Execution<'_>) ->
          public key    {public_key}\n\
          private key   {private_key}\n\n\
          Anyone who has this email can accept the invitation in your place. Do not forward it.\n",
-        name = invitation.name,
+        name = messages::shown(invitation.name.as_str()),
+        sender = messages::shown(&sender),
         without_page = if page.is_some() { " without a browser" } else { "" },
         page = page.as_deref().map_or("", String::as_str),
-        organization = organization.head.name,
+        organization = messages::shown(organization.head.name.as_str()),
         organization_id = organization.id(),
         invitation_id = invitation.id,
         public_key = invitation.public_key,
         private_key = private_key.as_str(),
     );
-    let subject = format!("Invitation to {}", organization.head.name);
+    let subject = messages::header(&format!("Invitation to {}", organization.head.name));
     Mail::new(invitation.email.clone(), subject, text, String::clone(&private_key), context.now())
 }
 

@@ -34,6 +34,7 @@ pub fn check(
 ) -> Result<Vec<NewCredential>, RequestError> {
     let mut keys = BTreeSet::new();
     for user in users {
+        check_email(user.email.as_ref(), "userEmail")?;
         let has_credential =
             !(user.api_keys.is_empty() && user.authenticators.is_empty() && user.oauth_providers.is_empty());
         if !has_credential && !sign_in.admits(user) {
@@ -96,6 +97,17 @@ pub fn check_new(
         view.tags_exist(&user.tags, TagKind::User)?;
     }
     check_limit(view.organization.users().count(), users.len(), limits.users, "users", "users")
+}
+
+/// Checks that an address, if there is one, may become a new contact.
+///
+/// # Errors
+/// If it may not.
+pub fn check_email(email: Option<&Email>, member: &str) -> Result<(), RequestError> {
+    if email.is_none_or(Email::may_be_new) {
+        return Ok(());
+    }
+    Err(json::member_error("parameters", member, Email::EXPECTED).into())
 }
 
 /// Parses a contact. An empty text means none.

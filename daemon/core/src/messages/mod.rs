@@ -6,6 +6,8 @@ mod template;
 #[cfg(test)]
 mod tests;
 
+use std::fmt::Write as _;
+
 use quorate_common::bounded::{Email, Label, Phone};
 
 use self::template::{Template, Values, fill};
@@ -18,6 +20,11 @@ use crate::sms::Sms;
 pub const LINK_SECRET: &str = "%s";
 /// What an SMS template contains where the code is inserted.
 pub const SMS_CODE: &str = "{{.OtpCode}}";
+/// Characters that reorder the text around them.
+const BIDIRECTIONAL: [char; 12] = [
+    '\u{61c}', '\u{200e}', '\u{200f}', '\u{202a}', '\u{202b}', '\u{202c}', '\u{202d}', '\u{202e}',
+    '\u{2066}', '\u{2067}', '\u{2068}', '\u{2069}',
+];
 /// Name of the sender if a mail has its own sender address, but no name.
 const SENDER_NAME: &str = "Notifications";
 
@@ -64,7 +71,7 @@ pub fn code(
     now: Millis,
 ) -> Result<Mail, Corrupt> {
     let app = app_name(branding, organization);
-    compose(&CODE, to, format!("Your code for {app}"), (code, minutes), branding, app, now)
+    compose(&CODE, to, format!("Your code for {app}"), (code, minutes), branding, &app, now)
 }
 
 /// Returns the mail with the credential bundle of a new API key: in the link, or as text if there is no link.
@@ -80,7 +87,7 @@ pub fn credential(
     now: Millis,
 ) -> Result<Mail, Corrupt> {
     let app = app_name(branding, organization);
-    compose(&CREDENTIAL, to, format!("Sign in to {app}"), (bundle, minutes), branding, app, now)
+    compose(&CREDENTIAL, to, format!("Sign in to {app}"), (bundle, minutes), branding, &app, now)
 }
 
 /// Returns the mail with the credential bundle of a recovery key: in the link, or as text if there is no link.
@@ -97,18 +104,41 @@ pub fn recovery(
 ) -> Result<Mail, Corrupt> {
     let app = app_name(branding, organization);
     let subject = format!("Recover your account with {app}");
-    compose(&RECOVERY, to, subject, (bundle, minutes), branding, app, now)
+    compose(&RECOVERY, to, subject, (bundle, minutes), branding, &app, now)
 }
 
 /// Returns the SMS with a one-time code. The code replaces each [`SMS_CODE`] of the template.
 pub fn code_sms(to: &Phone, code: &str, template: Option<&str>, app_name: &str, now: Millis) -> Sms {
+    let app_name = shown(app_name);
     let default = format!("Your code for {app_name} is {SMS_CODE}. Do not share it with anybody.");
     Sms::new(to.clone(), fill(template.unwrap_or(&default), SMS_CODE, code), now)
 }
 
 /// Returns the name of the application, or of the organization if the application has none.
-fn app_name<'a>(branding: &'a Branding, organization: &'a str) -> &'a str {
-    branding.app_name.as_ref().map_or(organization, Label::as_str)
+fn app_name(branding: &Branding, organization: &str) -> String {
+    shown(branding.app_name.as_ref().map_or(organization, Label::as_str))
+}
+
+/// Returns a text for a message, with the code point in place of each character that moves or reorders other text:
+/// control characters, line separators and bidirectional controls (UAX #9). Pages and the console show them in the same way.
+pub fn shown(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if letter.is_control() || BIDIRECTIONAL.contains(&letter) || matches!(letter, '\u{2028}' | '\u{2029}')
+        {
+            // Writing to a string does not fail.
+            let _ = write!(shown, "<U+{:04X}>", u32::from(letter));
+        } else {
+            shown.push(letter);
+        }
+    }
+    shown
+}
+
+/// Returns a text for a header of a mail: as [`shown`], and without encoded words (RFC 2047), which mail programs would
+/// replace with any text.
+pub fn header(text: &str) -> String {
+    shown(text).replace("=?", "= ?")
 }
 
 /// Renders a mail. `secret` contains the secret and its lifetime in minutes.
@@ -121,6 +151,7 @@ fn compose(
     app: &str,
     now: Millis,
 ) -> Result<Mail, Corrupt> {
+    let subject = header(&subject);
     let values = Values {
         subject: &subject,
         app,
@@ -131,9 +162,9 @@ fn compose(
     let (text, html) = template.render(&values, secret)?;
     let mut mail = Mail::new(to.clone(), subject, text, secret.to_owned(), now);
     mail.html = Some(html);
-    let sender_name = branding.sender_name.as_ref().map(Label::as_str);
+    let sender_name = branding.sender_name.as_ref().map(|name| header(name.as_str()));
     let default = branding.from.as_ref().map(|_| SENDER_NAME);
-    mail.sender_name = sender_name.or(default).map(str::to_owned);
+    mail.sender_name = sender_name.or(default.map(str::to_owned));
     mail.from.clone_from(&branding.from);
     mail.reply_to.clone_from(&branding.reply_to);
     Ok(mail)

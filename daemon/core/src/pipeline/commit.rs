@@ -406,19 +406,23 @@ impl Submission<'_> {
         let (organization, credential) = (activity.organization, &self.caller.credential);
         let (records, limits) = (self.world.records(), self.world.limits());
         let displaced = layout::displaced_denials(organization, credential);
+        let (known, attempter) = (self.world.denials(), (organization, *credential));
         if !self.is_of_proxy() {
-            let counted = records.keys(Page::last(&displaced, limits.denials_per_hour))?;
-            let oldest = counted.get(limits.denials_per_hour.saturating_sub(1));
-            if oldest.is_some_and(|denied| !self.is_expired(denied)) {
-                return Err(Limit::Denials(limits.denials_per_hour).into());
+            let limit = limits.denials_per_hour;
+            let counted = || records.keys(Page::last(&displaced, limit));
+            if !known.has_room(attempter, limit, |denied| self.is_expired(denied), counted)? {
+                return Err(Limit::Denials(limit).into());
             }
         }
         let denials = layout::denials(organization, credential);
         let kept = limits.denied_activities;
         let newest = records.page(Page::last(&denials, kept.saturating_add(DENIALS_AT_ONCE)))?;
+        let mut displaced_now = 0_usize;
         for (denied, body) in newest.into_iter().skip(kept.saturating_sub(1)) {
             self.displace(&denied, &body, commit)?;
+            displaced_now = displaced_now.saturating_add(1);
         }
+        known.displace(attempter, displaced_now);
         let oldest = records.page(Page::first(&displaced, DENIALS_AT_ONCE))?;
         for (denied, body) in oldest.into_iter().filter(|(denied, _)| self.is_expired(denied)) {
             commit.writes.extend([Write::remove(denied), Write::remove(body)]);

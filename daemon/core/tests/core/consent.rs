@@ -239,6 +239,27 @@ fn denied_attempts_are_removed_when_their_bodies_are_too_old() {
 }
 
 #[test]
+fn a_denial_reads_as_much_after_many_denials() {
+    let mut fixture = Fixture::new(1);
+    fixture.memory.limits.denied_activities = 5;
+    fixture.memory.limits.denials_per_hour = 400;
+    let mut rows = |count: usize| -> Vec<usize> {
+        (0..count)
+            .map(|_| {
+                let number = fixture.memory.rows(b'h').count();
+                let body = tag(&mut fixture, number);
+                let before = fixture.memory.budget.rows_taken();
+                denied(&mut fixture, &[body], NOW);
+                fixture.memory.budget.rows_taken() - before
+            })
+            .collect()
+    };
+    let first = rows(20);
+    let last = rows(350);
+    assert_eq!(first.iter().max(), last.iter().max());
+}
+
+#[test]
 fn denials_beyond_the_limit_are_not_recorded() {
     let mut fixture = Fixture::new(1);
     fixture.memory.limits.denials_per_hour = 20;

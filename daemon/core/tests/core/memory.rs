@@ -12,6 +12,7 @@ use quorate_common::envelope;
 use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
 use quorate_core::authn::Credentials;
 use quorate_core::budget::Budget;
+use quorate_core::denials::Denials;
 use quorate_core::error::{Corrupt, RequestError};
 use quorate_core::id_token::IssuerKeys;
 use quorate_core::interfaces::Interface;
@@ -74,6 +75,7 @@ pub(crate) struct Memory {
     pub(crate) oauth2: Provider,
     /// Rows that another request leaves, which becomes durable after this many further reads.
     pub(crate) later: Option<Later>,
+    denials: Denials,
     drawn: u64,
     /// Number of attempts so far, which orders those of one millisecond.
     attempts: u16,
@@ -102,6 +104,7 @@ impl Default for Memory {
             unreadable: None,
             oauth2: Provider::default(),
             later: None,
+            denials: Denials::default(),
             drawn: 0,
             attempts: 0,
         }
@@ -462,6 +465,10 @@ impl World for Memory {
 
     fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    fn denials(&self) -> &Denials {
+        &self.denials
     }
 
     fn webhook_allowed(&self, url: &str) -> Result<(), &'static str> {

@@ -5,6 +5,7 @@ use lettre::message::{Mailbox, MultiPart};
 use lettre::{Address, Message};
 use quorate_common::bounded::Email;
 use quorate_core::mail::Mail;
+use quorate_core::messages::header;
 use quorate_core::model::layout::of_message;
 use quorate_core::model::message_event::message_id;
 use quorate_core::model::one_time_code::ascii_domain;
@@ -18,8 +19,9 @@ pub(super) fn message(key: &[u8], mail: &Mail, sender: &Mailbox) -> Option<Messa
     if headers.into_iter().flatten().any(|header| header.chars().any(char::is_control)) {
         return None;
     }
+    // A mail that an earlier version queued may contain encoded words, which mail programs replace with any text.
     let from = Mailbox {
-        name: mail.sender_name.clone().or_else(|| sender.name.clone()),
+        name: mail.sender_name.as_deref().map(header).or_else(|| sender.name.clone()),
         email: mail.from.as_ref().map_or_else(|| Some(sender.email.clone()), address)?,
     };
     let (activity, number) = of_message(key)?;
@@ -28,7 +30,7 @@ pub(super) fn message(key: &[u8], mail: &Mail, sender: &Mailbox) -> Option<Messa
         .message_id(Some(id))
         .from(from)
         .to(Mailbox::new(None, address(&mail.to)?))
-        .subject(mail.subject.clone());
+        .subject(header(&mail.subject));
     if let Some(reply_to) = &mail.reply_to {
         message = message.reply_to(Mailbox::new(None, address(reply_to)?));
     }

@@ -1,7 +1,7 @@
 //! Invites people by email to become users.
 
 use crate::kinds::prelude::*;
-use crate::make::{child_messages, invitation};
+use crate::make::{child_messages, invitation, user};
 use crate::params::user::AccessType;
 
 /// Invites people by email to become users. Each email contains a secret that accepts its invitation once.
@@ -48,6 +48,7 @@ impl Kind for Intent {
             return Err(Wrong::NoMail.into());
         }
         for one in &self.invitations {
+            user::check_email(Some(&one.receiver_user_email), "receiverUserEmail")?;
             view.user(one.sender_user_id)?;
             if one.sender_user_id != view.proposer {
                 let text = "invalid request body: `senderUserId` must be the user who submits the request";

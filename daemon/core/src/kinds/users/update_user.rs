@@ -1,6 +1,7 @@
 //! Updates a user: name, contacts and tags.
 
 use crate::kinds::prelude::*;
+use crate::make::user;
 use crate::params::user::UserResult;
 
 /// Updates a user: name, contacts and tags.
@@ -34,6 +35,7 @@ impl Kind for Intent {
 
     fn rules(&self, view: &View<'_>) -> Result<User, RequestError> {
         distinct(self.user_tag_ids.iter(), "userTagIds")?;
+        user::check_email(self.user_email.as_ref(), "userEmail")?;
         let user = view.user(self.user_id)?.clone();
         view.tags_exist(&self.user_tag_ids, TagKind::User)?;
         Ok(user)

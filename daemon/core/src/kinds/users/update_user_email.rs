@@ -34,7 +34,7 @@ impl Kind for Intent {
     type Outcome = UserResult;
 
     fn rules(&self, view: &View<'_>) -> Result<Self::Plan, RequestError> {
-        let email = user::contact(self.user_email.as_str(), Email::parse, "userEmail")?;
+        let email = user::contact(self.user_email.as_str(), Email::parse_new, "userEmail")?;
         let contact = email.clone().map(Contact::Email);
         let proof = verification::prove(self.verification_token.as_ref(), contact.as_ref(), view)?;
         Ok((view.user(self.user_id)?.clone().with_email(email, proof.is_some()), proof))

@@ -119,3 +119,32 @@ fn header_values_inject_nothing() {
         assert_eq!(envelope.from(), Some(&sender().email), "{name}");
     }
 }
+
+/// Texts of tenants that would be something else in a mail program, and how they are shown.
+const HOSTILE: [(&str, &str); 6] = [
+    ("=?utf-8?q?=0d=0aBcc:e@evil.example?=", "= ?utf-8?q?=0d=0aBcc:e@evil.example?="),
+    ("=?utf-8?b?4oCuQmFuaxtbMko=?=", "= ?utf-8?b?4oCuQmFuaxtbMko= ?="),
+    ("\u{fc} =?utf-8?q?a?= =?utf-8?q?b?=", "\u{fc} = ?utf-8?q?a?= = ?utf-8?q?b?="),
+    ("==??utf-8?q?a?=", "== ??utf-8?q?a?="),
+    ("Bank\u{202e}knaB\u{2066}\u{2028}", "Bank<U+202E>knaB<U+2066><U+2028>"),
+    (
+        "M\u{fc}ller \u{2764}\u{fe0f} \u{5e9}\u{5dc}\u{5d5}\u{5dd}",
+        "M\u{fc}ller \u{2764}\u{fe0f} \u{5e9}\u{5dc}\u{5d5}\u{5dd}",
+    ),
+];
+
+#[test]
+fn another_parser_reads_subjects_and_names_as_they_are_shown() {
+    for (text, expected) in HOSTILE {
+        let mut mail = mail();
+        mail.subject = format!("Your code for {text}");
+        mail.sender_name = Some(text.to_owned());
+        let message = composed(&mail).unwrap().formatted();
+        let parsed = mail_parser::MessageParser::default().parse(&message).unwrap();
+        assert_eq!(parsed.subject().unwrap(), format!("Your code for {expected}"));
+        let from = parsed.from().and_then(|from| from.first()).unwrap();
+        assert_eq!(from.name().unwrap(), expected);
+        assert_eq!(from.address().unwrap(), "quorate@example.org");
+        assert!(parsed.bcc().is_none());
+    }
+}
