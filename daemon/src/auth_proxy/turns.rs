@@ -49,7 +49,7 @@ impl Drop for Turn {
             state.next()
         };
         if let Some((client, begin)) = next {
-            // If the request does not wait any more, this turn is dropped in its place, and passed on.
+            // If the request does not wait any more, its turn is dropped at once, which passes it on.
             let _ = begin.send(Turn { turns: self.turns.clone(), client });
         }
     }
