@@ -145,7 +145,6 @@ type Parse = fn(&str, &Entry) -> Result<Box<dyn PreparedRequest>, RequestError>;
 
 /// A row of the table of activity types: constants and plain functions.
 #[derive(Clone, Copy)]
-#[expect(clippy::struct_excessive_bools, reason = "independent properties of a kind")]
 pub struct Entry {
     /// Activity type on the wire.
     pub activity_type: &'static str,

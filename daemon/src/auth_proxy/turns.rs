@@ -124,7 +124,7 @@ impl Turns {
     /// # Errors
     /// If too many requests wait, or the turn does not come in time.
     pub(super) async fn wait(&self, client: IpAddr) -> Result<Turn, ApiError> {
-        let begun = {
+        let turn = {
             let mut state = self.state();
             if state.total() < CONCURRENT {
                 state.begin(client);
@@ -133,11 +133,11 @@ impl Turns {
             if !state.make_room(client) {
                 return Err(crowded());
             }
-            let (begin, begun) = oneshot::channel();
+            let (begin, turn) = oneshot::channel();
             state.waiting.push_back((client, begin));
-            begun
+            turn
         };
-        let turn = tokio::time::timeout(DEADLINE, begun).await;
+        let turn = tokio::time::timeout(DEADLINE, turn).await;
         turn.ok().and_then(Result::ok).ok_or_else(crowded)
     }
 }
@@ -199,7 +199,7 @@ mod tests {
         let turn_of_other = turn(&mut other).unwrap();
         assert!(same.iter_mut().all(|one| turn(one).is_none()));
         drop(turn_of_other);
-        assert!(turn(&mut same[0]).is_some());
+        assert!(turn(same.first_mut().unwrap()).is_some());
     }
 
     #[tokio::test(start_paused = true)]

@@ -71,7 +71,7 @@ pub fn code(
     now: Millis,
 ) -> Result<Mail, Corrupt> {
     let app = app_name(branding, organization);
-    compose(&CODE, to, format!("Your code for {app}"), (code, minutes), branding, &app, now)
+    compose(&CODE, to, &format!("Your code for {app}"), (code, minutes), branding, &app, now)
 }
 
 /// Returns the mail with the credential bundle of a new API key: in the link, or as text if there is no link.
@@ -87,7 +87,7 @@ pub fn credential(
     now: Millis,
 ) -> Result<Mail, Corrupt> {
     let app = app_name(branding, organization);
-    compose(&CREDENTIAL, to, format!("Sign in to {app}"), (bundle, minutes), branding, &app, now)
+    compose(&CREDENTIAL, to, &format!("Sign in to {app}"), (bundle, minutes), branding, &app, now)
 }
 
 /// Returns the mail with the credential bundle of a recovery key: in the link, or as text if there is no link.
@@ -104,7 +104,7 @@ pub fn recovery(
 ) -> Result<Mail, Corrupt> {
     let app = app_name(branding, organization);
     let subject = format!("Recover your account with {app}");
-    compose(&RECOVERY, to, subject, (bundle, minutes), branding, &app, now)
+    compose(&RECOVERY, to, &subject, (bundle, minutes), branding, &app, now)
 }
 
 /// Returns the SMS with a one-time code. The code replaces each [`SMS_CODE`] of the template.
@@ -145,13 +145,13 @@ pub fn header(text: &str) -> String {
 fn compose(
     template: &Template,
     to: &Email,
-    subject: String,
+    subject: &str,
     (secret, minutes): (&str, u64),
     branding: &Branding,
     app: &str,
     now: Millis,
 ) -> Result<Mail, Corrupt> {
-    let subject = header(&subject);
+    let subject = header(subject);
     let values = Values {
         subject: &subject,
         app,

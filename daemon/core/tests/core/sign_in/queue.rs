@@ -116,44 +116,6 @@ fn a_tenant_has_a_limit_of_waiting_messages() {
 }
 
 #[test]
-fn sub_organizations_leave_half_of_the_queue_to_their_parent() {
-    let mut fixture = Fixture::new(1);
-    let mut people = vec![fixture.child.clone(), fixture.sibling.clone()];
-    // Each could use a quarter, and the four of them all.
-    for number in [91, 92] {
-        let users = json!([{"userName": "root", "apiKeys": [{"apiKeyName": "key", "publicKey": public_key(number),
-            "curveType": "API_KEY_CURVE_P256"}], "authenticators": [], "oauthProviders": []}]);
-        let new = json!({"subOrganizationName": "more", "rootUsers": users, "rootQuorumThreshold": 1});
-        let created = fixture.execute("ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V7", &new);
-        let created = &created["result"]["createSubOrganizationResultV7"];
-        let id = |value: &Value| value.as_str().expect("an id").to_owned();
-        let home = id(&created["subOrganizationId"]).parse().expect("an id");
-        let user = id(&created["rootUserIds"][0]).parse().expect("an id");
-        let person = Person { home, user, number, ..fixture.child.clone() };
-        let feature = json!({"name": "FEATURE_NAME_OTP_EMAIL_AUTH"});
-        submit(&mut fixture, &person, home, "SET_ORGANIZATION_FEATURE", &feature, NOW).expect("enabled");
-        people.push(person);
-    }
-    let limit = (waiting(&fixture) + 6) * 2;
-    fixture.memory.limits.waiting_messages = limit;
-    let mut sent = 0;
-    let error = 'full: loop {
-        for person in &people {
-            let parameters = code(&format!("person{sent}@child.example"));
-            match submit(&mut fixture, person, person.home, "INIT_OTP", &parameters, NOW + sent * 200_000) {
-                Ok(_) => sent += 1,
-                Err(error) => break 'full error,
-            }
-        }
-    };
-    let error = error.message;
-    assert!(error.contains("mails waiting to be sent (`waiting_messages`)"), "{error}");
-    assert_eq!(sent, (limit / 2) as u64, "of {limit}");
-    // What the parent sends still has room.
-    run(&mut fixture, "INIT_OTP", &code("next@parent.example"), NOW + sent * 200_000).expect("there is room");
-}
-
-#[test]
 fn invitations_of_sub_organizations_are_counted_as_their_codes() {
     let mut fixture = Fixture::new(1);
     let child = fixture.child.clone();
