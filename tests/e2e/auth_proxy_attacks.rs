@@ -244,6 +244,28 @@ async fn the_key_of_a_wallet_is_never_shared() {
 }
 
 #[tokio::test]
+async fn identities_of_other_applications_are_refused() {
+    let mailbox = Mailbox::start(0);
+    let methods = "\"passkey\", \"google\"]\ngoogle_client_id = \"app\"";
+    let keys = keys().replace("\"email\", \"passkey\", \"wallet\"]", methods);
+    let proxy = Proxy::start(&keys, &mailbox).await;
+    proxy.enable().await;
+    let claimed = |issuer: &str, audience: &str| {
+        let mut body = sign_up(&Key::named("own"));
+        body["authenticators"] = json!([Passkey::of("own").registration()]);
+        let claims = json!({"iss": issuer, "sub": "1", "aud": audience});
+        body["oauthProviders"] = json!([{"providerName": "provider", "oidcClaims": claims}]);
+        body
+    };
+    let google = "https://accounts.google.com";
+    for body in [claimed(google, "other"), claimed(google, "APP"), claimed(google, "")] {
+        let message = proxy.post("signup_v2", &body).await.expect_error(403, 7, "");
+        assert_eq!(message, "OAUTH disallowed");
+    }
+    proxy.post("signup_v2", &claimed(google, "app")).await.success();
+}
+
+#[tokio::test]
 async fn a_key_on_another_curve_does_not_hide_a_wallet() {
     let mailbox = Mailbox::start(0);
     let proxy = start(&mailbox).await;

@@ -120,6 +120,15 @@ impl Settings {
             && token.audiences().iter().any(|audience| self.has_client(token.issuer(), audience))
     }
 
+    /// Returns the providers whose ID tokens are accepted from every application, because no client id is configured.
+    pub fn without_client(&self) -> impl Iterator<Item = Method> + '_ {
+        let has_client = |method| self.client_ids.iter().any(|(one, _)| *one == method);
+        self.methods
+            .iter()
+            .copied()
+            .filter(move |method| !method.issuers().is_empty() && !has_client(*method))
+    }
+
     /// Returns whether clients may sign in with an OAuth provider.
     pub fn allows_oauth(&self) -> bool {
         OAUTH.iter().any(|method| self.methods.contains(method))
@@ -256,5 +265,6 @@ mod tests {
             assert_eq!(accepts(&settings, issuer, audience.clone()), expected, "{issuer} {audience}");
         }
         assert!(settings.has_client(GOOGLE, "app") && !settings.has_client(GOOGLE, "other"));
+        assert_eq!(settings.without_client().collect::<Vec<_>>(), [Method::Apple]);
     }
 }
