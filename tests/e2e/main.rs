@@ -27,6 +27,7 @@ mod delegation;
 mod deletion;
 mod denials;
 mod failed_starts;
+mod forms;
 mod health;
 mod idempotency;
 mod inbox;

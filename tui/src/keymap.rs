@@ -67,6 +67,8 @@ pub(crate) enum Action {
     Filter,
     /// Opens the command palette.
     Palette,
+    /// Opens the form that proposes an activity.
+    Propose,
     /// Opens the key list.
     Keys,
     /// Copies from the selected item.
@@ -152,10 +154,17 @@ pub(crate) const LAST: Command =
 pub(crate) const QUIT: Command = command(Action::Quit, &[Key::Char('q')], "Quit", "Quit the console");
 
 /// The commands that work everywhere, behind those of the screen.
-pub(crate) static EVERYWHERE: [Command; 10] = [
+pub(crate) static EVERYWHERE: [Command; 11] = [
     command(Action::Palette, &[Key::Char(':'), Key::Ctrl('p')], "Commands", "Find a command by name"),
     command(Action::Keys, &[Key::Char('?'), Key::Help], "Keys", "List all keys of this screen")
         .cli("quorate --help"),
+    command(
+        Action::Propose,
+        &[Key::Char('p')],
+        "",
+        "Propose an activity of any kind: fill in a form, review it and sign it",
+    )
+    .cli("quorate propose TYPE"),
     command(Action::Refresh, &[Key::Char('r')], "Refresh", "Reload the data and sort it"),
     command(Action::Lock, &[Key::Ctrl('l')], "", "Lock your key: the next signature needs its passphrase")
         .cli("quorate key lock"),

@@ -18,6 +18,7 @@ mod failure;
 #[cfg(test)]
 mod fake;
 mod files;
+mod forms;
 mod journal;
 mod keymap;
 mod keys;

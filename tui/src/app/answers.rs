@@ -24,7 +24,12 @@ pub(super) fn apply(model: &mut Model, answer: Answer) -> Vec<Effect> {
     if let Some(subject) = answer.subject() {
         model.failures.remove(&subject);
     }
-    let mut effects = model.on_screens(|screen, shared, _| screen.apply(shared, &answer));
+    let form = model.proposing.as_mut().map(|form| form.apply(&model.shared, &answer)).unwrap_or_default();
+    let mut effects = model.fulfil(form);
+    // The accounts that a form reads are of other wallets than the one on screen.
+    if model.proposing.is_none() || !matches!(answer, Answer::Accounts(..)) {
+        effects.extend(model.on_screens(|screen, shared, _| screen.apply(shared, &answer)));
+    }
     effects.extend(apply_shared(model, answer));
     effects
 }
@@ -63,6 +68,11 @@ fn apply_shared(model: &mut Model, answer: Answer) -> Vec<Effect> {
             }
         }
         Answer::Cast(result) => {
+            let is_draft = model.review.as_ref().is_some_and(|open| open.review.draft.is_some());
+            if is_draft && result.is_ok() {
+                // The draft is an activity now, so its form must not propose it again.
+                model.proposing = None;
+            }
             let requests = model.review.as_mut().map(|open| open.answered(&model.shared, &result));
             return model.fulfil(requests.unwrap_or_default());
         }

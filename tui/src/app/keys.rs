@@ -1,5 +1,7 @@
 //! Dispatches keys to the topmost layer: overlay, decision, filter, then the screen.
 
+use ratatui::layout::Rect;
+
 use super::answers::reload_all;
 use super::model::Model;
 use super::view::body;
@@ -7,6 +9,7 @@ use crate::keymap::{Action, EVERYWHERE, Key, action};
 use crate::link::Order;
 use crate::screens::filter::Filter;
 use crate::screens::overlay::{Overlay, Pressed};
+use crate::screens::propose;
 use crate::screens::request::Effect;
 use crate::screens::shared::LinkState;
 
@@ -34,6 +37,9 @@ pub(super) fn press(model: &mut Model, key: Key, gap: u64) -> Vec<Effect> {
         let requests = open.press(&model.shared, key, gap, area);
         return model.fulfil(requests);
     }
+    if model.form().is_some() {
+        return on_form(model, key, area);
+    }
     if let Some(filter) = filter(model) {
         if filter.typing {
             filter.press(key);
@@ -49,6 +55,18 @@ pub(super) fn press(model: &mut Model, key: Key, gap: u64) -> Vec<Effect> {
     }
     model.notice = format!("{} does nothing here; ? lists the keys", key_name(key));
     Vec::new()
+}
+
+fn on_form(model: &mut Model, key: Key, area: Rect) -> Vec<Effect> {
+    let pressed = model.proposing.as_mut().map(|form| form.press(&model.shared, key, area));
+    match pressed {
+        Some(propose::Pressed::Requests(requests)) => model.fulfil(requests),
+        Some(propose::Pressed::Close) => {
+            model.proposing = None;
+            Vec::new()
+        }
+        None => Vec::new(),
+    }
 }
 
 fn on_overlay(model: &mut Model, pressed: Pressed) -> Vec<Effect> {
@@ -67,14 +85,20 @@ fn on_overlay(model: &mut Model, pressed: Pressed) -> Vec<Effect> {
     }
 }
 
-/// Inserts the first line of pasted text into an open filter or comparison, or into a passphrase. Other pasted text is
-/// discarded.
+/// Inserts the first line of pasted text into an open filter, form or comparison, or into a passphrase. Other pasted
+/// text is discarded.
 pub(super) fn paste(model: &mut Model, text: &str) {
+    let has_form = model.form().is_some();
+    let form = model.proposing.as_mut().filter(|_| has_form);
     let deciding = model.review.as_mut().filter(|open| open.decide.is_some());
-    let is_pasted = match (model.overlays.last_mut(), deciding) {
-        (Some(overlay), _) => overlay.paste(text),
-        (None, Some(open)) => open.paste(text),
-        (None, None) => match filter(model).filter(|filter| filter.typing) {
+    let is_pasted = match (model.overlays.last_mut(), deciding, form) {
+        (Some(overlay), _, _) => overlay.paste(text),
+        (None, Some(open), _) => open.paste(text),
+        (None, None, Some(form)) => {
+            form.paste(text);
+            true
+        }
+        (None, None, None) => match filter(model).filter(|filter| filter.typing) {
             Some(filter) => {
                 filter.paste(text);
                 true
@@ -102,6 +126,10 @@ fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
             return vec![Effect::Lock];
         }
         Action::Keys => model.overlays.push(Overlay::keys(model.commands())),
+        Action::Propose if model.review.is_some() || model.opening.is_some() => {
+            "close the review first: Esc".clone_into(&mut model.notice);
+        }
+        Action::Propose => model.proposing = Some(propose::State::new()),
         Action::Palette => model.overlays.push(Overlay::palette(model.commands())),
         Action::Show(index) => {
             model.show(index);

@@ -9,6 +9,7 @@ use crate::known_keys::KnownKeys;
 use crate::link::{Order, Subject};
 use crate::screens::SCREENS;
 use crate::screens::overlay::Overlay;
+use crate::screens::propose;
 use crate::screens::request::{Effect, Request};
 use crate::screens::review;
 use crate::screens::screen::{Screen, Tab};
@@ -36,6 +37,8 @@ pub(crate) struct Model {
     pub(crate) opening: Option<Opening>,
     /// Open review, if any. It covers the screen.
     pub(crate) review: Option<review::State>,
+    /// Open form, if any. It covers the screen, and the review of its draft covers it.
+    pub(super) proposing: Option<propose::State>,
     /// Overlays over everything else; the last one is on top.
     pub(super) overlays: Vec<Overlay>,
     /// One line about the last event. A key or time removes it.
@@ -66,6 +69,7 @@ impl Model {
             last: 0,
             opening: None,
             review: None,
+            proposing: None,
             overlays: Vec::new(),
             notice: warning.map(|warning| format!("[!] {}", clean(&warning))).unwrap_or_default(),
             disabled: None,
@@ -96,8 +100,13 @@ impl Model {
 
     /// Returns the screen that is shown, unless something covers it.
     pub(super) fn uncovered(&mut self) -> Option<&mut Box<dyn Screen>> {
-        let is_covered = self.review.is_some() || self.opening.is_some();
+        let is_covered = self.review.is_some() || self.opening.is_some() || self.proposing.is_some();
         self.screens.get_mut(self.current).filter(|_| !is_covered)
+    }
+
+    /// Returns the open form, unless a review covers it.
+    pub(super) fn form(&self) -> Option<&propose::State> {
+        self.proposing.as_ref().filter(|_| self.review.is_none() && self.opening.is_none())
     }
 
     /// Returns the order that reads the newest activities, if the screen shows them.

@@ -31,6 +31,7 @@ mod drafting;
 mod exchange;
 mod health;
 mod policies;
+mod proposing;
 mod receipts;
 mod themes;
 

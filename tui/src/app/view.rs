@@ -84,6 +84,9 @@ pub(crate) fn view(model: &Model, theme: Theme, frame: &mut Frame<'_>) {
     match (&model.review, model.tabs().nth(model.current)) {
         (Some(open), _) => open.draw(&model.shared, canvas, body),
         (None, _) if model.opening.is_some() => opening(model, canvas, body),
+        (None, _) if model.proposing.is_some() => {
+            model.proposing.iter().for_each(|form| form.draw(&model.shared, canvas, body));
+        }
         (None, Some((_, screen))) => screen.draw(&model.shared, canvas, body),
         (None, None) => {}
     }
@@ -152,6 +155,7 @@ fn path(model: &Model, whole: bool) -> String {
     match title.or(model.opening.as_ref().map(|opening| &opening.title)) {
         Some(title) if whole => format!("{screen} > {title}"),
         Some(title) => title.clone(),
+        None if model.proposing.is_some() => "Propose".to_owned(),
         None => screen.to_owned(),
     }
 }
@@ -253,6 +257,8 @@ fn foot(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
         "Esc Close".to_owned()
     } else if model.opening.is_some() {
         "Esc Back".to_owned()
+    } else if let Some(form) = model.form() {
+        form.keys().to_owned()
     } else if let Some(decide) = model.review.as_ref().and_then(|open| open.decide.as_ref()) {
         decide.keys().to_owned()
     } else if columns < 60 && model.review.as_ref().is_some_and(|open| open.review.draft.is_none()) {

@@ -8,7 +8,7 @@ use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::OrganizationId;
 
 use super::dev::DevArguments;
-use super::policy_arguments::{PolicyCommand, ProposeArguments};
+use super::policy_arguments::{PolicyCommand, ProposalArguments, ProposeArguments};
 use super::proof_arguments::{Expected, ProofCommand, VoteCommand};
 use super::values::{CurveArgument, UserKey, chain, fingerprint};
 use crate::messages::DeliveryState;
@@ -97,6 +97,12 @@ pub(crate) enum Command {
     /// List, check, simulate and propose policies
     #[command(subcommand)]
     Policy(PolicyCommand),
+    /// Propose an activity of any type
+    ///
+    /// The review is the same as for an approval. Nothing is sent if the proposal would be denied, or if a HIGH flag is
+    /// not accepted by name. Where a member takes an id, the name of the record is accepted too. Values are checked by
+    /// the schema of the type.
+    Propose(ProposalArguments),
     /// Inspect webhook deliveries
     #[command(subcommand)]
     Webhooks(WebhooksCommand),

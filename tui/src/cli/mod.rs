@@ -18,6 +18,7 @@ mod policies;
 mod policy_arguments;
 mod proof;
 mod proof_arguments;
+mod proposals;
 mod propose;
 mod review;
 mod status;
@@ -52,6 +53,7 @@ pub(crate) async fn run(arguments: &Arguments, command: &Command, folders: &Fold
         Command::Activity(command) => activity::run(&session()?, command).await,
         Command::Org(command) => organizations::run(&session()?, command).await,
         Command::Policy(command) => policies::run(session, command).await,
+        Command::Propose(arguments) => proposals::run(session, arguments).await,
         Command::Webhooks(command) => webhooks::run(&session()?, *command).await,
         Command::User(command) => users::run(&session()?, command).await,
         Command::Messages(command) => messages::run(&session()?, command).await,

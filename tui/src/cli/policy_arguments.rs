@@ -1,4 +1,4 @@
-//! Subcommands and options of `quorate policy`.
+//! Subcommands and options of `quorate policy` and `quorate propose`.
 
 use std::path::PathBuf;
 
@@ -13,6 +13,23 @@ pub(crate) struct ProposeArguments {
     /// Accept the HIGH flag with this name; repeat for each flag
     #[arg(long, value_name = "FLAG")]
     pub(crate) allow_flag: Vec<String>,
+}
+
+/// Arguments of `quorate propose`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ProposalArguments {
+    /// Type, for example create-user-tag or `ACTIVITY_TYPE_CREATE_USER_TAG`; without a version, the newest one
+    #[arg(value_name = "TYPE")]
+    pub(crate) activity_type: String,
+    /// JSON file with the parameters; - for standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// Set a member, for example userTagName=auditors, userIds=mira or accounts[0].path=m/44'/60'/0'/0/0; may be
+    /// repeated; appends to lists
+    #[arg(long, value_name = "MEMBER=VALUE")]
+    pub(crate) set: Vec<String>,
+    #[command(flatten)]
+    pub(crate) how: ProposeArguments,
 }
 
 #[derive(Debug, Subcommand)]

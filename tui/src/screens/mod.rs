@@ -14,6 +14,7 @@ mod messages;
 mod organizations;
 pub(crate) mod overlay;
 mod policies;
+pub(crate) mod propose;
 mod receipt;
 pub(crate) mod request;
 pub(crate) mod review;

@@ -14,6 +14,7 @@ use quorate_core::pipeline::Commit;
 use serde_json::{Value, json};
 
 use crate::fixture::{Fixture, NOW, Person};
+use crate::golden;
 use crate::samples;
 
 /// Members of results that only the first answer shows.
@@ -22,6 +23,46 @@ const SHOWN_ONCE: [&str; 3] = [
     "/oauth2AuthenticateResult/oidcToken",
     "/verifyOtpResult/verificationToken",
 ];
+
+/// Returns a value without the members that mean the same as absent ones: those that equal the default of their
+/// schema, and those that the schema does not define.
+fn without_defaults(schema: &Value, value: &Value) -> Value {
+    let optional = schema["anyOf"].as_array();
+    let schema = optional.and_then(|all| all.iter().find(|one| one["type"] != "null")).unwrap_or(schema);
+    match value {
+        Value::Object(members) => {
+            let is_stated = |(name, inner): &(&String, &Value)| {
+                let known = schema["properties"].get(name.as_str());
+                known.is_some_and(|known| known.get("default") != Some(*inner))
+            };
+            let stated = members.iter().filter(is_stated);
+            stated
+                .map(|(name, inner)| (name.clone(), without_defaults(&schema["properties"][name], inner)))
+                .collect()
+        }
+        Value::Array(items) => items.iter().map(|item| without_defaults(&schema["items"], item)).collect(),
+        other => other.clone(),
+    }
+}
+
+/// Example parameters of each type. The console's forms are tested with them.
+#[test]
+fn examples_are_up_to_date() {
+    let fixture = Fixture::new(1);
+    let mut examples = json!({});
+    for entry in kinds::all() {
+        let parameters = samples::parameters(entry.activity_type, &fixture, &fixture.spare);
+        examples[entry.activity_type] = without_defaults(&entry.describe().parameters, &parameters);
+    }
+    for entry in kinds::all() {
+        let mut fixture = fixture.clone();
+        let (caller, organization) = samples::stage(entry.activity_type, &fixture);
+        let body = fixture.body(organization, entry.activity_type, &examples[entry.activity_type], NOW);
+        let answer = fixture.send(&caller, &entry.operation(), &body, NOW);
+        assert!(answer.is_ok(), "{}: {answer:?}", entry.activity_type);
+    }
+    golden::check("examples.json", &format!("{examples:#}\n"));
+}
 
 #[test]
 fn every_kind_succeeds_once() {

@@ -1,0 +1,187 @@
+//! Tests of the form that proposes activities of any kind.
+
+use quorate_common::console::AccountPage;
+use quorate_common::ids::{WalletAccountId, WalletId};
+use quorate_common::wire::WalletAccount;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::link::Order;
+
+const PROPOSE_SIZES: [(u16, u16); 3] = [(120, 36), (80, 24), (40, 12)];
+
+/// Opens the form of the first kind that matches.
+fn form(size: (u16, u16), kind: &str) -> TestConsole {
+    let fixture = Fixture::new(3, 2);
+    let mut console = TestConsole::new(&fixture, &[], size);
+    console.link(Answer::Organization(Arc::new(fixture.with_all_records())));
+    console.press(Key::Char('p'));
+    write(&mut console, kind);
+    console
+}
+
+fn write(console: &mut TestConsole, text: &str) {
+    for letter in text.chars() {
+        console.press(Key::Char(letter));
+    }
+}
+
+/// Writes text and goes to the next field.
+fn enter(console: &mut TestConsole, text: &str) -> Vec<Effect> {
+    write(console, text);
+    console.press(Key::Enter)
+}
+
+/// Opens the form of the first kind and goes to a field.
+fn select(console: &mut TestConsole, row: &str) {
+    console.press(Key::Enter);
+    for _ in 0..20 {
+        if console.shown().contains(row) {
+            return;
+        }
+        console.press(Key::Down);
+    }
+    unreachable!("{row}: {}", console.shown());
+}
+
+/// Returns the signed parameters of the draft in review.
+fn drafted(console: &TestConsole) -> Value {
+    let review = console.model.review.as_ref().map(|open| &open.review);
+    let draft = review
+        .and_then(|review| review.draft.as_ref())
+        .unwrap_or_else(|| unreachable!("{}", console.shown()));
+    let body: Value = serde_json::from_str(&draft.ballot.message).unwrap();
+    body["parameters"].clone()
+}
+
+#[test]
+fn a_tag_is_filled_in_by_names_and_reviewed() {
+    for size in PROPOSE_SIZES {
+        let name = |screen: &str| format!("propose_{screen}_{}x{}", size.0, size.1);
+        let mut console = form(size, "create user");
+        snapshot(&name("kinds"), &console.shown());
+        enter(&mut console, " tag");
+        snapshot(&name("empty"), &console.shown());
+        console.press(Key::Ctrl('r'));
+        assert!(console.shown().contains("userTagName: "), "{}", console.shown());
+        enter(&mut console, "auditors");
+        console.press(Key::Enter);
+        write(&mut console, "j");
+        snapshot(&name("names"), &console.shown());
+        console.press(Key::Enter);
+        assert!(!signs_or_sends(&console.press(Key::Ctrl('r'))));
+        assert_eq!(drafted(&console), json!({"userTagName": "auditors", "userIds": [Fixture::user(1)]}));
+        snapshot(&name("review"), &console.shown());
+        // Nothing is lost behind the review.
+        console.press(Key::Esc);
+        console.press(Key::Up);
+        console.press(Key::Up);
+        console.press(Key::Up);
+        assert!(console.shown().contains("auditors_"), "{}", console.shown());
+    }
+}
+
+#[test]
+fn accounts_of_wallets_are_added_and_signed_with() {
+    let mut console = form((120, 36), "create wallet accounts");
+    console.press(Key::Enter);
+    enter(&mut console, "treasury");
+    console.press(Key::Enter);
+    for text in ["SECP", "PATH_FORMAT_BIP32", "m/44'/60'/0'/0/1", "FORMAT_ETH"] {
+        enter(&mut console, text);
+    }
+    let wallet = WalletId::from_bytes([0x51; 16]);
+    console.press(Key::Ctrl('r'));
+    let account = json!({"curve": "CURVE_SECP256K1", "pathFormat": "PATH_FORMAT_BIP32", "path": "m/44'/60'/0'/0/1",
+        "addressFormat": "ADDRESS_FORMAT_ETHEREUM"});
+    assert_eq!(drafted(&console), json!({"walletId": wallet, "accounts": [account]}));
+
+    let mut console = form((120, 36), "sign transaction");
+    let effects = console.press(Key::Enter);
+    assert_eq!(effects, [Effect::Order(Order::Accounts(Fixture::id(), wallet, None))]);
+    let address = "0x9858EfFD232B4033E47d90003D41EC34EcaEda94".to_owned();
+    let account = WalletAccount {
+        wallet_account_id: WalletAccountId::from_bytes([0x61; 16]),
+        organization_id: Fixture::id(),
+        wallet_id: wallet,
+        curve: "CURVE_SECP256K1".to_owned(),
+        path_format: "PATH_FORMAT_BIP32".to_owned(),
+        path: "m/44'/60'/0'/0/0".to_owned(),
+        address_format: "ADDRESS_FORMAT_ETHEREUM".to_owned(),
+        address: address.clone(),
+        created_at: Timestamp::from_millis(NOW),
+        updated_at: Timestamp::from_millis(NOW),
+        public_key: None,
+        wallet_details: None,
+        name: None,
+    };
+    console.link(Answer::Accounts(wallet, None, AccountPage { accounts: vec![account], next: None }));
+    enter(&mut console, "hot m/44");
+    let shown = console.shown();
+    assert!(shown.contains(&format!("{address}  \"tre>>")), "{shown}");
+}
+
+#[test]
+fn secrets_are_not_shown_and_pastes_stay_in_the_field() {
+    let mut console = form((120, 36), "otp_auth");
+    select(&mut console, "> otpCode*");
+    let effects = update(&mut console.model, Msg::Paste("4242424242421881\nq\n".to_owned().into()));
+    assert!(effects.is_empty());
+    let shown = console.shown();
+    assert!(!shown.contains("4242") && shown.contains("********_ 16 characters"), "{shown}");
+    console.press(Key::Up);
+    assert!(!console.shown().contains("4242424242421881"), "{}", console.shown());
+}
+
+#[test]
+fn typed_values_are_discarded_only_on_request() {
+    let mut console = form((80, 24), "create user tag");
+    console.press(Key::Enter);
+    write(&mut console, "auditors");
+    console.press(Key::Esc);
+    assert!(console.shown().contains("Discard what you typed?"), "{}", console.shown());
+    update(&mut console.model, Msg::Paste("y".to_owned().into()));
+    console.press(Key::Esc);
+    assert!(console.shown().contains("auditors_"), "{}", console.shown());
+    console.press(Key::Esc);
+    console.press(Key::Char('y'));
+    assert!(console.shown().contains("Propose: create user tag_"), "{}", console.shown());
+    console.press(Key::Esc);
+    assert!(console.shown().contains("[1 Approvals"), "{}", console.shown());
+}
+
+#[test]
+fn kinds_that_others_decide_are_not_offered() {
+    let mut console = form((120, 36), "approve activity");
+    console.press(Key::Enter);
+    assert!(
+        console.shown().contains("not proposed here: a vote is cast in the review"),
+        "{}",
+        console.shown()
+    );
+    let mut console = form((120, 36), "import wallet");
+    select(&mut console, "> encryptedBundle*");
+    assert!(console.shown().contains("encryptWalletToBundle"), "{}", console.shown());
+}
+
+/// Each kind that can be proposed becomes a draft with exactly its example parameters.
+#[test]
+fn each_kind_becomes_a_draft_of_its_example() {
+    let examples: Value = serde_json::from_str(include_str!("../../../../assets/examples.json")).unwrap();
+    let fixture = Fixture::new(3, 2);
+    let console = TestConsole::new(&fixture, &[], (120, 36));
+    for entry in crate::catalog::all().filter(|entry| crate::forms::unavailable(entry).is_none()) {
+        let example = &examples[&entry.activity_type];
+        let mut form = crate::forms::Form::new(entry);
+        let mut leaves = Vec::new();
+        crate::forms::tests::leaves(example, "", &mut leaves);
+        for (path, text) in &leaves {
+            form.set(path, text).unwrap();
+        }
+        let review = console.model.shared.review_request(&form.request(form.value())).unwrap();
+        let ballot = review.draft.unwrap().ballot;
+        let body: Value = serde_json::from_str(&ballot.message).unwrap();
+        assert_eq!(body["parameters"].to_string(), example.to_string(), "{}", entry.activity_type);
+        assert_eq!((&body["type"], ballot.path), (&json!(entry.activity_type), entry.path.as_str()));
+    }
+}

@@ -1,0 +1,187 @@
+//! The form of one kind: its fields, the suggestions for them, and the review of the draft.
+
+use quorate_common::catalog::KindEntry;
+
+use crate::forms::{Candidate, Content, Form, Known, Node, Place, Row};
+use crate::keymap::Key;
+use crate::screens::request::Request;
+use crate::screens::shared::Shared;
+
+/// Length from which a text may have several lines, in characters.
+const LINES_FROM: u64 = 4_096;
+
+pub(super) struct Filling {
+    pub(super) form: Form,
+    /// Index of the row with the cursor; the row behind the last one reviews the draft.
+    pub(super) row: usize,
+    /// The marked suggestion.
+    pub(super) marked: Option<usize>,
+    /// Whether missing members are reported, after the user wanted to review the draft.
+    pub(super) reports_all: bool,
+}
+
+impl Filling {
+    pub(super) fn new(entry: &'static KindEntry) -> Self {
+        Self { form: Form::new(entry), row: 0, marked: None, reports_all: false }
+    }
+
+    /// Returns the place of the row with the cursor; none for the row that reviews the draft.
+    fn place(&self) -> Option<Place> {
+        self.form.rows().get(self.row).map(|row| row.place.clone())
+    }
+
+    pub(super) fn current(&self) -> Option<&Node> {
+        self.form.node(&self.place()?)
+    }
+
+    /// Returns whether a field takes an account.
+    pub(super) fn needs_accounts(&self) -> bool {
+        let takes = |row: &Row| {
+            self.form.node(&row.place).is_some_and(|node| {
+                let schema = node.schema.get("items").unwrap_or(&node.schema);
+                Known::needs_accounts(&node.name, schema)
+            })
+        };
+        self.form.rows().iter().any(takes)
+    }
+
+    /// Returns the suggestions for the field with the cursor: those that contain the typed text, or all if the field
+    /// has one of them as its value.
+    pub(super) fn suggestions(&self, known: &Known<'_>) -> Vec<Candidate> {
+        let Some(node) = self.current() else { return Vec::new() };
+        let Content::Text(field) = &node.content else { return Vec::new() };
+        let all = all_suggestions(node, known);
+        let typed = field.text().to_lowercase();
+        if all.iter().any(|one| one.value == field.text()) {
+            return all;
+        }
+        let contains = |one: &Candidate| {
+            one.value.to_lowercase().contains(&typed) || one.name.to_lowercase().contains(&typed)
+        };
+        all.into_iter().filter(contains).collect()
+    }
+
+    pub(super) fn press(&mut self, shared: &Shared, known: &Known<'_>, key: Key) -> Vec<Request> {
+        match key {
+            Key::Ctrl('r') => return self.review(shared, known),
+            Key::Enter if self.place().is_none() => return self.review(shared, known),
+            Key::Enter => self.enter(known),
+            Key::Tab | Key::Down => self.go(known, self.row.saturating_add(1)),
+            Key::BackTab | Key::Up => self.go(known, self.row.saturating_sub(1)),
+            Key::PageDown | Key::PageUp => {
+                let last = self.suggestions(known).len().checked_sub(1);
+                self.marked = last.map(|last| match (self.marked, key) {
+                    (None, _) => 0,
+                    (Some(at), Key::PageDown) => at.saturating_add(1).min(last),
+                    (Some(at), _) => at.saturating_sub(1),
+                });
+            }
+            Key::Ctrl('d') => {
+                let place = self.place().unwrap_or_default();
+                if !self.form.remove(&place) {
+                    return vec![Request::Notice(
+                        "only items and optional objects can be removed".to_owned(),
+                    )];
+                }
+                self.row = self.row.min(self.form.rows().len());
+            }
+            key => {
+                self.marked = None;
+                if let Some(Content::Text(field)) = self.content() {
+                    field.press(key);
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    pub(super) fn paste(&mut self, text: &str) {
+        let length = self.current().and_then(|node| node.schema.get("maxLength")?.as_u64());
+        self.marked = None;
+        if let Some(Content::Text(field)) = self.content() {
+            field.paste(text, length.is_some_and(|length| length >= LINES_FROM));
+        }
+    }
+
+    fn content(&mut self) -> Option<&mut Content> {
+        let place = self.place()?;
+        self.form.node_mut(&place).map(|node| &mut node.content)
+    }
+
+    /// Takes a suggestion and goes on, or adds an item or an object.
+    fn enter(&mut self, known: &Known<'_>) {
+        let Some(place) = self.place() else { return };
+        if self.form.add(&place) {
+            let items = self.form.node(&place).map_or(0, |node| match &node.content {
+                Content::List(items) => items.len(),
+                _ => 1,
+            });
+            // The cursor goes to the first field of what was added.
+            let rows = self.form.rows();
+            let mut inner = place.clone();
+            inner.push(items.saturating_sub(1));
+            let added = rows.iter().position(|row| row.place == inner);
+            let is_object = |at: &usize| {
+                let node = rows.get(*at).and_then(|row| self.form.node(&row.place));
+                node.is_some_and(|node| matches!(node.content, Content::Group { .. }))
+            };
+            self.row = match added {
+                Some(at) if is_object(&at) && items > 0 => at.saturating_add(1),
+                Some(at) => at,
+                None => self.row,
+            };
+            return;
+        }
+        let suggestions = self.suggestions(known);
+        let marked = self.marked.and_then(|at| suggestions.get(at));
+        if let Some(Content::Text(field)) = self.content() {
+            let has_one = suggestions.iter().any(|one| one.value == field.text());
+            let first = suggestions.first().filter(|_| !has_one && !field.text().is_empty());
+            if let Some(taken) = marked.or(first) {
+                field.set(&taken.value);
+            }
+        }
+        self.go(known, self.row.saturating_add(1));
+    }
+
+    /// Moves the cursor. A name in the field that it leaves becomes the id of its record.
+    fn go(&mut self, known: &Known<'_>, row: usize) {
+        let all = self.current().map(|node| all_suggestions(node, known)).unwrap_or_default();
+        if let Some(Content::Text(field)) = self.content() {
+            let mut named = all.iter().filter(|one| !one.name.is_empty() && one.name == field.text());
+            if let (Some(only), None) = (named.next(), named.next()) {
+                field.set(&only.value);
+            }
+        }
+        (self.marked, self.row) = (None, row.min(self.form.rows().len()));
+    }
+
+    /// Opens the review of the draft, or goes to the first member that is not valid.
+    fn review(&mut self, shared: &Shared, known: &Known<'_>) -> Vec<Request> {
+        self.go(known, self.row);
+        self.reports_all = true;
+        let problems = self.form.problems();
+        let Some((pointer, words)) = problems.first() else {
+            return vec![match shared.review_request(&self.form.request(self.form.value())) {
+                Ok(review) => Request::Review(Box::new(review)),
+                Err(error) => Request::Notice(error),
+            }];
+        };
+        let rows = self.form.rows();
+        let at = rows.iter().position(|row| row.pointer == *pointer);
+        self.row = at.unwrap_or(self.row);
+        let name = at.and_then(|at| rows.get(at)).map_or("", |row| row.label.as_str());
+        vec![Request::Notice(format!("[!] {name}: {words}; {} to mend", problems.len()))]
+    }
+}
+
+/// Returns everything that a field can be chosen from: values of the schema, or names of records.
+pub(super) fn all_suggestions(node: &Node, known: &Known<'_>) -> Vec<Candidate> {
+    let choices = node.choices();
+    if choices.is_empty() {
+        return known.candidates(&node.name, &node.schema);
+    }
+    let candidate =
+        |(value, name): &(&str, &str)| Candidate { value: (*value).to_owned(), name: (*name).to_owned() };
+    choices.iter().map(candidate).collect()
+}
