@@ -26,10 +26,7 @@ pub(super) fn apply(model: &mut Model, answer: Answer) -> Vec<Effect> {
     }
     let form = model.proposing.as_mut().map(|form| form.apply(&model.shared, &answer)).unwrap_or_default();
     let mut effects = model.fulfil(form);
-    // The accounts that a form reads are of other wallets than the one on screen.
-    if model.proposing.is_none() || !matches!(answer, Answer::Accounts(..)) {
-        effects.extend(model.on_screens(|screen, shared, _| screen.apply(shared, &answer)));
-    }
+    effects.extend(model.on_screens(|screen, shared, _| screen.apply(shared, &answer)));
     effects.extend(apply_shared(model, answer));
     effects
 }

@@ -94,10 +94,7 @@ pub(super) fn paste(model: &mut Model, text: &str) {
     let is_pasted = match (model.overlays.last_mut(), deciding, form) {
         (Some(overlay), _, _) => overlay.paste(text),
         (None, Some(open), _) => open.paste(text),
-        (None, None, Some(form)) => {
-            form.paste(text);
-            true
-        }
+        (None, None, Some(form)) => form.paste(text),
         (None, None, None) => match filter(model).filter(|filter| filter.typing) {
             Some(filter) => {
                 filter.paste(text);

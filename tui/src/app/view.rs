@@ -17,6 +17,8 @@ use crate::theme::Theme;
 
 /// The key that lists all keys, with its label in the key bar.
 const LIST_KEYS: &str = "? Keys";
+/// The same in a form.
+const FORM_KEYS: &str = "F1 Keys";
 /// Columns between two keys of the key bar.
 const BETWEEN: usize = 2;
 /// Minimum terminal size in columns and rows.
@@ -266,24 +268,28 @@ fn foot(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     } else {
         bar(&model.commands())
     };
-    rows.push(format!(" {}", fitted(&keys, columns.saturating_sub(1))));
+    // A form takes the letters itself.
+    let list = if model.overlays.is_empty() && model.form().is_some() { FORM_KEYS } else { LIST_KEYS };
+    rows.push(format!(" {}", fitted(&keys, list, columns.saturating_sub(1))));
     for (down, text) in rows.iter().enumerate() {
         canvas.row(area, u16::try_from(down).unwrap_or(u16::MAX), text, Theme::plain());
     }
 }
 
 /// Returns as many key labels as fit, followed by the key that lists all of them.
-fn fitted(keys: &str, columns: usize) -> String {
+fn fitted(keys: &str, list: &str, columns: usize) -> String {
     if width(keys) <= columns {
         return keys.to_owned();
     }
     let mut out = String::new();
-    for part in keys.split("  ").filter(|part| *part != LIST_KEYS) {
-        if width(&out).saturating_add(width(part)).saturating_add(BETWEEN + LIST_KEYS.len()) > columns {
+    for part in keys.split("  ").filter(|part| *part != list) {
+        if width(&out).saturating_add(width(part)).saturating_add(BETWEEN.saturating_add(list.len()))
+            > columns
+        {
             break;
         }
         out.push_str(part);
         out.push_str("  ");
     }
-    format!("{out}{LIST_KEYS}")
+    format!("{out}{list}")
 }

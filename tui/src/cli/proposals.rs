@@ -38,9 +38,10 @@ pub(super) async fn run(
     let given = parameters(entry, arguments)?;
     let session = session()?;
     let loaded = LoadedOrganization::read(&session).await?;
-    let accounts = accounts(&session, &loaded, entry, &given).await?;
+    let (accounts, has_more_accounts) = accounts(&session, &loaded, entry, &given).await?;
     let book = Book::load(&session.folders.book())?;
-    let known = Known { organization: &loaded.organization, accounts: &accounts, book: &book };
+    let known =
+        Known { organization: &loaded.organization, accounts: &accounts, has_more_accounts, book: &book };
     let parameters =
         forms::resolved(&given, "", &entry.parameters, &known).map_err(|error| usage(clean(&error)))?;
     let form = Form::new(entry);
@@ -103,20 +104,23 @@ fn merge(into: &mut Value, from: Value) {
     }
 }
 
-/// Returns the accounts of all wallets, if the parameters can name one.
+/// Returns the accounts of all wallets, if the parameters can name one, and whether there are more.
 async fn accounts(
     session: &Session,
     loaded: &LoadedOrganization,
     entry: &KindEntry,
     parameters: &Value,
-) -> Result<Vec<WalletAccount>> {
+) -> Result<(Vec<WalletAccount>, bool)> {
     let mut accounts = Vec::new();
     if !names_accounts(parameters, "", &entry.parameters) {
-        return Ok(accounts);
+        return Ok((accounts, false));
     }
     for wallet in &loaded.organization.wallets {
         let mut after = None;
-        while accounts.len() < ACCOUNT_LIMIT {
+        loop {
+            if accounts.len() >= ACCOUNT_LIMIT {
+                return Ok((accounts, true));
+            }
             let page = session.client.accounts(loaded.id, wallet.wallet_id, after).await?;
             accounts.extend(page.accounts);
             after = page.next;
@@ -125,7 +129,7 @@ async fn accounts(
             }
         }
     }
-    Ok(accounts)
+    Ok((accounts, false))
 }
 
 /// Returns whether a member that takes an account is stated.

@@ -1,15 +1,19 @@
 //! `quorate policy draft|new|change|remove`.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use super::decide::{cast, check_flags};
 use super::loaded::LoadedOrganization;
 use super::policy_arguments::ProposeArguments;
 use crate::ballot::ActivityRequest;
+use crate::book::Book;
 use crate::clock::now_millis;
 use crate::failure::{Exit, Failure, Result};
+use crate::link::look_up;
 use crate::output::Answer;
-use crate::policies::{Draft, DraftError, removal};
+use crate::policies::{Body, Draft, DraftError, ResolvedNames, removal};
 use crate::proof::{DraftContext, Mark, NO_SIGNER, Review, json as review_json, plain_text};
 use crate::session::{Session, pin_keys};
 
@@ -53,11 +57,17 @@ pub(super) async fn propose(
     let viewer = session.identity.viewer_in(&loaded.organization);
     let no_key = || Failure::new(Exit::Usage, NO_SIGNER);
     let known_keys = pin_keys(&session.folders, &loaded.organization)?;
+    let book = Book::load(&session.folders.book())?;
+    let mut signers = ResolvedNames::new();
+    let body = Body::of(request.activity_type, &request.parameters);
+    look_up(&session.client, loaded.id, &body, &mut signers, &mut BTreeSet::new()).await?;
     let context = DraftContext {
         organization: &loaded.organization,
         viewer: &viewer,
         public_key: session.identity.public_key.as_deref().ok_or_else(no_key)?,
         known_keys: &known_keys,
+        book: &book,
+        signers: &signers,
         strict_deny_errors: loaded.strict,
         now: now_millis(),
     };

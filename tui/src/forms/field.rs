@@ -46,18 +46,22 @@ impl Field {
         self.insert(text);
     }
 
-    /// Inserts text at the cursor, as far as it fits.
-    pub(crate) fn insert(&mut self, text: &str) {
-        if self.text.len().saturating_add(text.len()) <= LIMIT && self.text.is_char_boundary(self.cursor) {
+    /// Inserts text at the cursor, if it fits. Returns whether it did.
+    pub(crate) fn insert(&mut self, text: &str) -> bool {
+        let fits = self.text.len().saturating_add(text.len()) <= LIMIT;
+        let is_possible = fits && self.text.is_char_boundary(self.cursor);
+        if is_possible {
             self.text.insert_str(self.cursor, text);
             self.cursor = self.cursor.saturating_add(text.len());
         }
+        is_possible
     }
 
-    /// Inserts pasted text up to its first line break, or all of it if the member takes several lines.
-    pub(crate) fn paste(&mut self, text: &str, takes_lines: bool) {
+    /// Inserts pasted text up to its first line break, or all of it if the member takes several lines. Returns whether
+    /// it did.
+    pub(crate) fn paste(&mut self, text: &str, takes_lines: bool) -> bool {
         let line = text.split(['\n', '\r']).next().unwrap_or_default();
-        self.insert(if takes_lines { text } else { line });
+        self.insert(if takes_lines { text } else { line })
     }
 
     /// Edits the text. Returns whether the key has a meaning here.
@@ -65,7 +69,7 @@ impl Field {
         let before = self.parts().0.chars().next_back().map_or(0, char::len_utf8);
         let after = self.parts().1.chars().next().map_or(0, char::len_utf8);
         match key {
-            Key::Char(letter) => self.insert(letter.encode_utf8(&mut [0; 4])),
+            Key::Char(letter) => return self.insert(letter.encode_utf8(&mut [0; 4])),
             Key::Backspace if before > 0 => {
                 self.cursor = self.cursor.saturating_sub(before);
                 self.text.remove(self.cursor);

@@ -1,5 +1,6 @@
 //! Names in place of ids and addresses: which member takes what, and what the organization has of it.
 
+use quorate_common::ids::UserId;
 use quorate_common::wire::{OrganizationDetail, WalletAccount};
 use serde_json::Value;
 
@@ -82,6 +83,8 @@ pub(crate) type Candidates = Vec<Candidate>;
 pub(crate) struct Known<'a> {
     pub(crate) organization: &'a OrganizationDetail,
     pub(crate) accounts: &'a [WalletAccount],
+    /// Whether the organization has accounts that were not read, so that a name could be theirs as well.
+    pub(crate) has_more_accounts: bool,
     pub(crate) book: &'a Book,
 }
 
@@ -107,6 +110,21 @@ impl Known<'_> {
     /// Returns what a member can name.
     pub(crate) fn candidates(&self, member: &str, schema: &Value) -> Candidates {
         noun(member, schema).map(|noun| self.of_noun(noun)).unwrap_or_default()
+    }
+
+    /// Returns the id or the address for a name in a member.
+    ///
+    /// # Errors
+    ///
+    /// Returns why it is not clear which record has the name.
+    pub(crate) fn id_of(&self, text: &str, member: &str, schema: &Value) -> Result<String, String> {
+        let id = id_of(text, &self.candidates(member, schema))?;
+        if id != text && self.has_more_accounts && Self::needs_accounts(member, schema) {
+            return Err(format!(
+                "{text} may be the name of several accounts, because not all were read: use an address or an id"
+            ));
+        }
+        Ok(id)
     }
 
     fn of_noun(&self, noun: Noun) -> Candidates {
@@ -249,7 +267,7 @@ pub(crate) fn resolved(
             let schema = schema.get("items").unwrap_or(&Value::Null);
             items.iter().map(|item| resolved(item, member, schema, known)).collect()
         }
-        Value::String(text) => id_of(text, &known.candidates(member, schema)).map(Value::from),
+        Value::String(text) => known.id_of(text, member, schema).map(Value::from),
         other => Ok(other.clone()),
     }
 }
@@ -257,7 +275,9 @@ pub(crate) fn resolved(
 /// Returns the id for a name. Text that is already a value, or no name of a record, stays as it is; the schema
 /// reports it if it is not an id.
 fn id_of(text: &str, candidates: &[Candidate]) -> Result<String, String> {
-    if candidates.iter().any(|candidate| candidate.value == text) {
+    // A record that is named like an id must not take the place of another one.
+    let is_id = text.parse::<UserId>().is_ok();
+    if is_id || candidates.iter().any(|candidate| candidate.value == text) {
         return Ok(text.to_owned());
     }
     let named: Vec<&Candidate> = candidates.iter().filter(|candidate| candidate.name == text).collect();

@@ -114,7 +114,8 @@ fn problems_name_the_member_and_not_its_value() {
 #[test]
 fn names_become_ids_where_ids_are_taken() {
     let organization = crate::testing::Fixture::new(2, 1).with_all_records();
-    let known = Known { organization: &organization, accounts: &[], book: &crate::book::Book::EMPTY };
+    let book = &crate::book::Book::EMPTY;
+    let known = Known { organization: &organization, accounts: &[], has_more_accounts: false, book };
     let resolve = |name: &str, value: Value| resolved(&value, "", &of_name(name).unwrap().parameters, &known);
     let (user, tag) = (organization.users[1].user_id, organization.tags[0].tag_id);
     let value = json!({"userId": "jo", "userTagIds": ["finance", tag], "userName": "mira"});
@@ -125,4 +126,19 @@ fn names_become_ids_where_ids_are_taken() {
     let known = Known { organization: &twice, ..known };
     let found = resolved(&json!({"userId": "jo"}), "", &of_name("update-user").unwrap().parameters, &known);
     assert!(found.unwrap_err().contains("jo is the name of 2 records"));
+    // A user who is named like an id does not take the place of the user with the id.
+    let other = "99999999-9999-9999-9999-999999999999";
+    let mut same = organization.clone();
+    same.users[0].user_name = other.to_owned();
+    let known = Known { organization: &same, ..known };
+    let parameters = json!({"userId": other});
+    let schema = &of_name("update-user").unwrap().parameters;
+    assert_eq!(resolved(&parameters, "", schema, &known), Ok(parameters.clone()));
+    // While some accounts are unknown, no name is certain.
+    let key = organization.private_keys[0].private_key_name.clone();
+    let schema = &of_name("sign-raw-payload").unwrap().parameters;
+    let named = json!({"signWith": key});
+    assert!(resolved(&named, "", schema, &known).is_ok_and(|found| found != named));
+    let known = Known { has_more_accounts: true, ..known };
+    assert!(resolved(&named, "", schema, &known).unwrap_err().contains("use an address or an id"));
 }

@@ -42,6 +42,12 @@ pub(crate) struct ParsedRequest {
 }
 
 impl Body {
+    /// Returns the body of a request that is not sent yet. Its proposer is not given.
+    pub(crate) fn of(activity_type: &str, parameters: &serde_json::Value) -> Self {
+        let parameters = serde_json::value::to_raw_value(parameters).unwrap_or_default();
+        Self { activity_type: activity_type.to_owned(), parameters, proposer: None }
+    }
+
     /// Returns the names that must be resolved before the request can be evaluated.
     pub(crate) fn names(&self) -> Vec<String> {
         let called = content::contracts(&self.activity_type, &self.members());

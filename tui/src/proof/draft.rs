@@ -20,7 +20,7 @@ use crate::ballot::{ActivityRequest, Ballot};
 use crate::book::Book;
 use crate::kinds::{Level, ReviewContext};
 use crate::known_keys::KnownKeys;
-use crate::policies::verdict_word;
+use crate::policies::{ResolvedNames, verdict_word};
 use crate::text::clean;
 
 /// The organization, the proposer and the time of a draft.
@@ -33,6 +33,10 @@ pub(crate) struct DraftContext<'a> {
     pub(crate) public_key: &'a str,
     /// Root quorum and names as the console knows them.
     pub(crate) known_keys: &'a KnownKeys,
+    /// The viewer's own address book.
+    pub(crate) book: &'a Book,
+    /// Accounts, keys and contracts that the request names, as the daemon states them.
+    pub(crate) signers: &'a ResolvedNames,
     /// Whether a deny policy that cannot be evaluated denies.
     pub(crate) strict_deny_errors: bool,
     /// Current time in milliseconds since the Unix epoch.
@@ -65,6 +69,7 @@ impl Review {
             organization: Arc::clone(organization),
             rule_inputs: Some(RuleInputs {
                 strict_deny_errors: context.strict_deny_errors,
+                signers: context.signers.clone(),
                 ..RuleInputs::default()
             }),
             is_exported: false,
@@ -73,7 +78,7 @@ impl Review {
             record: &record,
             siblings: &Siblings::default(),
             known_keys: context.known_keys,
-            book: &Book::EMPTY,
+            book: context.book,
             viewer: context.viewer,
             now,
             reference: None,
@@ -101,7 +106,8 @@ impl Review {
         review.risk = review.flags.iter().map(|flag| flag.level).max().unwrap_or(Level::Low);
         review.votes.clear();
         review.tally.open_to = open_to;
-        review.draft = Some(Draft { request: request.clone(), ballot, outlook });
+        let signers = context.signers.clone();
+        review.draft = Some(Draft { request: request.clone(), signers, ballot, outlook });
         Ok(review)
     }
 }

@@ -18,6 +18,7 @@ use super::votes::{self, VoteProof};
 use super::{checks, ended, flags, rule};
 use crate::ballot::{ActivityRequest, Ballot};
 use crate::kinds::{self, Change, Danger, Decoded, Field, Flag, Level, ReviewContext};
+use crate::policies::ResolvedNames;
 use crate::text::clean;
 
 /// The challenge that an approver must pass.
@@ -36,6 +37,8 @@ pub(crate) enum Challenge {
 pub(crate) struct Draft {
     /// The activity to propose.
     pub(crate) request: ActivityRequest,
+    /// Accounts, keys and contracts that the request names, as the daemon states them.
+    pub(crate) signers: ResolvedNames,
     /// The bytes that will be signed.
     pub(crate) ballot: Ballot,
     /// Expected outcome as text.

@@ -12,6 +12,7 @@ use crate::book::Book;
 use crate::doctor::Finding;
 use crate::known_keys::KnownKeys;
 use crate::link::LinkError;
+use crate::policies::ResolvedNames;
 use crate::proof::{DraftContext, Evidence, NO_SIGNER, Record, Review, Viewer};
 use crate::session::Identity;
 use crate::text::duration;
@@ -148,13 +149,23 @@ impl Shared {
         })
     }
 
-    /// Reviews a drafted request with the current state.
+    /// Reviews a drafted request that names no signer with the current state, see [`Self::review_draft`].
+    pub(crate) fn review_request(&self, request: &ActivityRequest) -> Result<Review, String> {
+        self.review_draft(request, &ResolvedNames::new())
+    }
+
+    /// Reviews a drafted request with the current state. Accounts, keys and contracts that it names were looked up
+    /// before.
     ///
     /// # Errors
     ///
     /// Returns why it cannot be reviewed: the organization is not loaded, no key is selected, or the viewer
     /// cannot propose.
-    pub(crate) fn review_request(&self, request: &ActivityRequest) -> Result<Review, String> {
+    pub(crate) fn review_draft(
+        &self,
+        request: &ActivityRequest,
+        signers: &ResolvedNames,
+    ) -> Result<Review, String> {
         let unread = || "the organization is not loaded yet".to_owned();
         let no_key = || NO_SIGNER.to_owned();
         let context = DraftContext {
@@ -162,6 +173,8 @@ impl Shared {
             viewer: &self.viewer,
             public_key: self.identity.public_key.as_deref().ok_or_else(no_key)?,
             known_keys: &self.known_keys,
+            book: &self.book,
+            signers,
             strict_deny_errors: self.is_strict(),
             now: self.now,
         };

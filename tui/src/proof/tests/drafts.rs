@@ -22,6 +22,8 @@ fn draft(
         viewer: &Viewer { organization: pinned, user: Some(Fixture::user(0)) },
         public_key: stamper.public_key(),
         known_keys,
+        book: &crate::book::Book::EMPTY,
+        signers: &crate::policies::ResolvedNames::new(),
         strict_deny_errors: false,
         now: NOW,
     };

@@ -57,6 +57,8 @@ struct State {
     scroll: usize,
     accounts: Vec<WalletAccount>,
     accounts_of: Option<WalletId>,
+    /// The page of accounts that was requested. Others are of a form.
+    wanted_accounts: Option<(WalletId, Option<WalletAccountId>)>,
     accounts_next: Option<WalletAccountId>,
     filter: Filter,
 }
@@ -163,10 +165,12 @@ impl State {
     }
 
     /// Requests the first or the next accounts of the selected wallet.
-    fn open_wallet(&self, shared: &Shared) -> Option<Request> {
+    fn open_wallet(&mut self, shared: &Shared) -> Option<Request> {
         let wallet = self.items(shared).get(self.selected)?.wallet?;
         let after = if self.accounts_of == Some(wallet) { self.accounts_next } else { None };
-        Some(Order::Accounts(self.shown_id()?, wallet, after).into())
+        let id = self.shown_id()?;
+        self.wanted_accounts = Some((wallet, after));
+        Some(Order::Accounts(id, wallet, after).into())
     }
 
     /// Shows an organization, unless another one was opened.
@@ -205,6 +209,9 @@ impl State {
 
     /// Applies a page of accounts of a wallet.
     fn apply_accounts(&mut self, wallet: WalletId, after: Option<WalletAccountId>, page: &AccountPage) {
+        if self.wanted_accounts.take_if(|wanted| *wanted == (wallet, after)).is_none() {
+            return;
+        }
         if after.is_none() || self.accounts_of != Some(wallet) {
             self.accounts.clear();
             self.accounts_of = Some(wallet);

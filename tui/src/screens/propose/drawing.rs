@@ -1,12 +1,10 @@
 //! Draws a form: the fields, and beside or below them what the schema states about the field with the cursor.
 
-use quorate_common::wire::WalletAccount;
 use ratatui::layout::Rect;
 
 use super::filling::{Filling, all_suggestions};
 use crate::canvas::{Canvas, Line, above, beside};
 use crate::forms::{self, Content, Field, Known, Node, Row};
-use crate::screens::shared::Shared;
 use crate::text::{clean, cut, quoted, width, wrap};
 use crate::theme::Theme;
 
@@ -16,16 +14,7 @@ const WIDE: u16 = 100;
 const STARS: usize = 8;
 
 impl Filling {
-    pub(super) fn draw(
-        &self,
-        shared: &Shared,
-        accounts: &[WalletAccount],
-        is_leaving: bool,
-        canvas: &mut Canvas<'_>,
-        area: Rect,
-    ) {
-        let Some(organization) = &shared.organization else { return };
-        let known = Known { organization, accounts, book: &shared.book };
+    pub(super) fn draw(&self, known: &Known<'_>, is_leaving: bool, canvas: &mut Canvas<'_>, area: Rect) {
         let heading = format!("Propose: {}", forms::title(self.form.entry));
         let inner = canvas.framed(area, &heading, "* required; nothing is sent before the review");
         let (fields, detail) = if area.width >= WIDE {
@@ -39,7 +28,7 @@ impl Filling {
         let columns = usize::from(fields.width);
         let line = |(at, row): (usize, &Row)| {
             let problem = problems.iter().find(|(pointer, _)| *pointer == row.pointer);
-            self.line(at, row, problem.is_some(), &known, columns)
+            self.line(at, row, problem.is_some(), known, columns)
         };
         let mut lines: Vec<Line> = rows.iter().enumerate().map(line).collect();
         let is_last = self.row >= rows.len();
@@ -56,7 +45,7 @@ impl Filling {
         let problem =
             rows.get(self.row).and_then(|row| problems.iter().find(|(path, _)| *path == row.pointer));
         let (mut lines, marked) =
-            self.detail(problem.map(|(_, words)| words.as_str()), &known, detail, canvas.theme);
+            self.detail(problem.map(|(_, words)| words.as_str()), known, detail, canvas.theme);
         // The marked suggestion stays visible.
         let hidden = marked.unwrap_or(0).saturating_add(2).saturating_sub(usize::from(detail.height));
         lines.drain(..hidden.min(lines.len()));
@@ -122,6 +111,12 @@ impl Filling {
         add(&format!("{need}: {}", forms::limits(&node.schema)));
         if let Some(made) = forms::made_by(&node.name) {
             add(&format!("[i] Not made here: {}.", made.text));
+        }
+        let schema = node.schema.get("items").unwrap_or(&node.schema);
+        if known.has_more_accounts && Known::needs_accounts(&node.name, schema) {
+            add(
+                "[i] Not all accounts are suggested, because there are too many. Type the address of any other.",
+            );
         }
         let mut marked = None;
         for (at, candidate) in self.suggestions(known).iter().enumerate() {

@@ -4,11 +4,17 @@ use quorate_common::catalog::KindEntry;
 
 use crate::forms::{Candidate, Content, Form, Known, Node, Place, Row};
 use crate::keymap::Key;
-use crate::screens::request::Request;
-use crate::screens::shared::Shared;
 
 /// Length from which a text may have several lines, in characters.
 const LINES_FROM: u64 = 4_096;
+
+/// What a key did.
+pub(super) enum Done {
+    Nothing,
+    Notice(String),
+    /// The values are valid, and their draft is to be reviewed.
+    Review,
+}
 
 pub(super) struct Filling {
     pub(super) form: Form,
@@ -61,10 +67,10 @@ impl Filling {
         all.into_iter().filter(contains).collect()
     }
 
-    pub(super) fn press(&mut self, shared: &Shared, known: &Known<'_>, key: Key) -> Vec<Request> {
+    pub(super) fn press(&mut self, known: &Known<'_>, key: Key) -> Done {
         match key {
-            Key::Ctrl('r') => return self.review(shared, known),
-            Key::Enter if self.place().is_none() => return self.review(shared, known),
+            Key::Ctrl('r') => return self.review(known),
+            Key::Enter if self.place().is_none() => return self.review(known),
             Key::Enter => self.enter(known),
             Key::Tab | Key::Down => self.go(known, self.row.saturating_add(1)),
             Key::BackTab | Key::Up => self.go(known, self.row.saturating_sub(1)),
@@ -79,9 +85,7 @@ impl Filling {
             Key::Ctrl('d') => {
                 let place = self.place().unwrap_or_default();
                 if !self.form.remove(&place) {
-                    return vec![Request::Notice(
-                        "only items and optional objects can be removed".to_owned(),
-                    )];
+                    return Done::Notice("only items and optional objects can be removed".to_owned());
                 }
                 self.row = self.row.min(self.form.rows().len());
             }
@@ -92,15 +96,15 @@ impl Filling {
                 }
             }
         }
-        Vec::new()
+        Done::Nothing
     }
 
-    pub(super) fn paste(&mut self, text: &str) {
+    /// Inserts pasted text into the field with the cursor. Returns whether it did.
+    pub(super) fn paste(&mut self, text: &str) -> bool {
         let length = self.current().and_then(|node| node.schema.get("maxLength")?.as_u64());
         self.marked = None;
-        if let Some(Content::Text(field)) = self.content() {
-            field.paste(text, length.is_some_and(|length| length >= LINES_FROM));
-        }
+        let Some(Content::Text(field)) = self.content() else { return false };
+        field.paste(text, length.is_some_and(|length| length >= LINES_FROM))
     }
 
     fn content(&mut self) -> Option<&mut Content> {
@@ -144,34 +148,31 @@ impl Filling {
         self.go(known, self.row.saturating_add(1));
     }
 
-    /// Moves the cursor. A name in the field that it leaves becomes the id of its record.
+    /// Moves the cursor. A name in the field that it leaves becomes the id of its record, if only one has the name.
     fn go(&mut self, known: &Known<'_>, row: usize) {
-        let all = self.current().map(|node| all_suggestions(node, known)).unwrap_or_default();
-        if let Some(Content::Text(field)) = self.content() {
-            let mut named = all.iter().filter(|one| !one.name.is_empty() && one.name == field.text());
-            if let (Some(only), None) = (named.next(), named.next()) {
-                field.set(&only.value);
-            }
+        let id = self.current().and_then(|node| match &node.content {
+            Content::Text(field) => known.id_of(field.text(), &node.name, &node.schema).ok(),
+            _ => None,
+        });
+        if let (Some(Content::Text(field)), Some(id)) = (self.content(), id)
+            && field.text() != id
+        {
+            field.set(&id);
         }
         (self.marked, self.row) = (None, row.min(self.form.rows().len()));
     }
 
-    /// Opens the review of the draft, or goes to the first member that is not valid.
-    fn review(&mut self, shared: &Shared, known: &Known<'_>) -> Vec<Request> {
+    /// Returns that the draft is to be reviewed, or goes to the first member that is not valid.
+    fn review(&mut self, known: &Known<'_>) -> Done {
         self.go(known, self.row);
         self.reports_all = true;
         let problems = self.form.problems();
-        let Some((pointer, words)) = problems.first() else {
-            return vec![match shared.review_request(&self.form.request(self.form.value())) {
-                Ok(review) => Request::Review(Box::new(review)),
-                Err(error) => Request::Notice(error),
-            }];
-        };
+        let Some((pointer, words)) = problems.first() else { return Done::Review };
         let rows = self.form.rows();
         let at = rows.iter().position(|row| row.pointer == *pointer);
         self.row = at.unwrap_or(self.row);
         let name = at.and_then(|at| rows.get(at)).map_or("", |row| row.label.as_str());
-        vec![Request::Notice(format!("[!] {name}: {words}; {} to mend", problems.len()))]
+        Done::Notice(format!("[!] {name}: {words}; {} to mend", problems.len()))
     }
 }
 

@@ -5,15 +5,20 @@ mod choosing;
 mod drawing;
 mod filling;
 
+use std::collections::BTreeSet;
+
+use quorate_common::console::AccountPage;
+use quorate_common::ids::WalletId;
 use quorate_common::wire::WalletAccount;
 use ratatui::layout::Rect;
 
 use self::choosing::Choosing;
-use self::filling::Filling;
-use crate::canvas::Canvas;
+use self::filling::{Done, Filling};
+use crate::canvas::{Canvas, Line};
 use crate::forms::Known;
 use crate::keymap::Key;
-use crate::link::{Answer, Order};
+use crate::link::{Answer, Order, Subject};
+use crate::policies::{Body, ResolvedNames};
 use crate::screens::overlay::Overlay;
 use crate::screens::request::Request;
 use crate::screens::shared::Shared;
@@ -37,6 +42,14 @@ pub(crate) struct State {
     accounts: Vec<WalletAccount>,
     /// Whether accounts were requested.
     reads_accounts: bool,
+    /// Whether the organization has accounts that are not read.
+    has_more_accounts: bool,
+    /// Accounts, keys and contracts that drafts named, as far as the daemon knows them.
+    signers: ResolvedNames,
+    /// Names of signers that the daemon does not know.
+    unknown: BTreeSet<String>,
+    /// Names whose answers the review of the draft waits for.
+    awaited: BTreeSet<String>,
     /// Whether the user must confirm that what was typed is discarded.
     is_leaving: bool,
 }
@@ -48,6 +61,10 @@ impl State {
             filling: None,
             accounts: Vec::new(),
             reads_accounts: false,
+            has_more_accounts: false,
+            signers: ResolvedNames::new(),
+            unknown: BTreeSet::new(),
+            awaited: BTreeSet::new(),
             is_leaving: false,
         }
     }
@@ -63,6 +80,8 @@ impl State {
 
     /// Handles a key; `area` is where the form is drawn.
     pub(crate) fn press(&mut self, shared: &Shared, key: Key, area: Rect) -> Pressed {
+        // A key cancels the review that waits for signers.
+        self.awaited.clear();
         if self.is_leaving {
             self.is_leaving = false;
             if key == Key::Char('y') {
@@ -97,19 +116,47 @@ impl State {
         let Some(organization) = &shared.organization else {
             return Pressed::Requests(vec![Request::Notice("the organization is not loaded yet".to_owned())]);
         };
-        let known = Known { organization, accounts: &self.accounts, book: &shared.book };
-        let mut requests = filling.press(shared, &known, key);
+        let known = Known {
+            organization,
+            accounts: &self.accounts,
+            has_more_accounts: self.has_more_accounts,
+            book: &shared.book,
+        };
+        let mut requests = match filling.press(&known, key) {
+            Done::Nothing => Vec::new(),
+            Done::Notice(text) => vec![Request::Notice(text)],
+            Done::Review => self.review(shared),
+        };
         requests.extend(self.read_accounts(shared));
         Pressed::Requests(requests)
     }
 
-    /// Inserts pasted text into the field.
-    pub(crate) fn paste(&mut self, text: &str) {
+    /// Opens the review of the draft, or first requests the accounts, keys and contracts that it names.
+    fn review(&mut self, shared: &Shared) -> Vec<Request> {
+        let (Some(filling), Some(id)) = (&self.filling, shared.organization_id) else { return Vec::new() };
+        let request = filling.form.request(filling.form.value());
+        let names = Body::of(request.activity_type, &request.parameters).names().into_iter();
+        self.awaited =
+            names.filter(|name| !self.signers.contains_key(name) && !self.unknown.contains(name)).collect();
+        if self.awaited.is_empty() {
+            return vec![match shared.review_draft(&request, &self.signers) {
+                Ok(review) => Request::Review(Box::new(review)),
+                Err(error) => Request::Notice(error),
+            }];
+        }
+        let orders = self.awaited.iter().map(|name| Order::Signer(id, name.clone()).into());
+        orders.chain([Request::Notice("looking up what the draft names".to_owned())]).collect()
+    }
+
+    /// Inserts pasted text into the field. Returns whether it did.
+    pub(crate) fn paste(&mut self, text: &str) -> bool {
+        self.awaited.clear();
         match &mut self.filling {
-            _ if self.is_leaving => {}
-            Some(filling) => filling.paste(text),
+            _ if self.is_leaving => return false,
+            Some(filling) => return filling.paste(text),
             None => self.choosing.paste(text),
         }
+        true
     }
 
     /// Requests the accounts once the form has a field that takes one.
@@ -121,15 +168,34 @@ impl State {
         };
         self.reads_accounts = true;
         let id = organization.head.organization_id;
+        self.has_more_accounts = organization.wallets.len() > WALLET_LIMIT;
         let wallets = organization.wallets.iter().take(WALLET_LIMIT);
         wallets.map(|wallet| Order::Accounts(id, wallet.wallet_id, None).into()).collect()
     }
 
-    /// Takes the accounts of an answer, and requests the next page.
+    /// Takes accounts and signers out of an answer. Returns requests for more, or the review that waited for them.
     pub(crate) fn apply(&mut self, shared: &Shared, answer: &Answer) -> Vec<Request> {
-        let (Answer::Accounts(wallet, _, page), true) = (answer, self.reads_accounts) else {
-            return Vec::new();
-        };
+        match answer {
+            Answer::Accounts(wallet, _, page) if self.reads_accounts => {
+                self.add_accounts(shared, *wallet, page)
+            }
+            Answer::Signer(name, signer) if self.awaited.remove(name) => {
+                match signer {
+                    Some(signer) => drop(self.signers.insert(name.clone(), (**signer).clone())),
+                    None => drop(self.unknown.insert(name.clone())),
+                }
+                if self.awaited.is_empty() { self.review(shared) } else { Vec::new() }
+            }
+            Answer::Failed(Subject::Signer, error) if !self.awaited.is_empty() => {
+                self.awaited.clear();
+                vec![Request::Notice(format!("[!] the draft cannot be reviewed: {error}"))]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Adds a page of accounts, and requests the next one.
+    fn add_accounts(&mut self, shared: &Shared, wallet: WalletId, page: &AccountPage) -> Vec<Request> {
         for account in &page.accounts {
             let is_new =
                 self.accounts.iter().all(|known| known.wallet_account_id != account.wallet_account_id);
@@ -137,15 +203,31 @@ impl State {
                 self.accounts.push(account.clone());
             }
         }
-        let next = page.next.filter(|_| self.accounts.len() < ACCOUNT_LIMIT).zip(shared.organization_id);
-        next.map(|(next, id)| Order::Accounts(id, *wallet, Some(next)).into()).into_iter().collect()
+        let Some(next) = page.next else { return Vec::new() };
+        if self.accounts.len() >= ACCOUNT_LIMIT {
+            self.has_more_accounts = true;
+            return Vec::new();
+        }
+        let id = shared.organization_id;
+        id.map(|id| Order::Accounts(id, wallet, Some(next)).into()).into_iter().collect()
     }
 
     pub(crate) fn draw(&self, shared: &Shared, canvas: &mut Canvas<'_>, area: Rect) {
         canvas.clear(area);
         match &self.filling {
             None => self.choosing.draw(canvas, area),
-            Some(filling) => filling.draw(shared, &self.accounts, self.is_leaving, canvas, area),
+            Some(filling) => {
+                let Some(organization) = &shared.organization else {
+                    return canvas.lines(area, &[Line::plain("Loading the organization.")], 0);
+                };
+                let known = Known {
+                    organization,
+                    accounts: &self.accounts,
+                    has_more_accounts: self.has_more_accounts,
+                    book: &shared.book,
+                };
+                filling.draw(&known, self.is_leaving, canvas, area);
+            }
         }
     }
 }

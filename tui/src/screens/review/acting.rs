@@ -120,7 +120,7 @@ impl State {
             return self.begin(Choice::Propose, shared.now);
         }
         let draft = self.review.draft.as_ref();
-        let Some(Ok(fresh)) = draft.map(|draft| shared.review_request(&draft.request)) else {
+        let Some(Ok(fresh)) = draft.map(|draft| shared.review_draft(&draft.request, &draft.signers)) else {
             return Vec::new();
         };
         self.replace(fresh);
@@ -303,7 +303,7 @@ impl State {
             self.changed = Some("the organization".to_owned());
             return None;
         }
-        Some(match shared.review_request(&draft.request) {
+        Some(match shared.review_draft(&draft.request, &draft.signers) {
             Ok(fresh) => Request::Review(Box::new(fresh)),
             Err(error) => Request::Notice(error),
         })
