@@ -16,10 +16,13 @@ const ENTRY_LIMIT: usize = 10_000;
 const NAME_LIMIT: usize = 64;
 /// Maximum size of the file, in bytes.
 pub(crate) const SIZE_LIMIT: u64 = 8 * 1024 * 1024;
+/// Maximum decimals of a token. No amount of 32 bytes has more digits after the first.
+const DECIMALS_LIMIT: u8 = 77;
 /// Characters at each end of an address that people compare.
 const END_LETTERS: usize = 4;
 
 /// A known address and the name that the user gave it.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Entry {
@@ -29,6 +32,8 @@ pub(crate) struct Entry {
     pub(crate) name: String,
     /// Time when the user added the entry, in milliseconds since the Unix epoch.
     pub(crate) added_millis: u64,
+    /// For the contract of a token: the decimals of its unit.
+    pub(crate) decimals: Option<u8>,
 }
 
 impl Entry {
@@ -41,7 +46,15 @@ impl Entry {
     ) -> Result<Self, EntryError> {
         check_name(name)?;
         let address = chain.address(address)?;
-        Ok(Self { chain, address, name: name.to_owned(), added_millis })
+        Ok(Self { chain, address, name: name.to_owned(), added_millis, decimals: None })
+    }
+
+    /// Sets the decimals of a token.
+    pub(crate) fn with_decimals(self, decimals: Option<u8>) -> Result<Self, EntryError> {
+        if decimals.is_some_and(|decimals| decimals > DECIMALS_LIMIT) {
+            return Err(EntryError::Decimals);
+        }
+        Ok(Self { decimals, ..self })
     }
 
     /// Returns the name with the mark `[book]`, which shows that the name comes from the user's own book.
@@ -89,6 +102,8 @@ pub(crate) enum EntryError {
     /// Another address has this name or one that looks like it.
     #[error("another address already has this name or one that looks like it")]
     NameTaken,
+    #[error("invalid decimals: a token has at most {DECIMALS_LIMIT}")]
+    Decimals,
     #[error("the address book is full: at most {ENTRY_LIMIT} entries are allowed")]
     Full,
 }
@@ -117,7 +132,8 @@ impl Book {
         let mut book = Self::EMPTY;
         for (index, entry) in file.entries.into_iter().enumerate() {
             let located = |error: EntryError| format!("entries[{index}]: {error}");
-            let read = Entry::new(entry.chain, &entry.address, &entry.name, entry.added_millis);
+            let read = Entry::new(entry.chain, &entry.address, &entry.name, entry.added_millis)
+                .and_then(|read| read.with_decimals(entry.decimals));
             if read.map_err(located)? != entry {
                 return Err(located(EntryError::NotCanonical));
             }
@@ -292,7 +308,12 @@ mod tests {
     fn round_trips_and_rejects_invalid_files() {
         let book = book(&[(Chain::Ethereum, ETHEREUM, "cold"), (Chain::Bitcoin, BITCOIN, "back\\slash")]);
         let text = book.text();
+        assert!(!text.contains("decimals"), "entries without decimals stay readable for earlier versions");
         assert_eq!(Book::parse(text.as_bytes()).unwrap(), book);
+        let with = text.replacen("\"addedMillis\": 7", "\"addedMillis\": 7, \"decimals\": 77", 1);
+        let with = Book::parse(with.as_bytes()).unwrap();
+        assert_eq!(with.entries().iter().filter(|entry| entry.decimals == Some(77)).count(), 1);
+        assert_eq!(Book::parse(with.text().as_bytes()).unwrap(), with);
         for (from, to, why) in [
             ("\"version\": 1", "\"version\": 2", "version 2"),
             ("\"version\": 1,", "", "missing field"),
@@ -302,6 +323,7 @@ mod tests {
             ("\"addedMillis\": 7", "\"addedMillis\": 7, \"more\": 7", "unknown field"),
             (ETHEREUM, &ETHEREUM.to_lowercase(), "entries[1]: the address is not in canonical form"),
             (BITCOIN, ETHEREUM, "entries[0]: not an address of bitcoin"),
+            ("\"addedMillis\": 7", "\"addedMillis\": 7, \"decimals\": 78", "invalid decimals"),
             ("\"cold\"", "\"c\\u200bold\"", "entries[1]: invalid name"),
             ("\"cold\"", "\"BACK\\\\slash\"", "entries[1]: another address already has this name"),
         ] {

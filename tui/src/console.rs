@@ -93,6 +93,11 @@ async fn run_until_quit(session: &Arc<Session>) -> Result<()> {
             if matches!(effect, Effect::Order(_)) {
                 read_own_files(&mut model, session, &results_in);
             }
+            if matches!(effect, Effect::Order(Order::Transfers(..))) {
+                let read = journal::transfers(&session.folders.journal())
+                    .map(|transfers| model.shared.own_transfers = transfers);
+                report_error(read, "cannot read the journal", &results_in);
+            }
             if let Effect::Copy(text) = &effect {
                 screen.copy(text)?;
             } else if let Effect::Edit(text) = effect {

@@ -1,18 +1,25 @@
 //! The user's own journal of decisions. It is a file of JSON lines, each with the hash of the line before, so
 //! that changed or removed lines are detected. Contains no keys.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use quorate_common::ids::{ActivityId, OrganizationId};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::ballot::Ballot;
+use crate::ballot::{Ballot, Choice, Outcome};
 use crate::files::{self, FileError};
+use crate::kinds::Sent;
 use crate::proof::Review;
 
 /// Maximum size of a journal, in bytes.
 const SIZE_LIMIT: u64 = 256 * 1024 * 1024;
+
+/// Maximum number of payments of a transaction that an entry contains, the largest first.
+const TRANSFERS_LIMIT: usize = 20;
+/// Maximum number of entries that are searched for earlier transfers, the newest ones.
+const SEARCHED_ENTRIES: usize = 5_000;
 
 #[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +42,8 @@ pub(crate) struct Entry {
     /// Version of the organization that was shown.
     pub(crate) organization_version: u64,
     pub(crate) note: Option<String>,
+    /// What the activity moves, if it signs a transaction.
+    pub(crate) transfers: Option<Vec<Sent>>,
 }
 
 impl Entry {
@@ -57,6 +66,10 @@ impl Entry {
             outcome: outcome.to_owned(),
             organization_version: review.organization.head.version,
             note: note.map(str::to_owned),
+            transfers: review
+                .transfer
+                .as_ref()
+                .map(|transfer| transfer.sent(now).take(TRANSFERS_LIMIT).collect::<Vec<_>>()),
         }
     }
 }
@@ -68,6 +81,32 @@ pub(crate) fn append(path: &Path, mut entry: Entry) -> Result<(), FileError> {
     entry.previous = last.map(|line| const_hex::encode(Sha256::digest(line))).unwrap_or_default();
     let line = serde_json::to_string(&entry).unwrap_or_default();
     files::append_private(path, &format!("{line}\n"))
+}
+
+/// Returns the transfers that the user approved or proposed and that did not fail, oldest first. Entries that cannot
+/// be read are left out; [`verify`] reports them.
+pub(crate) fn transfers(path: &Path) -> Result<Vec<Sent>, FileError> {
+    let bytes = files::read_private(path, SIZE_LIMIT)?.unwrap_or_default();
+    let lines = bytes.rsplit(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    let newest: Vec<Entry> =
+        lines.take(SEARCHED_ENTRIES).filter_map(|line| serde_json::from_slice(line).ok()).collect();
+    let counts = |entry: &Entry| {
+        entry.choice != Choice::Reject.word()
+            && ![Outcome::Failed.word(), Outcome::Rejected.word()].contains(&entry.outcome.as_str())
+    };
+    let mut seen = BTreeSet::new();
+    let mut found = Vec::new();
+    // A transfer that the user proposed or approved several times counts once.
+    for entry in newest.into_iter().filter(counts).filter(|entry| seen.insert(entry.activity_id)) {
+        let sent = entry.transfers.unwrap_or_default().into_iter();
+        found.extend(sent.map(|sent| Sent {
+            at_millis: entry.at_millis,
+            activity: Some(entry.activity_id),
+            ..sent
+        }));
+    }
+    found.reverse();
+    Ok(found)
 }
 
 /// Verifies the hash chain. Returns the number of entries, or the number of the first invalid line.
@@ -87,8 +126,52 @@ pub(crate) fn verify(path: &Path) -> Result<Result<usize, usize>, FileError> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
     use super::*;
+
+    #[test]
+    fn decisions_that_failed_or_were_rejected_are_no_transfers() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        assert_eq!(transfers(&path).unwrap(), []);
+        let sent = |amount: u8| Sent {
+            at_millis: 0,
+            activity: None,
+            from: "a".to_owned(),
+            to: "b".to_owned(),
+            asset: "c".to_owned(),
+            amount: [amount; 32],
+        };
+        let write = |activity: u8, choice: &str, outcome: &str, transfers: Option<Vec<Sent>>| {
+            let entry = Entry {
+                previous: String::new(),
+                at_millis: activity.into(),
+                organization_id: OrganizationId::from_bytes([1; 16]),
+                activity_id: ActivityId::from_bytes([activity; 16]),
+                fingerprint: "f".to_owned(),
+                sentence: "s".to_owned(),
+                choice: choice.to_owned(),
+                outcome: outcome.to_owned(),
+                organization_version: 3,
+                note: None,
+                transfers,
+            };
+            append(&path, entry).unwrap();
+        };
+        write(1, "propose", "waiting", Some(vec![sent(1)]));
+        write(2, "reject", "rejected", Some(vec![sent(2)]));
+        write(3, "approve", "failed", Some(vec![sent(3)]));
+        write(4, "approve", "executed", None);
+        write(5, "approve", "executed", Some(vec![sent(5), sent(6)]));
+        // The same activity counts once.
+        write(1, "approve", "executed", Some(vec![sent(1)]));
+        files::append_private(&path, "not an entry\n").unwrap();
+        let found = transfers(&path).unwrap();
+        let mut amounts: Vec<u8> = found.iter().map(|sent| sent.amount[0]).collect();
+        amounts.sort_unstable();
+        assert_eq!(amounts, [1, 5, 6]);
+        assert!(found.iter().all(|sent| sent.activity.is_some() && sent.at_millis > 0));
+    }
 
     #[test]
     fn detects_changes() {
@@ -105,6 +188,7 @@ mod tests {
             outcome: "waiting".to_owned(),
             organization_version: 3,
             note: None,
+            transfers: None,
         };
         assert_eq!(verify(&path).unwrap(), Ok(0));
         for sentence in ["one", "two", "three"] {

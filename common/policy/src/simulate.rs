@@ -101,6 +101,8 @@ pub struct Simulation {
     pub open_to: Vec<String>,
 }
 
+/// Maximum number of policies that a reason names. More are counted; each has a report of its own.
+const NAMED_POLICIES: usize = 3;
 /// Reason for denying a request because the policies exceed [`DECISION_STEP_LIMIT`].
 const EXHAUSTED: &str = "the policies need more evaluation steps than one decision may take";
 
@@ -245,6 +247,9 @@ impl OrganizationRules {
             let matching = policies.iter().filter(|report| report.explanation.outcome == outcome);
             let mut names: Vec<&str> = matching.map(|report| report.policy_name.as_str()).collect();
             names.dedup();
+            if names.len() > NAMED_POLICIES {
+                return format!("any of {} policies", names.len());
+            }
             // The quotes keep a name from reading as a part of the sentence.
             let quoted = |name: &str| format!("\"{}\"", name.replace('"', "'"));
             names.into_iter().map(quoted).collect::<Vec<_>>().join(", ")

@@ -8,8 +8,8 @@ use quorate_common::console::{
 
 use super::model::Model;
 use crate::clock::CLOCK_DIFFERENCE_MILLIS;
-use crate::link::{Answer, LinkError, Order, Subject};
-use crate::proof::{Evidence, Record, Review, Siblings};
+use crate::link::{Answer, EarlierTransfers, LinkError, Order, Subject};
+use crate::proof::{Evidence, Past, Record, Review, Siblings};
 use crate::screens::inbox::closed;
 use crate::screens::request::Effect;
 use crate::screens::review;
@@ -64,6 +64,13 @@ fn apply_shared(model: &mut Model, answer: Answer) -> Vec<Effect> {
                 open.replay(&model.shared, &rows, &resolved);
             }
         }
+        Answer::Transfers(id, read) => {
+            if let Some(open) = model.review.as_mut().filter(|open| open.review.activity.id == id) {
+                let EarlierTransfers { rows, is_partial, owners } = *read;
+                let own = model.shared.own_transfers.clone();
+                open.set_past(Past::of(&open.review, (&rows, is_partial), owners, own));
+            }
+        }
         Answer::Cast(result) => {
             let is_draft = model.review.as_ref().is_some_and(|open| open.review.draft.is_some());
             if is_draft && result.is_ok() {
@@ -108,6 +115,12 @@ fn failed(model: &mut Model, subject: Subject, error: &LinkError) {
     let shared = &mut model.shared;
     match subject {
         Subject::Activity => model.opening = None,
+        Subject::Transfers => {
+            if let Some(open) = model.review.as_mut().filter(|open| open.read_past().is_some()) {
+                let own = shared.own_transfers.clone();
+                open.set_past(Past::unread(&open.review, error.to_string(), own));
+            }
+        }
         Subject::Approvals => {
             shared.inbox.abort_reading(shared.now);
             if shared.organization_id.is_some() && error.is_missing() {
@@ -286,18 +299,18 @@ fn examine_rows(model: &Model, rows: Vec<ActivityRow>) -> Vec<(Review, ActivityR
 /// Applies the record of the open review. A record that an earlier review requested is ignored.
 fn apply_record(model: &mut Model, reference: &str, record: &Record) -> Vec<Effect> {
     let mut effects: Vec<Effect> = pin_known_keys(model, &record.organization).into_iter().collect();
-    let order = if model.opening.as_ref().is_some_and(|opening| opening.reference == reference) {
+    let orders = if model.opening.as_ref().is_some_and(|opening| opening.reference == reference) {
         let open = review::State::new(model.shared.examine(record, Some(reference)), false);
-        let order = open.read_recent();
+        let orders = open.reads();
         (model.opening, model.review) = (None, Some(open));
-        order
+        orders
     } else {
         let open = model
             .review
             .as_mut()
             .filter(|open| open.review.draft.is_none() && reference == open.review.activity.id.to_string());
-        open.and_then(|open| open.apply_record(&model.shared, record, reference))
+        open.map(|open| open.apply_record(&model.shared, record, reference)).unwrap_or_default()
     };
-    effects.extend(order.map(Effect::Order));
+    effects.extend(orders.into_iter().map(Effect::Order));
     effects
 }

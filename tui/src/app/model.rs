@@ -198,8 +198,8 @@ impl Model {
                 Request::Review(review) => {
                     let is_draft = review.draft.is_some();
                     let open = review::State::new(*review, !is_draft);
-                    let order = if is_draft { open.read_recent() } else { open.reread() };
-                    effects.extend(order.map(Effect::Order));
+                    let orders = if is_draft { open.reads() } else { Vec::from_iter(open.reread()) };
+                    effects.extend(orders.into_iter().map(Effect::Order));
                     self.review = Some(open);
                 }
                 Request::Close => self.review = None,

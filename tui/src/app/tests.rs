@@ -1,6 +1,7 @@
 //! Tests of the screens at several sizes, and of keys that must not have an effect.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quorate_common::activity::Status;
@@ -16,7 +17,7 @@ use super::*;
 use crate::keymap::Key;
 use crate::kinds::SECTIONS;
 use crate::known_keys::KnownKeys;
-use crate::link::{Answer, InboxPage, LinkError, Order, Subject};
+use crate::link::{Answer, EarlierTransfers, InboxPage, LinkError, Order, Subject};
 use crate::proof::Viewer;
 use crate::screens::SCREENS;
 use crate::screens::request::Effect;
@@ -34,6 +35,7 @@ mod policies;
 mod proposing;
 mod receipts;
 mod themes;
+mod transfers;
 
 /// A console with simulated answers of the daemon.
 struct TestConsole {
@@ -106,7 +108,12 @@ impl TestConsole {
     /// Opens the first review and delivers its record.
     fn open(&mut self, record: &ReviewRecord) {
         self.press(Key::Enter);
-        self.link(Answer::Record(record.row.activity.id.to_string(), Box::new(record.clone())));
+        let id = record.row.activity.id;
+        let effects = self.link(Answer::Record(id.to_string(), Box::new(record.clone())));
+        if effects.iter().any(|effect| matches!(effect, Effect::Order(Order::Transfers(..)))) {
+            let none = EarlierTransfers { rows: Vec::new(), is_partial: false, owners: BTreeMap::new() };
+            self.link(Answer::Transfers(id, Box::new(none)));
+        }
     }
 
     /// Draws the console in a theme.

@@ -315,6 +315,9 @@ pub(crate) enum BookCommand {
         address: String,
         /// Your name for the address
         name: String,
+        /// Decimals of the token, if the address is the contract of one; reviews then show its amounts in its unit
+        #[arg(long, value_name = "N")]
+        decimals: Option<u8>,
         /// Accept a flag by name; similar-address accepts an address that starts and ends like a known one
         #[arg(long, value_name = "FLAG")]
         allow_flag: Vec<String>,

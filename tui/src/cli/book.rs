@@ -26,8 +26,8 @@ pub(super) fn run(folders: &Folders, command: &BookCommand) -> Result<Answer> {
             let data = serde_json::from_str(&text).unwrap_or_default();
             Ok(Answer::one(data, text))
         }
-        BookCommand::Add { chain, address, name, allow_flag } => {
-            let entry = Entry::new(*chain, address, name, now_millis())?;
+        BookCommand::Add { chain, address, name, decimals, allow_flag } => {
+            let entry = Entry::new(*chain, address, name, now_millis())?.with_decimals(*decimals)?;
             check_similar(&book, &entry, allow_flag)?;
             let (data, text) = (line(&entry), entry_text(&entry));
             book.add(entry)?;
@@ -85,8 +85,10 @@ fn list(book: &Book) -> Answer {
 }
 
 fn entry_text(entry: &Entry) -> String {
-    let Entry { chain, address, name, added_millis } = entry;
-    format!("{}  {}  {address}  added {}\n", pad(name, 24), pad(chain.name(), 8), date(*added_millis))
+    let Entry { chain, address, name, added_millis, decimals } = entry;
+    let decimals = decimals.map_or_else(String::new, |decimals| format!(", {decimals} decimals"));
+    let (name, chain, added) = (pad(name, 24), pad(chain.name(), 8), date(*added_millis));
+    format!("{name}  {chain}  {address}  added {added}{decimals}\n")
 }
 
 fn line(entry: &Entry) -> Value {
@@ -96,9 +98,11 @@ fn line(entry: &Entry) -> Value {
 impl From<EntryError> for Failure {
     fn from(error: EntryError) -> Self {
         let exit = match &error {
-            EntryError::Name | EntryError::MixedName | EntryError::Address(_) | EntryError::NotCanonical => {
-                Exit::Usage
-            }
+            EntryError::Name
+            | EntryError::MixedName
+            | EntryError::Address(_)
+            | EntryError::NotCanonical
+            | EntryError::Decimals => Exit::Usage,
             EntryError::AddressTaken(_) | EntryError::NameTaken | EntryError::Full => Exit::Failed,
         };
         Self::new(exit, error.to_string())

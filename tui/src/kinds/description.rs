@@ -1,6 +1,7 @@
 //! The description of an activity: sentences, comparisons with the current state, facts and flags.
 
 use super::review_context::ReviewContext;
+use super::transfer::Transfer;
 use crate::text::quoted;
 
 /// The severity of a flag, and the risk of a whole activity.
@@ -82,6 +83,8 @@ pub(crate) struct Description {
     pub(crate) danger: Option<Danger>,
     /// The error with which the daemon would refuse it now, if so.
     pub(crate) execution_error: Option<String>,
+    /// What a transaction moves.
+    pub(crate) transfer: Option<Box<Transfer>>,
 }
 
 impl Description {
@@ -95,6 +98,7 @@ impl Description {
             flags: Vec::new(),
             danger: None,
             execution_error: None,
+            transfer: None,
         }
     }
 

@@ -43,6 +43,7 @@ mod shared;
 mod signing;
 mod smart_contract_interfaces;
 mod tags;
+mod transfer;
 mod users;
 mod votes;
 mod wallets;
@@ -52,10 +53,11 @@ pub(crate) use description::{Change, Danger, Description, Field, Flag, Level};
 pub(crate) use masking::mask;
 pub(crate) use mfa_policies::step_words;
 pub(crate) use reader::{Reader, Result};
-pub(crate) use review_context::{ReviewContext, count, stated};
+pub(crate) use review_context::{ReviewContext, account_text, count, stated};
 pub(crate) use schema::leaves;
 use section::lines;
 pub(crate) use section::{Item, Row, Section, SectionData};
+pub(crate) use transfer::{Amount, OtherOwner, Payment, Right, Sent, Transfer, digits};
 
 /// The kinds of all nouns.
 const KINDS: &[&[Kind]] = &[
@@ -201,6 +203,20 @@ pub(crate) fn decode(activity_type: &str, parameters: &Value, context: &ReviewCo
         },
         Err(error) => undecoded(Some(&entry.intent), fields, error.to_string()),
     }
+}
+
+/// Returns what a transaction moves, from the parameters of a request to sign it. Returns `None` for any other
+/// request, and for bytes that cannot be decoded.
+pub(crate) fn transfer(
+    activity_type: &str,
+    parameters: &Value,
+    context: &ReviewContext<'_>,
+) -> Option<Transfer> {
+    let (kind, entry) = of_type(activity_type)?;
+    if !signing::signs_transaction(kind) {
+        return None;
+    }
+    signing::transfer(&Reader::new(&schema::pruned(parameters, &entry.parameters)), context)
 }
 
 /// Replaces the values of abridged members among the fields, and returns the names of these members.

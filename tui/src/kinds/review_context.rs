@@ -1,7 +1,9 @@
 //! The organization as the daemon describes it, used to show names next to ids. These names are stated by the
 //! daemon and not proven, so the ids are always shown with them.
 
-use quorate_common::console::OrganizationDetail;
+use std::collections::BTreeMap;
+
+use quorate_common::console::{OrganizationDetail, Signer};
 use quorate_common::ids::UserId;
 use quorate_common::wire::{
     ApiKey, Invitation, Policy, PrivateKey, Secret, SmartContractInterface, Tag, User, Wallet,
@@ -12,6 +14,7 @@ use crate::book::Book;
 use crate::text::{clean, quoted};
 
 static NO_BOOK: Book = Book::EMPTY;
+static NO_SIGNERS: BTreeMap<String, Signer> = BTreeMap::new();
 
 /// What a kind may read in addition to the signed parameters.
 pub(crate) struct ReviewContext<'a> {
@@ -21,12 +24,14 @@ pub(crate) struct ReviewContext<'a> {
     pub(crate) proposer: Option<UserId>,
     /// The viewer's own address book.
     pub(crate) book: &'a Book,
+    /// Wallet accounts and keys by the names that the request contains, as the daemon states them.
+    pub(crate) signers: &'a BTreeMap<String, Signer>,
 }
 
 impl<'a> ReviewContext<'a> {
     /// Creates a context from an organization only: no proposer and an empty address book.
     pub(crate) fn of(organization: &'a OrganizationDetail) -> Self {
-        Self { organization, proposer: None, book: &NO_BOOK }
+        Self { organization, proposer: None, book: &NO_BOOK, signers: &NO_SIGNERS }
     }
 
     /// Returns the user with this id.
@@ -189,6 +194,18 @@ impl<'a> ReviewContext<'a> {
         })
     }
 
+    /// Returns the wallet account or the private key of the organization with this name in words, as the daemon
+    /// states it.
+    pub(crate) fn account_named(&self, name: &str) -> Option<String> {
+        let by_record = self.signers.get(name).and_then(|signer| account_text(signer, self.organization));
+        by_record.or_else(|| {
+            let mut keys = self.organization.private_keys.iter();
+            let has = |key: &&PrivateKey| key.addresses.iter().any(|address| address.address == name);
+            let held = self.private_key(name).or_else(|| keys.find(has))?;
+            Some(format!("private key {}", stated(&held.private_key_name)))
+        })
+    }
+
     /// Returns the name of a private key, found by id or address. Any other signer is named by the given
     /// text.
     pub(crate) fn signer_named(&self, id: &str) -> String {
@@ -199,6 +216,22 @@ impl<'a> ReviewContext<'a> {
             None => format!("the key of {}", clean(id)),
         }
     }
+}
+
+/// Returns a wallet account, with its wallet, or a private key in words.
+pub(crate) fn account_text(signer: &Signer, organization: &OrganizationDetail) -> Option<String> {
+    if let Some(key) = &signer.private_key {
+        return Some(format!("private key {}", stated(&key.private_key_name)));
+    }
+    let account = signer.wallet_account.as_ref()?;
+    let mut wallets = organization.wallets.iter();
+    let wallet = wallets.find(|wallet| wallet.wallet_id == account.wallet_id);
+    let wallet = match wallet {
+        Some(wallet) => stated(&wallet.wallet_name),
+        None => format!("{} [s]", account.wallet_id),
+    };
+    let name = account.name.as_ref().map_or_else(String::new, |name| format!("{} ", quoted(name)));
+    Some(format!("wallet {wallet}, account {name}{} [s]", clean(&account.path)))
 }
 
 /// Finds an object by its id, in either case.

@@ -40,7 +40,7 @@ fn described(
     organization: &OrganizationDetail,
     book: &Book,
 ) -> String {
-    let context = ReviewContext { organization, proposer: Some(Fixture::user(0)), book };
+    let context = ReviewContext { proposer: Some(Fixture::user(0)), book, ..ReviewContext::of(organization) };
     let decoded = decode(activity_type, parameters, &context);
     let mut out = format!("{activity_type}\n{} | {}\n", decoded.title, decoded.description.brief);
     for columns in [120, 80] {
@@ -49,6 +49,10 @@ fn described(
             assert!(crate::text::width(&line) <= columns);
             let _ = writeln!(out, "{line}");
         }
+    }
+    if let Some(transfer) = &decoded.description.transfer {
+        let _ = writeln!(out, "-- moves\n{}", transfer.headline());
+        transfer.lines().iter().for_each(|(label, text)| writeln!(out, "  {label:<7} {text}").unwrap());
     }
     for change in &decoded.description.changes {
         let _ = writeln!(out, "change {}: {} -> {} {}", change.label, change.now, change.after, change.note);

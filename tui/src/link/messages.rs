@@ -11,6 +11,7 @@ use quorate_common::ids::{ActivityId, MessageEventId, OrganizationId, WalletAcco
 use quorate_common::stamp::Stamp;
 
 use super::client::{LinkError, Result};
+use super::transfers::EarlierTransfers;
 use crate::ballot::Ballot;
 use crate::policies::ResolvedNames;
 
@@ -21,6 +22,7 @@ pub(crate) enum Subject {
     Accounts,
     Messages,
     Health,
+    Transfers,
     Activities,
     Approvals,
     Organizations,
@@ -40,6 +42,7 @@ impl Subject {
             Self::Accounts => "accounts",
             Self::Messages => "messages",
             Self::Health => "the figures of the daemon",
+            Self::Transfers => "earlier transfers",
             Self::Activities => "activities",
             Self::Approvals => "approvals",
             Self::Organizations => "organizations",
@@ -84,6 +87,8 @@ pub(crate) enum Order {
     Recent(OrganizationId),
     /// Like `Recent`, with the activities that created or changed policies.
     PolicyHistory(OrganizationId),
+    /// Read executed transactions and the holders of these addresses, for the review of this activity.
+    Transfers(OrganizationId, ActivityId, Vec<String>),
     /// Submit a vote or proposal.
     Cast(OrganizationId, Box<(Ballot, Stamp)>),
     /// Reconnect now.
@@ -104,6 +109,7 @@ impl Order {
             Self::Health => Subject::Health,
             Self::Signer(..) => Subject::Signer,
             Self::Recent(_) => Subject::RecentActivities,
+            Self::Transfers(..) => Subject::Transfers,
             Self::PolicyHistory(_) => Subject::PolicyHistory,
         }
     }
@@ -149,6 +155,8 @@ pub(crate) enum Answer {
     Recent(Vec<ActivityRow>, ResolvedNames),
     /// For [`Order::PolicyHistory`]: recent activities, the signers that they name, and the policy changes.
     PolicyHistory(Vec<ActivityRow>, ResolvedNames, Vec<ActivityRow>),
+    /// For [`Order::Transfers`]; holds the reviewed activity.
+    Transfers(ActivityId, Box<EarlierTransfers>),
     /// For [`Order::Cast`]: the target activity after the vote.
     Cast(Result<Box<Activity>>),
     /// An order failed.
@@ -168,6 +176,7 @@ impl Answer {
             Self::Messages(..) => Subject::Messages,
             Self::Health(..) => Subject::Health,
             Self::Recent(..) => Subject::RecentActivities,
+            Self::Transfers(..) => Subject::Transfers,
             Self::PolicyHistory(..) => Subject::PolicyHistory,
             Self::Signer(..) => Subject::Signer,
             _ => return None,

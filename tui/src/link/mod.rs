@@ -6,6 +6,7 @@ mod events;
 mod messages;
 mod recent;
 mod submit;
+mod transfers;
 mod worker;
 
 pub(crate) use client::{Client, LinkError, Result};
@@ -14,4 +15,5 @@ pub(crate) use messages::InboxPage;
 pub(crate) use messages::{Answer, Order, Subject};
 pub(crate) use recent::{look_up, recent};
 pub(crate) use submit::cast;
+pub(crate) use transfers::{EarlierTransfers, earlier_transfers};
 pub(crate) use worker::{is_same_host, start};

@@ -13,6 +13,7 @@ use super::events::{Feed, Item};
 use super::messages::{Answer, InboxPage, Order};
 use super::recent::{policy_changes, recent};
 use super::submit::cast;
+use super::transfers::earlier_transfers;
 use crate::files;
 
 /// Interval at which the daemon's status is queried to detect a lost connection.
@@ -121,6 +122,9 @@ async fn execute(client: &Client, answers: &UnboundedSender<Answer>, order: Orde
         Order::PolicyHistory(id) => {
             let (rows, resolved) = recent(client, id).await?;
             Answer::PolicyHistory(rows, resolved, policy_changes(client, id).await?)
+        }
+        Order::Transfers(id, activity, addresses) => {
+            Answer::Transfers(activity, Box::new(earlier_transfers(client, id, &addresses).await?))
         }
         Order::Cast(id, vote) => Answer::Cast(cast(client, id, &vote.0, &vote.1).await.map(Box::new)),
         Order::Retry => Answer::Alive,

@@ -52,6 +52,6 @@ fn votes(review: &Review) -> Vec<Vote> {
 /// of the organization do not affect the decision.
 fn visible_state(review: &Review) -> impl PartialEq {
     let flags: Vec<_> = review.flags.iter().map(|flag| (flag.name, flag.level)).collect();
-    let Review { sentence, fields, facts, changes, unknown_members, proposer, .. } = review.clone();
-    (sentence, fields, facts, changes, unknown_members, proposer, flags)
+    let Review { sentence, fields, facts, changes, unknown_members, proposer, transfer, .. } = review.clone();
+    (sentence, fields, facts, changes, unknown_members, proposer, transfer, flags)
 }

@@ -22,7 +22,7 @@ pub(super) fn detach(proposal: &Proposal, context: &ReviewContext<'_>, decoded: 
     let quorum = Quorum { threshold: 0, user_ids: Vec::new() };
     let head = OrganizationHead { root_quorum: quorum, ..context.organization.head.clone() };
     let empty = OrganizationDetail::of(head);
-    let bare = ReviewContext { organization: &empty, proposer: context.proposer, book: context.book };
+    let bare = ReviewContext { proposer: context.proposer, book: context.book, ..ReviewContext::of(&empty) };
     let bare = kinds::decode(&proposal.activity_type, &proposal.parameters, &bare).description;
     let description = &mut decoded.description;
     let holds = |flag: &Flag| !flag.of_now && bare.flags.contains(flag);

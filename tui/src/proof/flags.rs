@@ -200,7 +200,8 @@ pub(crate) fn of_siblings(
             "May be hidden in a burst: the proposer made more than {BURST} proposals within ten minutes of \
              this one."
         );
-        flags.push(flag(Level::Med, "burst", text));
+        // A notice only: otherwise every row of a burst would have the same risk.
+        flags.push(flag(Level::Low, "burst", text));
     }
     flags
 }

@@ -11,6 +11,7 @@ mod draft;
 mod ended;
 mod evidence;
 mod flags;
+mod past;
 mod proposal;
 mod quorum;
 mod recount;
@@ -29,11 +30,12 @@ pub(crate) use difference::difference;
 pub(crate) use draft::DraftContext;
 pub(crate) use evidence::{Evidence, NO_ORGANIZATION, NO_SIGNER, Record, Viewer};
 pub(crate) use flags::of_siblings;
+pub(crate) use past::Past;
 pub(crate) use quorum::followed;
 pub(crate) use report::{json, plain_text};
 pub(crate) use review::{Challenge, Review};
 pub(crate) use sentences::{
-    needs, outcome_text, replay_lines, simulation_text, tally_of_marks, waits_for_proof,
+    needs, outcome_text, policy_lines, replay_lines, simulation_text, tally_of_marks, waits_for_proof,
 };
 pub(crate) use siblings::{BURST, BURST_MILLIS, Sibling, Siblings, overriding_type};
 pub(crate) use states::{mode_word, status_word, store_word};

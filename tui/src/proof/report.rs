@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::review::Review;
-use super::sentences::needs;
+use super::sentences::{needs, policy_lines};
 use super::states::status_word;
 use super::votes::VoteProof;
-use crate::kinds::Field;
+use crate::kinds::{Field, Right, Transfer, digits};
 use crate::text::{clean, clock, date_time, grouped};
 
 /// Returns one object with everything that the review screen shows.
@@ -28,6 +28,7 @@ pub(crate) fn json(review: &Review) -> Value {
         "statusWord": status_word(review.activity.status),
         "title": review.title,
         "sentence": review.sentence,
+        "transfer": review.transfer.as_deref().map(transfer),
         "risk": review.ended.is_none().then(|| review.risk.word()),
         "flags": review.flags.iter().map(|flag| json!({"name": flag.name, "level": flag.level.word(), "text": flag.text})).collect::<Vec<_>>(),
         "checks": review.checks.iter().map(|check| json!({"id": check.id, "mark": check.mark.sign(), "text": check.text})).collect::<Vec<_>>(),
@@ -53,6 +54,25 @@ pub(crate) fn json(review: &Review) -> Value {
         "blocked": review.blocked(),
         "approveRefusal": review.approval_error(),
         "rejectRefusal": review.rejection_error(),
+    })
+}
+
+/// Returns what a transaction moves, with amounts in base units.
+fn transfer(transfer: &Transfer) -> Value {
+    let payments = transfer.payments.iter().map(|payment| {
+        json!({
+            "asset": payment.asset.id, "amount": digits(&payment.amount), "text": payment.text(),
+            "to": payment.address, "recipient": payment.who, "isKnown": payment.is_known,
+            "isAllowance": payment.right != Right::Amount,
+        })
+    });
+    let lines = transfer.lines();
+    let lines = lines.iter().map(|(label, text)| json!({"label": label, "text": text}));
+    json!({
+        "headline": transfer.headline(),
+        "from": transfer.from,
+        "payments": payments.collect::<Vec<_>>(),
+        "lines": lines.collect::<Vec<_>>(),
     })
 }
 
@@ -82,6 +102,11 @@ pub(crate) fn plain_text(review: &Review) -> String {
     };
     let risk = if review.ended.is_none() { format!("{} RISK  ", review.risk.word()) } else { String::new() };
     line(format!("{risk}{}  ({status})", review.title));
+    if let Some(transfer) = &review.transfer {
+        line(transfer.headline());
+        transfer.lines().iter().for_each(|(label, text)| line(format!("{label:<9} {text}")));
+        line(String::new());
+    }
     line(review.sentence.clone());
     if let Some(note) = review.ended {
         line(note.to_owned());
@@ -97,6 +122,9 @@ pub(crate) fn plain_text(review: &Review) -> String {
     }
     if let Some(failure) = &review.activity.failure {
         line(format!("failed    {} [s]", clean(&failure.message)));
+    }
+    for text in policy_lines(review) {
+        line(format!("policy    {text}"));
     }
     for vote in &review.votes {
         let selection = vote.noun();

@@ -1,9 +1,10 @@
 //! The finished review of an activity, and what its viewer may do with it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quorate_common::activity::Activity;
-use quorate_common::console::{OrganizationDetail, RuleInputs, Waiting};
+use quorate_common::console::{OrganizationDetail, RuleInputs, Signer, Waiting};
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{OrganizationId, UserId};
 use quorate_common::wire::{AuthenticationMethod, AuthenticationType, MfaStatus, User};
@@ -17,9 +18,11 @@ use super::tally::{self, Tally};
 use super::votes::{self, VoteProof};
 use super::{checks, ended, flags, rule};
 use crate::ballot::{ActivityRequest, Ballot};
-use crate::kinds::{self, Change, Danger, Decoded, Field, Flag, Level, ReviewContext};
+use crate::kinds::{self, Change, Danger, Decoded, Field, Flag, Level, ReviewContext, Transfer};
 use crate::policies::ResolvedNames;
 use crate::text::clean;
+
+static NO_SIGNERS: BTreeMap<String, Signer> = BTreeMap::new();
 
 /// The challenge that an approver must pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,6 +76,8 @@ pub(crate) struct Review {
     pub(crate) checks: Vec<Check>,
     /// The votes with their errors.
     pub(crate) votes: Vec<VoteProof>,
+    /// What a transaction moves.
+    pub(crate) transfer: Option<Box<Transfer>>,
     /// The count of the verified approvals.
     pub(crate) tally: Tally,
     /// Name and id of the proposer.
@@ -104,7 +109,9 @@ impl Review {
         let organization = with_texts(record);
         let proposal = Proposal::of(activity);
         let who = proposal.as_ref().map(|proposal| proposal.proposer);
-        let context = ReviewContext { organization: &organization, proposer: who, book: evidence.book };
+        let signers = record.rule_inputs.as_ref().map_or(&NO_SIGNERS, |inputs| &inputs.signers);
+        let book = evidence.book;
+        let context = ReviewContext { organization: &organization, proposer: who, book, signers };
         let mut decoded = decoded(activity, proposal.as_ref(), &context);
         let ended = ended::note(activity);
         if let Some(proposal) = proposal.as_ref().filter(|_| ended.is_some()) {
@@ -129,6 +136,7 @@ impl Review {
             fields,
             facts: decoded.description.facts,
             changes: decoded.description.changes,
+            transfer: decoded.description.transfer,
             unknown_members: decoded.unknown_members,
             flags,
             checks,
@@ -167,12 +175,23 @@ impl Review {
             |count: usize| digits.get(digits.len().saturating_sub(count)..).unwrap_or_default().to_owned();
         match self.risk {
             Level::Low => Challenge::Yes,
-            Level::Med => Challenge::LastFour(last(4)),
-            Level::High => Challenge::Value(self.tally.danger.clone().unwrap_or_else(|| Danger {
-                prompt: "the LAST EIGHT characters of the fingerprint".to_owned(),
-                answer: last(8),
-            })),
+            Level::Med => {
+                self.recipient_challenge().map_or_else(|| Challenge::LastFour(last(4)), Challenge::Value)
+            }
+            Level::High => {
+                let danger = self.tally.danger.clone().or_else(|| self.recipient_challenge());
+                Challenge::Value(danger.unwrap_or_else(|| Danger {
+                    prompt: "the LAST EIGHT characters of the fingerprint".to_owned(),
+                    answer: last(8),
+                }))
+            }
         }
+    }
+
+    /// Returns the challenge of a transfer: the end of the address of its recipient.
+    fn recipient_challenge(&self) -> Option<Danger> {
+        let (prompt, answer) = self.transfer.as_ref()?.challenge(self.risk == Level::High)?;
+        Some(Danger { prompt, answer })
     }
 
     /// Returns why the viewer cannot approve, if so.
@@ -339,6 +358,7 @@ fn stated(activity: &Activity, context: &ReviewContext<'_>) -> Option<Decoded> {
     description.sentence = format!("The daemon states [s]: {}", description.sentence);
     description.danger = None;
     description.changes.clear();
+    description.transfer = None;
     // A login does not name its user, but the key that it registered belongs to them.
     let key = parameters.get("publicKey").and_then(serde_json::Value::as_str);
     let holds = |user: &&User| {

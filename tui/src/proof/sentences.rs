@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use quorate_common::activity::{Activity, Status};
 use quorate_common::console::{OrganizationDetail, WaitingRule};
 use quorate_common::ids::{PolicyId, UserId};
-use quorate_common::wire::MfaStatus;
+use quorate_common::wire::{MfaStatus, PolicyOutcome};
 use quorate_policy::Names;
 use quorate_policy::simulate::Simulation;
 
@@ -16,6 +16,9 @@ use crate::ballot::Outcome;
 use crate::kinds::{ReviewContext, count, stated, step_words};
 use crate::policies::{Replay, Rules, outcome_word, verdict_word};
 use crate::text::{clean, date_time, duration, quoted};
+
+/// Maximum number of policies that a rule names. More are counted, and listed in the proof.
+const NAMED_POLICIES: usize = 3;
 
 /// Describes who approved, how many must, and who can still approve.
 pub(crate) fn needs(review: &Review) -> String {
@@ -87,7 +90,22 @@ fn policies(review: &Review) -> String {
     };
     let waiting = review.organization.policies.iter().filter(|policy| waits(policy.policy_id));
     let names: Vec<String> = waiting.map(|policy| stated(&policy.policy_name)).collect();
-    if names.is_empty() { "a policy".to_owned() } else { format!("policy {}", names.join(" or ")) }
+    match names.len() {
+        0 => "a policy".to_owned(),
+        1..=NAMED_POLICIES => format!("policy {}", names.join(" or ")),
+        many => format!("any of {many} policies (listed in the proof)"),
+    }
+}
+
+/// Lists every policy with its outcome, as the daemon states them.
+pub(crate) fn policy_lines(review: &Review) -> Vec<String> {
+    let context = ReviewContext::of(&review.organization);
+    let outcomes = review.tally.policy_evaluations.iter();
+    let line = |one: &PolicyOutcome| {
+        let outcome = clean(one.outcome.trim_start_matches("OUTCOME_"));
+        format!("{}: {outcome}", context.policy_named(&one.policy_id.to_string()))
+    };
+    outcomes.map(line).collect()
 }
 
 /// Describes the state of the activity, or who must still approve.

@@ -6,6 +6,7 @@ mod drafts;
 mod ended;
 mod mfa;
 mod passkeys;
+mod transfers;
 
 use quorate_common::activity::{Selection, Status};
 use quorate_common::api_error::{ApiError, Code};

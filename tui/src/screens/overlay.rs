@@ -6,7 +6,7 @@ use tui_input::Input;
 use super::filter::{edit, insert};
 use crate::canvas::{Canvas, Line};
 use crate::keymap::{Action, Command, EVERYWHERE, Key, action, moved, scroll};
-use crate::proof::{Review, json};
+use crate::proof::{Review, json, policy_lines};
 use crate::text::{clean, date_time, grouped, wrap};
 use crate::theme::Theme;
 
@@ -97,6 +97,7 @@ impl Overlay {
             .iter()
             .map(|check| format!("{} {:<3} {}", check.mark.sign(), check.id, check.text))
             .collect();
+        paragraphs.extend(policy_lines(review).into_iter().map(|text| format!("policy {text}")));
         for (vote, proof) in review.activity.votes.iter().zip(&review.votes) {
             paragraphs.push(String::new());
             let state = proof

@@ -10,6 +10,7 @@ use super::inbox::Inbox;
 use crate::ballot::ActivityRequest;
 use crate::book::Book;
 use crate::doctor::Finding;
+use crate::kinds::Sent;
 use crate::known_keys::KnownKeys;
 use crate::link::LinkError;
 use crate::policies::ResolvedNames;
@@ -63,6 +64,8 @@ pub(crate) struct Shared {
     pub(crate) book: Book,
     /// Findings about the files and the socket of this console.
     pub(crate) findings: Vec<Finding>,
+    /// Transfers that the user approved before, as the journal contains them.
+    pub(crate) own_transfers: Vec<Sent>,
     /// All waiting activities.
     pub(crate) inbox: Inbox,
     /// The newest activities of any status, as far as they were loaded.
@@ -87,6 +90,7 @@ impl Shared {
             known_keys,
             book: Book::EMPTY,
             findings: Vec::new(),
+            own_transfers: Vec::new(),
             inbox: Inbox::default(),
             activities: ActivityList::default(),
         }

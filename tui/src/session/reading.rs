@@ -9,8 +9,10 @@ use crate::book::Book;
 use crate::clock::now_millis;
 use crate::failure::{Exit, Failure, Result};
 use crate::files::Folders;
+use crate::journal;
 use crate::known_keys::KnownKeys;
-use crate::proof::{BURST, BURST_MILLIS, Evidence, Record, Review, Sibling, Siblings, overriding_type};
+use crate::link::{EarlierTransfers, earlier_transfers};
+use crate::proof::{BURST, BURST_MILLIS, Evidence, Past, Record, Review, Sibling, Siblings, overriding_type};
 
 impl Session {
     /// Fetches and examines one activity.
@@ -26,7 +28,7 @@ impl Session {
         let known_keys = pin_keys(&self.folders, &record.organization)?;
         let book = Book::load(&self.folders.book())?;
         let viewer = self.identity.viewer_in(&record.organization);
-        Ok(Review::of(&Evidence {
+        let mut review = Review::of(&Evidence {
             record: &record,
             siblings: &siblings,
             known_keys: &known_keys,
@@ -34,7 +36,26 @@ impl Session {
             viewer: &viewer,
             now: now_millis(),
             reference: Some(&reference),
-        }))
+        });
+        self.compare_with_earlier_transfers(&mut review).await?;
+        Ok(review)
+    }
+
+    /// Compares a transaction with earlier transfers to its recipients.
+    async fn compare_with_earlier_transfers(&self, review: &mut Review) -> Result<()> {
+        if !review.has_past() {
+            return Ok(());
+        }
+        let own = journal::transfers(&self.folders.journal())?;
+        let id = review.activity.organization_id;
+        let past = match earlier_transfers(&self.client, id, &review.recipients()).await {
+            Ok(EarlierTransfers { rows, is_partial, owners }) => {
+                Past::of(review, (&rows, is_partial), owners, own)
+            }
+            Err(error) => Past::unread(review, error.to_string(), own),
+        };
+        review.compare_with(&past);
+        Ok(())
     }
 
     /// Returns all waiting activities of the organization.

@@ -255,6 +255,11 @@ fn decision_denies_at_the_step_limit() {
         let outcomes = simulation.policies.iter().map(|report| report.explanation.outcome);
         assert!(outcomes.into_iter().all(|outcome| outcome == PolicyOutcome::Error));
     }
+    // The reason names few policies and counts many.
+    let allowing =
+        |number: u8| (0..number).map(|one| policy(&one.to_string(), Effect::Allow, "true")).collect();
+    assert_eq!(simulate(allowing(3), Gate::Policy).because, "allowed by \"0\", \"1\", \"2\"");
+    assert_eq!(simulate(allowing(25), Gate::Policy).because, "allowed by any of 25 policies");
     // A denial that was found before the steps ran out is kept.
     let denied = [vec![policy("deny", Effect::Deny, "true")], many].concat();
     assert_eq!(simulate(denied, Gate::Policy).verdict, PolicyOutcome::DenyExplicit);

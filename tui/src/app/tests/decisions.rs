@@ -261,7 +261,8 @@ fn ten_thousand_waiting_activities_scroll() {
     console.inbox(fixture.organization(), rows);
     console.press(Key::Char('G'));
     let shown = console.shown();
-    assert!(shown.contains("Waiting for you: 10000 ") && shown.contains("> MED"), "{shown}");
+    assert!(shown.contains("Waiting for you: 10000 ") && shown.contains("> LOW"), "{shown}");
+    assert!(shown.contains("hidden in a burst"), "a burst stays a notice: {shown}");
 }
 
 /// Returns everything that a pane shows while it is scrolled to its end.

@@ -11,7 +11,7 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
     let known = known(user, policy);
     let named = named(known, policy);
     let mut description = Description::new(
-        format!("{named} of {}", context.user_name(id)),
+        format!("of {}: {named}", context.user_name(id)),
         format!("Delete the MFA policy {named} of {user_named}."),
     );
     let policies = user.map_or(0, |user| user.mfa_policies.len());

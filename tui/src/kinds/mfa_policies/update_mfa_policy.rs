@@ -11,7 +11,7 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
     let known = known(user, policy);
     let named = named(known, policy);
     let steps = steps(parameters)?;
-    let brief = format!("{named} of {}", context.user_name(id));
+    let brief = format!("of {}: {named}", context.user_name(id));
     let mut description = Description::new(brief, String::new());
     let mut sentences = vec![format!("Change the MFA policy {named} of {user_named}.")];
     let mut weakens = false;

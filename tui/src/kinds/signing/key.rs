@@ -8,6 +8,8 @@ pub(super) struct Key<'a> {
     pub(super) signer: String,
     /// An address, a public key or another name of the key.
     pub(super) text: &'a str,
+    /// Name of the key in the request.
+    pub(super) name: &'a str,
     /// Whether only the daemon states that this is the public key of the signer.
     pub(super) is_stated: bool,
 }
@@ -26,6 +28,6 @@ impl<'a> Key<'a> {
     pub(super) fn of(name: &'a str, context: &ReviewContext<'a>) -> Self {
         let stated = context.private_key(name).map(|key| key.public_key.as_str());
         let signer = context.signer_named(name);
-        Self { signer, text: stated.unwrap_or(name), is_stated: stated.is_some() }
+        Self { signer, text: stated.unwrap_or(name), name, is_stated: stated.is_some() }
     }
 }

@@ -6,6 +6,7 @@ use quorate_chain::address::Chain;
 
 use super::key::Key;
 use crate::kinds::prelude::*;
+use crate::kinds::transfer::{Amount, Asset, Payment, Right, UNKNOWN_RECIPIENT, of_organization};
 use crate::text::{date, grouped};
 
 /// The recipients of one transaction.
@@ -68,6 +69,43 @@ impl<'a> Recipients<'a> {
     ) {
         if let Some(who) = self.who(address, description) {
             self.write(label, address, Some(who), description);
+        }
+    }
+
+    /// Returns the payment of an amount to an address.
+    pub(super) fn payment(&self, address: &str, asset: Asset, amount: Amount) -> Payment {
+        let (who, is_known) = (self.in_words(address), self.knows(address));
+        Payment { right: Right::Amount, asset, amount, who, is_known, address: address.to_owned() }
+    }
+
+    /// Returns the unit of a token and its decimals, if the book contains them for the contract.
+    pub(super) fn token_unit(&self, contract: &str) -> Option<(String, u8)> {
+        let entry = self.context.book.find(self.chain, contract)?;
+        Some((entry.marked(), entry.decimals?))
+    }
+
+    /// Returns the account that pays, in words.
+    pub(super) fn payer(&self, name: &str) -> String {
+        let stated = self.context.account_named(name);
+        stated.unwrap_or_else(|| "an account whose wallet is not known here".to_owned())
+    }
+
+    /// Returns the owner of a receiving address in words: its name in the user's book before what the daemon
+    /// states.
+    fn in_words(&self, address: &str) -> String {
+        let book = self.context.book;
+        if let Some(entry) = book.find(self.chain, address) {
+            return format!("{}, added {}", entry.marked(), date(entry.added_millis));
+        }
+        if self.is_own(address) {
+            return "the signer itself".to_owned();
+        }
+        if let Some(similar) = book.similar_entry(self.chain, address) {
+            return format!("[!] NOT {}, only a similar address", similar.marked());
+        }
+        match self.context.account_named(address) {
+            Some(held) => of_organization(&held),
+            None => UNKNOWN_RECIPIENT.to_owned(),
         }
     }
 

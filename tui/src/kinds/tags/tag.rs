@@ -81,7 +81,7 @@ impl TagTarget {
         if parts.is_empty() {
             parts.push("Nothing changes.".to_owned());
         }
-        let brief = format!("{named}: {} added, {} removed", add.len(), remove.len());
+        let brief = format!("{} added, {} removed: {named}", add.len(), remove.len());
         let mut description =
             Description::new(brief, format!("Change the {} tag {named}. {}", self.noun, parts.join(" ")));
         if let Some(name) = name {

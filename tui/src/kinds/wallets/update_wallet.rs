@@ -12,12 +12,12 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
     let wallet = context.wallet_named(id);
     let Some(name) = parameters.maybe_text("walletName")? else {
         return Ok(Description::new(
-            format!("{wallet}, nothing changes"),
+            format!("nothing changes: {wallet}"),
             format!("Change nothing in the wallet {wallet}."),
         ));
     };
     let mut description = Description::new(
-        format!("{wallet} becomes {}", quoted(name)),
+        format!("becomes {}: {wallet}", quoted(name)),
         format!("Rename the wallet {wallet} to {}. Its keys do not change.", quoted(name)),
     );
     let known = context.organization.wallets.iter().find(|wallet| wallet.wallet_id.to_string() == id);

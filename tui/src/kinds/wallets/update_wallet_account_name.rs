@@ -8,7 +8,7 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
     let (id, name) = (clean(parameters.text("walletAccountId")?), parameters.text("name")?);
     let (organization, name) = (quoted(&context.organization.head.organization_name), quoted(name));
     Ok(Description::new(
-        format!("{id} becomes {name}"),
+        format!("becomes {name}: {id}"),
         format!(
             "Rename the wallet account {id} of {organization} to {name}. Its key and address do not change."
         ),

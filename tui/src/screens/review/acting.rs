@@ -202,7 +202,7 @@ impl State {
     pub(crate) fn preflight(&mut self, shared: &Shared, result: Result<Box<ReviewRecord>>) -> Option<Order> {
         let id = self.review.activity.id.to_string();
         let difference = match result {
-            Ok(record) => difference(&self.review, &shared.examine(&Record::from(*record), Some(&id)))
+            Ok(record) => difference(&self.review, &self.examine(shared, &Record::from(*record), &id))
                 .map(|changed| format!("changed since the review: {changed}")),
             Err(error) => Some(format!("the record cannot be loaded again: {error}")),
         };
@@ -242,10 +242,15 @@ impl State {
     }
 
     /// Returns the order that reads the recent activities if the review changes policies.
-    pub(crate) fn read_recent(&self) -> Option<Order> {
+    fn read_recent(&self) -> Option<Order> {
         let proposal = self.review.proposal.as_ref().filter(|_| self.review.ended.is_none())?;
         changed(&self.review.organization, &proposal.activity_type, &proposal.parameters)?;
         Some(Order::Recent(self.review.activity.organization_id))
+    }
+
+    /// Returns the orders that read what an opened review needs in addition to its record.
+    pub(crate) fn reads(&self) -> Vec<Order> {
+        self.read_recent().into_iter().chain(self.read_past()).collect()
     }
 
     /// Evaluates the recent activities again with the policies as the activity would leave them.
@@ -266,26 +271,21 @@ impl State {
     }
 
     /// Applies a new record of the reviewed activity.
-    pub(crate) fn apply_record(
-        &mut self,
-        shared: &Shared,
-        record: &Record,
-        reference: &str,
-    ) -> Option<Order> {
-        let fresh = shared.examine(record, Some(reference));
+    pub(crate) fn apply_record(&mut self, shared: &Shared, record: &Record, reference: &str) -> Vec<Order> {
+        let fresh = self.examine(shared, record, reference);
         let state = fresh.activity.status;
         let is_closed = !self.review.activity.status.is_terminal() && state.is_terminal();
-        let mut order = None;
+        let mut orders = Vec::new();
         if self.wants_fresh {
             self.replace(fresh);
-            order = self.read_recent();
+            orders = self.reads();
         } else {
             self.changed = difference(&self.review, &fresh);
         }
         if is_closed {
             self.closed = Some(closed(state, shared.now));
         }
-        order
+        orders
     }
 
     /// Reviews a draft again if the organization changed. A draft with a decision in progress stays as it is

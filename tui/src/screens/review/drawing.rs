@@ -10,7 +10,7 @@ use crate::canvas::{Canvas, Line, above};
 use crate::kinds::count;
 use crate::proof::{Challenge, Review, status_word};
 use crate::screens::shared::Shared;
-use crate::text::{clean, clock, duration};
+use crate::text::{clean, clock, duration, width};
 use crate::theme::Theme;
 
 /// Returns the areas of the status row and of the sections, above a panel of this height.
@@ -52,7 +52,10 @@ impl State {
             None => format!(" {} RISK {tally_text}", review.risk.word()),
         };
         let state = self.closed.clone().unwrap_or_else(|| expiry_text(review, shared.now));
-        let state = if status.width < 60 { String::new() } else { format!("{state} ") };
+        // What the approval does is never cut off. The expiry is also among the details.
+        let is_fitting =
+            width(&head).saturating_add(width(&state)).saturating_add(2) <= usize::from(status.width);
+        let state = if is_fitting { format!("{state} ") } else { String::new() };
         canvas.split(status, 0, &head, &state, Theme::selected());
         let all: Vec<Line> =
             rows(review, &self.replay, usize::from(viewport.width), shared.now, canvas.theme)
@@ -77,7 +80,7 @@ impl State {
         let hint = match self.approval_error() {
             Some(error) => format!(" cannot {}: {error}", self.approval_verb()),
             None => format!(
-                " to {}, type {}{}; you then have 3 s to cancel",
+                " to {}, type {}{}; then 3 s to cancel",
                 self.approval_verb(),
                 challenge_text(review),
                 unlocking(shared)
@@ -101,11 +104,13 @@ fn challenge_text(review: &Review) -> String {
     match review.challenge() {
         Challenge::Yes => "y".to_owned(),
         Challenge::LastFour(_) => "the last four characters of the fingerprint".to_owned(),
-        Challenge::Value(danger) => danger.prompt,
+        // Where to find the answer is part of the panel.
+        Challenge::Value(danger) => danger.prompt.split(", ").next().unwrap_or_default().to_owned(),
     }
 }
 
-/// Returns the tally and the effect of the viewer's approval: `1 of 3 votes [s]; after yours 1 more needed`.
+/// Returns the tally and the effect of the viewer's approval: `after yours 1 more needed; 1 of 3 votes
+/// [s]`.
 fn tally_text(review: &Review) -> String {
     let tally = &review.tally;
     let has = tally.has();
@@ -116,8 +121,8 @@ fn tally_text(review: &Review) -> String {
         Some(WaitingRule::Policy) => format!("{}; a policy decides how many are needed", count(has, "vote")),
         Some(WaitingRule::RootQuorum) if review.approval_error().is_some() => base,
         Some(WaitingRule::RootQuorum) => match tally.short_by().saturating_sub(1) {
-            0 => format!("{base}; yours EXECUTES it at once"),
-            missing => format!("{base}; after yours {missing} more needed"),
+            0 => format!("yours EXECUTES it at once; {base}"),
+            missing => format!("after yours {missing} more needed; {base}"),
         },
     }
 }

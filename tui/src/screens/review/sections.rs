@@ -4,7 +4,7 @@
 use quorate_common::activity::Selection;
 
 use crate::canvas::Line;
-use crate::kinds::Change;
+use crate::kinds::{Change, Field};
 use crate::proof::{Review, needs, tally_of_marks};
 use crate::text::{ago, clean, clock, date_time, grouped, indented, pad, width, wrap};
 use crate::theme::Theme;
@@ -41,7 +41,7 @@ pub(super) struct Row {
 pub(super) fn rows(review: &Review, replay: &[String], columns: usize, now: u64, theme: Theme) -> Vec<Row> {
     let plain = |texts: Vec<String>| texts.into_iter().map(|text| (None, text)).collect::<Vec<_>>();
     let sections = [
-        plain(wrap(&review.sentence, columns)),
+        plain(what(review, columns)),
         flags(review, columns),
         plain(details(review, columns)),
         plain(change(review, columns).into_iter().chain(replay_rows(replay, columns)).collect()),
@@ -86,6 +86,19 @@ fn rule(title: &str, remark: &str, columns: usize) -> String {
     format!("\u{2500} {title} {}{remark}", "\u{2500}".repeat(fill))
 }
 
+/// Returns the effect: what a transaction moves, or the sentence.
+fn what(review: &Review, columns: usize) -> Vec<String> {
+    let Some(transfer) = &review.transfer else { return wrap(&review.sentence, columns) };
+    // The amount has the first rows for itself.
+    let mut out = wrap(&transfer.headline(), columns);
+    let lines = transfer.lines();
+    labels(&mut out, lines.iter().map(|(label, text)| (*label, text.as_str())), columns);
+    if !transfer.is_whole() {
+        out.extend(wrap(&review.sentence, columns));
+    }
+    out
+}
+
 fn details(review: &Review, columns: usize) -> Vec<String> {
     let mut out = Vec::new();
     let Some(proposal) = &review.proposal else {
@@ -98,14 +111,10 @@ fn details(review: &Review, columns: usize) -> Vec<String> {
     };
     let raw = clean(&proposal.activity_type);
     // Decoded facts come first because people decide by them; the raw fields follow.
-    for fact in &review.facts {
-        labelled(&mut out, &fact.name, &fact.value, columns);
-    }
+    labels(&mut out, pairs(&review.facts), columns);
     let fields = if review.draft.is_some() { "All fields to sign" } else { "All signed fields" };
     out.extend(wrap(&format!("Raw type: {raw}. {fields} ({}):", review.fields.len()), columns));
-    for field in &review.fields {
-        labelled(&mut out, &field.name, &field.value, columns);
-    }
+    labels(&mut out, pairs(&review.fields), columns);
     if review.fields.is_empty() {
         out.push("  none: the parameters are empty".to_owned());
     }
@@ -118,14 +127,24 @@ fn details(review: &Review, columns: usize) -> Vec<String> {
     out
 }
 
-fn labelled(out: &mut Vec<String>, label: &str, text: &str, columns: usize) {
-    let indent = width(label).saturating_add(4).clamp(12, (columns / 3).max(12));
-    let mut first = format!("  {label}");
-    if width(label).saturating_add(4) > indent {
-        out.extend(wrap(&first, columns));
-        first.clear();
+/// Adds labelled texts. All texts of a block begin in the same column. A label that is too long for its column
+/// has a row of its own.
+fn labels<'a>(
+    out: &mut Vec<String>,
+    block: impl Iterator<Item = (&'a str, &'a str)> + Clone,
+    columns: usize,
+) {
+    let most = (columns / 3).max(12);
+    let fitting = |label: &str| Some(width(label).saturating_add(4)).filter(|indent| *indent <= most);
+    let indent = block.clone().filter_map(|(label, _)| fitting(label)).max().unwrap_or_default().max(12);
+    for (label, text) in block {
+        let mut first = format!("  {label}");
+        if width(label).saturating_add(4) > indent {
+            out.extend(wrap(&first, columns));
+            first.clear();
+        }
+        out.extend(indented(text, &pad(&first, indent), indent, columns));
     }
-    out.extend(indented(text, &pad(&first, indent), indent, columns));
 }
 
 fn change(review: &Review, columns: usize) -> Vec<String> {
@@ -169,19 +188,19 @@ fn stacked(out: &mut Vec<String>, change: &Change, columns: usize) {
 }
 
 fn who(review: &Review, columns: usize, now: u64) -> Vec<String> {
-    let mut out = Vec::new();
+    let mut block: Vec<(&str, String)> = Vec::new();
     let proposed_at = review.activity.created_at.millis();
     let key = review
         .proposal
         .as_ref()
         .map_or_else(String::new, |proposal| format!("key {}", clean(&proposal.public_key)));
-    labelled(&mut out, "proposer", &format!("{}  {key}", review.proposer), columns);
+    block.push(("proposer", format!("{}  {key}", review.proposer)));
     let (when, rule) = match review.draft {
         Some(_) => ("not yet: nothing is signed or sent".to_owned(), "if sent"),
         None => (format!("{}, {}", date_time(proposed_at), ago(proposed_at, now)), "rule"),
     };
-    labelled(&mut out, "proposed", &when, columns);
-    labelled(&mut out, rule, &needs(review), columns);
+    block.push(("proposed", when));
+    block.push((rule, needs(review)));
     for vote in &review.votes {
         let selection = if vote.selection == Selection::Approved { vote.noun() } else { "REJECTION" };
         let state = match (&vote.error, vote.expired) {
@@ -190,17 +209,20 @@ fn who(review: &Review, columns: usize, now: u64) -> Vec<String> {
             (None, false) => vote.verified_part(),
         };
         let key = vote.key_note();
-        labelled(
-            &mut out,
-            "vote",
-            &format!("{selection} by {} [s] {}{key}, {state}", vote.name, clock(vote.cast)),
-            columns,
-        );
+        let text = format!("{selection} by {} [s] {}{key}, {state}", vote.name, clock(vote.cast));
+        block.push(("vote", text));
     }
     if let Some(error) = &review.activity.failure {
-        labelled(&mut out, "failed", &clean(&error.message), columns);
+        block.push(("failed", clean(&error.message)));
     }
+    let mut out = Vec::new();
+    labels(&mut out, block.iter().map(|(label, text)| (*label, text.as_str())), columns);
     out
+}
+
+/// Returns fields as labelled texts.
+fn pairs(fields: &[Field]) -> impl Iterator<Item = (&str, &str)> + Clone {
+    fields.iter().map(|field| (field.name.as_str(), field.value.as_str()))
 }
 
 /// Returns the rows of the flags, each with the index of its flag.

@@ -2,10 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use quorate_common::activity::Activity;
+
 use super::sections::{Row, SECTIONS, rows};
 use crate::kinds::{Flag, Level, count};
-use crate::proof::{Review, difference};
+use crate::link::Order;
+use crate::proof::{Past, Record, Review, difference};
 use crate::screens::decide::Decide;
+use crate::screens::shared::Shared;
 use crate::theme::Theme;
 
 /// An open review.
@@ -28,6 +32,8 @@ pub(crate) struct State {
     pub(crate) changed: Option<String>,
     /// For a change of policies: the recent activities that would have a different outcome, as lines.
     pub(super) replay: Vec<String>,
+    /// Earlier transfers to the recipients of a transaction, once they are known.
+    past: Option<Past>,
     /// Set once the activity was decided elsewhere; holds the text for the status row.
     pub(crate) closed: Option<String>,
     /// Whether the next record replaces the copy.
@@ -50,6 +56,7 @@ impl State {
             unseen_above: false,
             changed: None,
             replay: Vec::new(),
+            past: None,
             closed: None,
             wants_fresh,
             decide: None,
@@ -57,7 +64,10 @@ impl State {
     }
 
     /// Replaces the copy. Changed parts must be looked at again before an approval.
-    pub(crate) fn replace(&mut self, fresh: Review) {
+    pub(crate) fn replace(&mut self, mut fresh: Review) {
+        if let Some(past) = &self.past {
+            fresh.compare_with(past);
+        }
         if difference(&self.review, &fresh).is_some() {
             self.reset_seen();
         }
@@ -102,6 +112,9 @@ impl State {
         if let Some(error) = self.review.approval_error() {
             return Some(error);
         }
+        if self.past.is_none() && self.review.has_past() {
+            return Some("earlier transfers are not loaded yet".to_owned());
+        }
         self.unseen()
     }
 
@@ -111,6 +124,35 @@ impl State {
             self.replay = lines;
             self.reset_seen();
         }
+    }
+
+    /// Returns the order that reads earlier transfers to the recipients of a transaction, unless they are known.
+    pub(crate) fn read_past(&self) -> Option<Order> {
+        let Activity { id, organization_id, .. } = &self.review.activity;
+        let is_needed = self.past.is_none() && self.review.has_past();
+        is_needed.then(|| Order::Transfers(*organization_id, *id, self.review.recipients()))
+    }
+
+    /// Compares the transaction with earlier transfers. What they change must be looked at again.
+    pub(crate) fn set_past(&mut self, past: Past) {
+        let mut fresh = self.review.clone();
+        fresh.compare_with(&past);
+        self.past = Some(past);
+        if fresh.transfer != self.review.transfer || fresh.flags != self.review.flags {
+            self.rows_seen.clear();
+            self.seen.clear();
+            self.last_drawn = None;
+        }
+        self.review = fresh;
+    }
+
+    /// Examines a record of the reviewed activity as the copy was examined, with the same earlier transfers.
+    pub(super) fn examine(&self, shared: &Shared, record: &Record, reference: &str) -> Review {
+        let mut review = shared.examine(record, Some(reference));
+        if let Some(past) = &self.past {
+            review.compare_with(past);
+        }
+        review
     }
 
     /// Records which rows were just drawn in an area of this size. Returns whether that changed anything.

@@ -2,6 +2,7 @@
 
 use bitcoin::address::{Address, AddressType, NetworkUnchecked};
 use bitcoin::script::Instruction;
+use bitcoin::transaction::{InputWeightPrediction, predict_weight};
 use bitcoin::{Network, Script, ScriptBuf, TxOut};
 
 use super::claim::{Claim, KeyScripts};
@@ -193,6 +194,27 @@ impl Transaction {
     /// Returns the id of the unsigned transaction. Signatures in a witness do not change it (BIP-141).
     pub fn tx_id(&self) -> String {
         self.psbt.unsigned_tx.compute_txid().to_string()
+    }
+
+    /// Returns the virtual size of the signed transaction (BIP-141), with signatures of maximum length.
+    ///
+    /// Returns `None` if the script of an input is not known, or does not determine its signatures.
+    pub fn estimated_vsize(&self) -> Option<u64> {
+        let signed = |spent: &Option<Spent>| {
+            let script = &spent.as_ref()?.output.script_pubkey;
+            if script.is_p2wpkh() {
+                Some(InputWeightPrediction::P2WPKH_MAX)
+            } else if script.is_p2pkh() {
+                Some(InputWeightPrediction::P2PKH_COMPRESSED_MAX)
+            } else if script.is_p2tr() {
+                Some(InputWeightPrediction::P2TR_KEY_DEFAULT_SIGHASH)
+            } else {
+                None
+            }
+        };
+        let inputs = self.spent.iter().map(signed).collect::<Option<Vec<_>>>()?;
+        let outputs = self.psbt.unsigned_tx.output.iter().map(|output| output.script_pubkey.len());
+        Some(predict_weight(inputs, outputs).to_vbytes_ceil())
     }
 
     /// Returns the lock time. It only has an effect if [`Transaction::is_locked`].

@@ -403,6 +403,18 @@ fn error_messages_do_not_repeat_the_input() {
     assert!(BitcoinError::DuplicateKey.to_string().len() < 200);
 }
 
+#[test]
+fn estimates_the_size_of_signed_transactions() {
+    // Sizes from BIP-141, with a signature of 72 bytes and its sighash type, and a Taproot signature of 64 bytes: 10.5
+    // for the frame, 68 for each P2WPKH and 57.5 for each P2TR input, 149 for P2PKH without a witness, 31 for each
+    // P2WPKH and 43 for each P2TR output.
+    let estimate = |case: &str| Transaction::decode(&sample(case).serialize()).unwrap().estimated_vsize();
+    assert_eq!(estimate("P2WPKH, one input"), Some(141));
+    assert_eq!(estimate("everything comes back"), Some(169));
+    assert_eq!(estimate("P2SH, 2 of 2"), None);
+    assert_eq!(estimate("an input that does not say what it spends"), None);
+}
+
 proptest! {
     #[test]
     fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {

@@ -4,6 +4,7 @@ use quorate_policy::Integer;
 
 use crate::kinds::prelude::*;
 use crate::kinds::signing::recipient::Recipients;
+use crate::kinds::transfer::{Amount, Right};
 
 /// First bytes of the calls, which name the function (Contract ABI Specification, "Function Selector").
 const TRANSFER: [u8; 4] = [0xa9, 0x05, 0x9c, 0xbb];
@@ -13,6 +14,9 @@ const SET_APPROVAL_FOR_ALL: [u8; 4] = [0xa2, 0x2c, 0xb4, 0x65];
 /// Minimum number of bytes of an amount with all bits set that counts as unlimited. Contracts that store
 /// allowances in fewer bits treat such an amount as unlimited, and no supply is so large.
 const LEAST_UNLIMITED_BYTES: usize = 12;
+
+/// Amount of an approval of all tokens.
+const ALL: &Amount = &[0xff; 32];
 
 /// A call of a token contract by a token holder.
 pub(super) struct TokenCall<'a> {
@@ -62,6 +66,28 @@ impl<'a> TokenCall<'a> {
         Some(Self { name, operation: operation.unwrap_or(TokenOperation::Truncated), is_odd })
     }
 
+    /// Returns the account, the amount that it receives or may take, and with which right. Returns `None` for a
+    /// call that revokes a right or is cut off.
+    pub(super) fn moved(&self) -> Option<(&'a [u8; 20], &'a Amount, Right)> {
+        match self.operation {
+            TokenOperation::Transfer { to, amount } => Some((to, amount, Right::Amount)),
+            TokenOperation::Approve { spender, amount } if is_unlimited(amount) => {
+                Some((spender, amount, Right::UnlimitedAllowance))
+            }
+            TokenOperation::Approve { spender, amount } => Some((spender, amount, Right::Allowance)),
+            TokenOperation::ApproveAll { operator, is_approved: true } => {
+                Some((operator, ALL, Right::AllTokens))
+            }
+            TokenOperation::ApproveAll { .. } | TokenOperation::Truncated => None,
+        }
+    }
+
+    /// Returns the call data as a part of the transaction.
+    pub(super) fn rest(&self) -> String {
+        let odd = if self.is_odd { ", with [!] bytes that are not its arguments" } else { "" };
+        format!("call data of {}, if the contract is one of a token{odd}", self.name)
+    }
+
     /// Returns a summary of a few words, and a clause for a sentence that has named the contract. `address`
     /// formats an account as its chain does.
     pub(super) fn words(
@@ -81,19 +107,22 @@ impl<'a> TokenCall<'a> {
             TokenOperation::Approve { spender, amount } => {
                 let (short, named) = texts_of(spender);
                 if is_unlimited(amount) {
-                    let without = "move tokens [!] WITHOUT LIMIT";
-                    return (format!("let {short} {without}"), format!("let {named} {without}"));
+                    let brief = format!("[!] WITHOUT LIMIT: tokens, movable by {short}");
+                    return (brief, format!("let {named} move tokens [!] WITHOUT LIMIT"));
                 }
-                (format!("let {short} move tokens"), format!("let {named} move {}", units(amount)))
+                (format!("tokens, movable by {short}"), format!("let {named} move {}", units(amount)))
             }
             TokenOperation::ApproveAll { operator, is_approved: true } => {
                 let (short, named) = texts_of(operator);
-                (format!("let {short} move [!] ALL tokens"), format!("let {named} move [!] ALL tokens there"))
+                (
+                    format!("[!] ALL tokens, movable by {short}"),
+                    format!("let {named} move [!] ALL tokens there"),
+                )
             }
             TokenOperation::ApproveAll { operator, is_approved: false } => {
                 let (short, named) = texts_of(operator);
                 (
-                    format!("stop {short} from moving tokens"),
+                    format!("tokens, no longer movable by {short}"),
                     format!("stop {named} from moving all tokens there"),
                 )
             }

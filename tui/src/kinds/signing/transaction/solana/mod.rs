@@ -3,6 +3,7 @@
 mod description;
 mod instruction;
 mod programs;
+mod transfer;
 
 use std::cmp::Reverse;
 use std::fmt::Write as _;
@@ -20,6 +21,8 @@ use crate::kinds::prelude::*;
 use crate::kinds::signing::key::Key;
 use crate::kinds::signing::recipient::Recipients;
 use crate::text::grouped;
+
+pub(super) use self::transfer::transfer;
 
 /// Fee of a signature, in lamports.
 const SIGNATURE_LAMPORTS: u128 = 5_000;
@@ -219,8 +222,10 @@ fn cost(transaction: &Solana) -> (u128, String) {
     // Both are below 2^64, and the price is in micro-lamports.
     let priority = u128::from(price).saturating_mul(units.into()).div_ceil(1_000_000);
     let cost = base.saturating_add(priority);
-    let mut text =
-        format!("{} SOL: {signatures} x {SIGNATURE_LAMPORTS} lamports for signatures", decimal(cost, 9));
+    let mut text = format!(
+        "{} SOL ({cost} lamports): {signatures} x {SIGNATURE_LAMPORTS} lamports for signatures",
+        decimal(cost, 9)
+    );
     if price > 0 {
         let unit_text = if limit.is_some() { "units" } else { "units, because it sets no limit," };
         let _ = write!(text, ", and {units} {unit_text} at {price} millionths of a lamport");

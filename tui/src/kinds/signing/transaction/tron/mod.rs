@@ -11,6 +11,9 @@ use crate::kinds::signing::recipient::Recipients;
 use crate::text::{date_time, duration, grouped};
 
 mod permission;
+mod transfer;
+
+pub(super) use self::transfer::transfer;
 
 /// Lowest id of an active permission, which lets others sign for an account.
 const FIRST_ACTIVE: u64 = 2;
@@ -120,9 +123,10 @@ fn summarize(contract: &TronContract, account: &str, recipients: &Recipients<'_>
                 format!("end the stake of {amount} TRX of {account}, which gave {name}"),
             )
         }
-        TronContract::Permissions { .. } => {
-            (format!("all permissions of {account}"), format!("replace ALL permissions of {account}"))
-        }
+        TronContract::Permissions { .. } => (
+            format!("[!] ALL permissions replaced, of {account}"),
+            format!("replace ALL permissions of {account}"),
+        ),
     }
 }
 
@@ -135,7 +139,7 @@ fn summarize_undecoded_call(
 ) -> (String, String) {
     let length = count(data.len(), "byte");
     (
-        format!("call {short} with {value}"),
+        format!("UNDECODED call with {value} of {short}"),
         format!("have {account} call {to} with {length} of data and {value}"),
     )
 }

@@ -1,5 +1,7 @@
 //! Describes Bitcoin transactions.
 
+mod transfer;
+
 use quorate_chain::address::Chain;
 use quorate_chain::transaction::{
     Bitcoin, BitcoinHolder as Holder, BitcoinInput as Input, BitcoinLockTime as LockTime,
@@ -10,6 +12,9 @@ use crate::kinds::prelude::*;
 use crate::kinds::signing::key::Key;
 use crate::kinds::signing::recipient::Recipients;
 use crate::text::{date_time, grouped};
+
+use self::transfer::fee_text;
+pub(super) use self::transfer::transfer;
 
 /// Satoshis per bitcoin.
 const BITCOIN: u64 = 100_000_000;
@@ -167,7 +172,7 @@ fn add_fee(transaction: &Bitcoin, away: &[&Output], holder: Option<&Holder>, des
         );
         return;
     };
-    description.fact("fee", bitcoins(fee));
+    description.fact("fee", fee_text(transaction));
     let format_amount = |satoshis| u64::try_from(satoshis).map(bitcoins).unwrap_or_default();
     super::fee::flag_high_fee(fee.into(), USUAL_FEE.into(), total(away).into(), format_amount, description);
     let unproven = transaction.unproven(holder);
@@ -182,14 +187,18 @@ fn add_fee(transaction: &Bitcoin, away: &[&Output], holder: Option<&Holder>, des
 
 /// Adds when the transaction can be mined, and whether it can be replaced.
 fn add_timing(transaction: &Bitcoin, description: &mut Description) {
-    let from = match transaction.lock_time() {
+    description.fact("can be mined", mined_text(transaction));
+    let can = if transaction.is_replaceable() { "yes, by one with a higher fee (BIP-125)" } else { "no" };
+    description.fact("can be replaced", can);
+}
+
+/// Returns from when the transaction can be mined.
+fn mined_text(transaction: &Bitcoin) -> String {
+    match transaction.lock_time() {
         _ if !transaction.is_locked() => "at once".to_owned(),
         LockTime::Block(height) => format!("after block {height}"),
         LockTime::Second(second) => format!("after {}", date_time(u64::from(second).saturating_mul(1_000))),
-    };
-    description.fact("can be mined", from);
-    let can = if transaction.is_replaceable() { "yes, by one with a higher fee (BIP-125)" } else { "no" };
-    description.fact("can be replaced", can);
+    }
 }
 
 fn total(outputs: &[&Output]) -> u64 {

@@ -1,12 +1,13 @@
 //! Describes Ethereum transactions.
 
+mod transfer;
+
 use std::fmt::Write as _;
 
 use quorate_chain::address::{Chain, of_account};
 use quorate_chain::authorization::Signed;
 use quorate_chain::contract::Call;
 use quorate_chain::transaction::Ethereum;
-use quorate_policy::Integer;
 
 use super::fee;
 use super::token::{self, TokenCall};
@@ -15,13 +16,19 @@ use crate::kinds::prelude::*;
 use crate::kinds::signing::authorization;
 use crate::kinds::signing::key::Key;
 use crate::kinds::signing::recipient::Recipients;
+use crate::kinds::transfer::{decimal, wide};
 use crate::text::grouped;
+
+pub(super) use self::transfer::transfer;
 
 /// Gas of a plain transfer.
 const TRANSFER_GAS: u64 = 21_000;
 /// Largest fee in wei that is never flagged: 0.1 ether.
 const USUAL_FEE: u128 = 100_000_000_000_000_000;
 
+/// Decimals of the coin of a chain, and of gwei, in which gas prices are stated.
+const COIN_DECIMALS: u8 = 18;
+const GWEI_DECIMALS: u8 = 9;
 /// The main network, which summaries do not name.
 const MAINNET: u64 = 1;
 /// Chains whose own coin is ether: the main network, OP, Zora, Base, Arbitrum One and Nova, Linea, Blast,
@@ -52,16 +59,14 @@ pub(super) fn describe(transaction: &Ethereum, key: &Key<'_>, context: &ReviewCo
     let (to, data) = (transaction.to().map(|to| of_account(&to)), transaction.data());
     let known = InterfaceCall::of(transaction, context);
     let token = to.as_ref().and_then(|_| TokenCall::read(data));
-    let (mut brief, mut what) = summarize(transaction, token.as_ref(), known.as_ref(), &recipients);
+    let (brief, mut what) = summarize(transaction, token.as_ref(), known.as_ref(), &recipients);
     match transaction.chain_id() {
         Some(chain) => {
             let _ = write!(what, ", on chain {chain}");
-            if chain != MAINNET {
-                let _ = write!(brief, ", on chain {chain}");
-            }
         }
         None => what.push_str(", on ANY chain"),
     }
+    let brief = dangers(transaction) + &brief;
     what.push_str(&delegation_clause(&transaction.authorizations()));
     let mut description =
         Description::new(brief, format!("Sign a transaction with {} that would {what}.", key.signer));
@@ -97,6 +102,16 @@ pub(super) fn describe(transaction: &Ethereum, key: &Key<'_>, context: &ReviewCo
     description
 }
 
+/// Returns the dangers that a summary begins with, because its end may be cut off.
+fn dangers(transaction: &Ethereum) -> String {
+    let delegates = if transaction.authorizations().is_empty() { "" } else { "[!] DELEGATES code: " };
+    match transaction.chain_id() {
+        None => format!("{delegates}[!] ANY chain: "),
+        Some(chain) if chain != MAINNET => format!("{delegates}on chain {chain}: "),
+        Some(_) => delegates.to_owned(),
+    }
+}
+
 /// Returns the effect in a few words and as a clause.
 fn summarize(
     transaction: &Ethereum,
@@ -108,7 +123,7 @@ fn summarize(
     let data = transaction.data();
     let Some(to) = transaction.to().map(|to| of_account(&to)) else {
         let what = format!("create a contract from {} of code, with {value}", count(data.len(), "byte"));
-        return (format!("{value} to a new contract"), what);
+        return (format!("[!] NEW CONTRACT with {value}"), what);
     };
     let (short, named) = (recipients.short(&to), recipients.named(&to));
     if let Some(token) = token {
@@ -124,16 +139,26 @@ fn summarize(
         );
         return (brief, what);
     }
-    let what = if data.is_empty() {
-        format!("send {value} to {named}")
-    } else {
-        format!("call {named} with {} of data and {value}", count(data.len(), "byte"))
-    };
-    (brief, what)
+    if data.is_empty() {
+        return (brief, format!("send {value} to {named}"));
+    }
+    let what = format!("call {named} with {} of data and {value}", count(data.len(), "byte"));
+    (format!("UNDECODED call with {value} of {short}"), what)
 }
 
 fn is_paid(transaction: &Ethereum) -> bool {
     transaction.value() != [0; 32]
+}
+
+/// Returns the maximum fee in the coin of the chain, in base units, and as gas and its price.
+fn fee_text(transaction: &Ethereum) -> String {
+    let (most, tip) = transaction.fees();
+    let gas = transaction.gas();
+    let cost = u128::from(gas).saturating_mul(most);
+    let gwei = |wei: u128| decimal(&wide(wei), GWEI_DECIMALS);
+    let tipped = tip.map_or_else(String::new, |tip| format!(", tip {} gwei", gwei(tip)));
+    let amount = coins(transaction, &wide(cost));
+    format!("{amount} ({cost} wei): {gas} gas at {} gwei{tipped}", gwei(most))
 }
 
 /// Adds the maximum cost, and flags a high or impossible fee.
@@ -142,9 +167,7 @@ fn add_cost(transaction: &Ethereum, is_to_itself: bool, description: &mut Descri
     let (most, tip) = transaction.fees();
     let gas = transaction.gas();
     let mut cost = u128::from(gas).saturating_mul(most);
-    let tipped = tip
-        .map_or_else(String::new, |tip| format!(", of which at most {tip} as a tip to the block producer"));
-    description.fact("fee at most", format!("{}: {gas} gas at {most} wei each{tipped}", format_amount(cost)));
+    description.fact("fee at most", fee_text(transaction));
     if let Some((number, most)) = transaction.blobs() {
         description.fact("blobs", format!("{number}, for at most {} more", format_amount(most)));
         cost = cost.saturating_add(most);
@@ -251,31 +274,18 @@ fn add_arguments(known: &InterfaceCall, recipients: &mut Recipients<'_>, descrip
     );
 }
 
-fn wide(number: u128) -> [u8; 32] {
-    let mut bytes = [0; 32];
-    if let Some(low) = bytes.last_chunk_mut::<16>() {
-        *low = number.to_be_bytes();
-    }
-    bytes
-}
-
 /// Formats an amount of wei in the coin of the chain, exactly. The coin is only named where it is known to be
 /// ether.
 fn coins(transaction: &Ethereum, wei: &[u8; 32]) -> String {
-    let amount = ether(wei);
-    match transaction.chain_id() {
-        Some(chain) if CHAINS_OF_ETHER.contains(&chain) => format!("{amount} ETH"),
-        Some(chain) => format!("{amount} coins of chain {chain}"),
-        None => format!("{amount} coins"),
-    }
+    let amount = decimal(wei, COIN_DECIMALS);
+    format!("{amount} {}", coin(transaction))
 }
 
-/// Formats an amount of wei in ether, exactly.
-fn ether(wei: &[u8; 32]) -> String {
-    const DECIMALS: usize = 18;
-    let digits = Integer::from_be_bytes(wei).map(|number| number.to_string()).unwrap_or_default();
-    let digits = format!("{digits:0>width$}", width = DECIMALS + 1);
-    let (whole, fraction) = digits.split_at(digits.len().saturating_sub(DECIMALS));
-    let fraction = fraction.trim_end_matches('0');
-    if fraction.is_empty() { whole.to_owned() } else { format!("{whole}.{fraction}") }
+/// Returns the name of the coin of the chain.
+fn coin(transaction: &Ethereum) -> String {
+    match transaction.chain_id() {
+        Some(chain) if CHAINS_OF_ETHER.contains(&chain) => "ETH".to_owned(),
+        Some(chain) => format!("coins of chain {chain}"),
+        None => "coins".to_owned(),
+    }
 }
