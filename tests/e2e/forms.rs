@@ -69,3 +69,45 @@ async fn commands_check_parameters_and_name_the_member() {
     let shown = format!("{}{}", secret.output, secret.stderr);
     assert!(shown.contains("otpCode is secret") && !shown.contains("123456"), "{shown}");
 }
+
+/// A transaction of one ether and some wei, in the layout of the sample of EIP-155.
+fn transaction(nonce: u8, wei: u8) -> String {
+    let to = "3535353535353535353535353535353535353535";
+    format!("unsignedTransaction=ec{nonce:02x}8504a817c80082520894{to}880de0b6b3a76400{wei:02x}80018080")
+}
+
+#[tokio::test]
+async fn transfers_are_compared_with_earlier_ones() {
+    let daemon = Daemon::start(Options::quorum(1, 2)).await;
+    let alice = Operator::root(&daemon, 0);
+    let account = [
+        "walletName=hot",
+        "accounts[0].curve=CURVE_SECP256K1",
+        "accounts[0].pathFormat=PATH_FORMAT_BIP32",
+        "accounts[0].path=m/44'/60'/0'/0/0",
+        "accounts[0].addressFormat=ADDRESS_FORMAT_ETHEREUM",
+    ];
+    let set = account.map(|member| ["--set", member]).concat();
+    let wallet = alice.run(&[&["propose", "create-wallet"], &set[..]].concat()).await.with(0).json();
+    assert_eq!(wallet["outcome"], "executed", "{wallet:#}");
+    let to = "0x3535353535353535353535353535353535353535";
+    let added = alice.run(&["book", "add", "ethereum", to, "exchange cold"]).await.with(0).json();
+    assert_eq!(added["address"], to, "{added:#}");
+    let named = ["propose", "sign-transaction", "--set", "signWith=hot m/44'/60'/0'/0/0"];
+    let sign = [&named[..], &["--set", "type=TRANSACTION_TYPE_ETHEREUM", "--set"]].concat();
+    let (first, second) = (transaction(1, 0), transaction(2, 1));
+    let signed = alice.run(&[&sign[..], &[first.as_str()]].concat()).await.with(0).json();
+    assert_eq!(signed["outcome"], "executed", "{signed:#}");
+    let review = alice.run(&[&sign[..], &[second.as_str(), "--dry-run"]].concat()).await.with(0).json();
+    let flags = review["flags"].as_array().expect("flags");
+    assert!(flags.iter().any(|flag| flag["name"] == "largest-so-far"), "{review:#}");
+    assert_eq!(review["transfer"]["headline"], "1.000000000000000001 ETH (1000000000000000001 wei)");
+    let lines = review["transfer"]["lines"].to_string();
+    for words in
+        ["exchange cold [book]", "signed 1 time, last", "in your journal 1 time", "wallet \\\"hot\\\" [s]"]
+    {
+        assert!(lines.contains(words), "{words}: {review:#}");
+    }
+    let rule = review["outlook"].to_string();
+    assert!(!rule.contains("unknown"), "the key that would sign is looked up: {review:#}");
+}

@@ -87,6 +87,11 @@ impl<'a> Canvas<'a> {
     /// Like [`Self::lines`], for one of several panes of which one has the keyboard focus. `from` is limited
     /// to the last page.
     pub(crate) fn pane(&mut self, area: Rect, lines: &[Line], from: usize, has_keys: bool) {
+        self.hinted(area, lines, from, if has_keys { "PgDn" } else { "Tab, PgDn" });
+    }
+
+    /// Draws the lines that start at index `from`. `keys` show hidden lines.
+    fn hinted(&mut self, area: Rect, lines: &[Line], from: usize, keys: &str) {
         let from = from.min(lines.len().saturating_sub(usize::from(area.height)));
         let height = usize::from(area.height);
         let rest = lines.get(from.min(lines.len())..).unwrap_or_default();
@@ -95,7 +100,7 @@ impl<'a> Canvas<'a> {
             let down_row = u16::try_from(down).unwrap_or(u16::MAX);
             if overflow && down.saturating_add(1) == height {
                 let more = rest.len().saturating_sub(down);
-                self.row(area, down_row, &below(more, has_keys), self.theme.faint());
+                self.row(area, down_row, &below(more, keys), self.theme.faint());
             } else {
                 self.row(area, down_row, &line.text, line.style);
             }
@@ -104,9 +109,12 @@ impl<'a> Canvas<'a> {
 
     /// Like [`Self::pane`], scrolled to the selected line.
     pub(crate) fn list(&mut self, area: Rect, lines: &[Line], selected: usize, has_keys: bool) {
-        let height = usize::from(area.height);
-        let from = if lines.len() > height { scrolled(selected, height) } else { 0 };
-        self.pane(area, lines, from, has_keys);
+        self.pane(area, lines, first_row(area, lines, selected), has_keys);
+    }
+
+    /// Like [`Self::list`], for a list in which only the arrows move.
+    pub(crate) fn fields(&mut self, area: Rect, lines: &[Line], selected: usize) {
+        self.hinted(area, lines, first_row(area, lines, selected), "Down");
     }
 
     /// Draws a list of `count` items with `rows_per_item` rows each, scrolled to the selected item. Only visible
@@ -135,7 +143,8 @@ impl<'a> Canvas<'a> {
             self.row(area, u16::try_from(down).unwrap_or(u16::MAX), &line.text, line.style);
         }
         if below > 0 {
-            let text = self::below(below.saturating_add(1), has_keys);
+            let keys = if has_keys { "PgDn" } else { "Tab, PgDn" };
+            let text = self::below(below.saturating_add(1), keys);
             self.row(area, area.height.saturating_sub(1), &text, self.theme.faint());
         }
     }
@@ -194,9 +203,15 @@ impl<'a> Canvas<'a> {
 }
 
 /// Returns the hint for hidden rows: how many there are, and the keys that show them.
-fn below(rows: usize, has_keys: bool) -> String {
+fn below(rows: usize, keys: &str) -> String {
     let noun = if rows == 1 { "row" } else { "rows" };
-    format!("  {rows} more {noun} below: {}", if has_keys { "PgDn" } else { "Tab, PgDn" })
+    format!("  {rows} more {noun} below: {keys}")
+}
+
+/// Returns the first line that a pane shows so that the selected one is visible.
+fn first_row(area: Rect, lines: &[Line], selected: usize) -> usize {
+    let height = usize::from(area.height);
+    if lines.len() > height { scrolled(selected, height) } else { 0 }
 }
 
 /// Splits an area into an upper part of `rows` rows and the rest below.

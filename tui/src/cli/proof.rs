@@ -12,12 +12,13 @@ use crate::book::Book;
 use crate::clock::now_millis;
 use crate::failure::{Exit, Failure, Result};
 use crate::files;
+use crate::journal;
 use crate::kinds::count;
 use crate::known_keys::KnownKeys;
 use crate::output::{Answer, file_text};
 use crate::proof::{
-    BUNDLE_LIMIT, Bundle, BundleError, Evidence, Review, Viewer, bundle_differences, json as review_json,
-    plain_text, unproven_lines,
+    BUNDLE_LIMIT, Bundle, BundleError, Evidence, Past, Review, Viewer, bundle_differences,
+    json as review_json, plain_text, unproven_lines,
 };
 use crate::session::Session;
 use crate::text::clean;
@@ -84,7 +85,7 @@ impl Reviewed {
             None => session.identity.viewer_in(organization),
             Some(_) => Viewer { organization: session.identity.viewer.organization, user: None },
         };
-        let review = Review::of(&Evidence {
+        let mut review = Review::of(&Evidence {
             record: &record,
             siblings: &bundle.siblings(),
             known_keys: &known_keys,
@@ -93,6 +94,10 @@ impl Reviewed {
             now,
             reference: None,
         });
+        if review.has_past() {
+            let own = journal::transfers(&session.folders.journal())?;
+            review.compare_with(&Past::unread(&review, "a file contains only one activity".to_owned(), own));
+        }
         Ok(Self { bundle, review, knows_organization })
     }
 

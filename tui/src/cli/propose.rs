@@ -71,7 +71,9 @@ pub(super) async fn propose(
         strict_deny_errors: loaded.strict,
         now: now_millis(),
     };
-    let review = Review::of_request(request, &context).map_err(|error| Failure::new(Exit::Usage, error))?;
+    let mut review =
+        Review::of_request(request, &context).map_err(|error| Failure::new(Exit::Usage, error))?;
+    session.compare_with_earlier_transfers(&mut review).await?;
     if options.dry_run {
         return Ok(Answer::one(review_json(&review), plain_text(&review)));
     }

@@ -64,26 +64,27 @@ impl Form {
         }
     }
 
-    /// Removes the innermost item or optional object that contains a place. Returns whether there is one.
-    pub(crate) fn remove(&mut self, place: &[usize]) -> bool {
+    /// Removes the innermost item or optional object that contains a place. Returns the place of its list, or of the
+    /// object that is left out now.
+    pub(crate) fn remove(&mut self, place: &[usize]) -> Option<Place> {
         for length in (1..=place.len()).rev() {
-            let Some((parent, [index])) =
+            let Some((before, [index])) =
                 place.get(..length).and_then(|part| part.split_at_checked(length.saturating_sub(1)))
             else {
                 continue;
             };
-            let Some(parent) = self.node_mut(parent) else { continue };
+            let Some(parent) = self.node_mut(before) else { continue };
             if let Content::List(items) = &mut parent.content {
                 items.remove(*index);
-                return true;
+                return Some(before.to_vec());
             }
             let Some(node) = parent.children_mut().get_mut(*index) else { continue };
             if let (Content::Group { is_present: true, .. }, false) = (&node.content, node.is_required) {
                 *node = Node::new(&node.name, &node.schema, false);
-                return true;
+                return place.get(..length).map(<[usize]>::to_vec);
             }
         }
-        false
+        None
     }
 
     /// Sets the text at a path such as `users[0].userName`. Objects and the next item of a list are added. A text

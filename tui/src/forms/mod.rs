@@ -40,6 +40,11 @@ pub(crate) fn title(entry: &KindEntry) -> &'static str {
     kinds::of_type(&entry.activity_type).map_or("", |(kind, _)| kind.title)
 }
 
+/// Returns the description of a type in one line.
+pub(crate) fn description(entry: &KindEntry) -> String {
+    entry.description.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Finds a type by its whole name, or the newest version of a kind by its name without prefix, in any case and
 /// with `-` or `_`.
 pub(crate) fn of_name(name: &str) -> Option<&'static KindEntry> {

@@ -76,9 +76,9 @@ fn required_members_come_first_and_items_are_added_and_removed() {
         ["walletId", "accounts", "1.", "curve", "pathFormat", "path", "addressFormat", "name", "persist"];
     assert_eq!(labels(&form), rows);
     assert!(form.is_touched());
-    assert!(form.remove(&[1, 0, 3]));
+    assert_eq!(form.remove(&[1, 0, 3]), Some(vec![1]));
     assert_eq!(labels(&form), ["walletId", "accounts", "persist"]);
-    assert!(!form.remove(&[0]));
+    assert_eq!(form.remove(&[0]), None);
     assert!((0..100).all(|_| form.add(&[1])) && !form.add(&[1]), "the schema bounds the list");
 }
 

@@ -206,6 +206,25 @@ impl<'a> ReviewContext<'a> {
         })
     }
 
+    /// Returns all names by which requests can name the wallet account or the private key with this name, as the daemon
+    /// states it.
+    pub(crate) fn names_of_signer(&self, name: &str) -> Vec<String> {
+        let signer = self.signers.get(name);
+        if let Some(account) = signer.and_then(|signer| signer.wallet_account.as_ref()) {
+            let mut names = vec![account.address.clone(), account.wallet_account_id.to_string()];
+            names.extend(account.public_key.clone());
+            return names;
+        }
+        let by_address = |key: &&PrivateKey| key.addresses.iter().any(|address| address.address == name);
+        let stated = signer.and_then(|signer| signer.private_key.as_ref()).or_else(|| self.private_key(name));
+        let Some(key) = stated.or_else(|| self.organization.private_keys.iter().find(by_address)) else {
+            return Vec::new();
+        };
+        let mut names: Vec<String> = key.addresses.iter().map(|address| address.address.clone()).collect();
+        names.extend([key.private_key_id.to_string(), key.public_key.clone()]);
+        names
+    }
+
     /// Returns the name of a private key, found by id or address. Any other signer is named by the given
     /// text.
     pub(crate) fn signer_named(&self, id: &str) -> String {

@@ -119,15 +119,23 @@ pub(crate) struct Sent {
 /// Wallet account or private key of the organization that holds an address, in words, as the daemon states.
 pub(crate) struct OtherOwner(pub(crate) String);
 
+/// The account that pays.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Payer {
+    /// The account in words.
+    pub(crate) words: String,
+    /// Whole address, or the name in the request if the address is not known.
+    pub(crate) from: String,
+    /// All names by which other requests can name the account.
+    pub(crate) names: Vec<String>,
+}
+
 /// A transaction by what it moves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Transfer {
     /// Name of the network.
     pub(crate) network: String,
-    /// Account that pays, in words.
-    pub(crate) payer: String,
-    /// Whole address or name of the account that pays.
-    pub(crate) from: String,
+    pub(crate) payer: Payer,
     /// Payments, the largest first within an asset.
     pub(crate) payments: Vec<Payment>,
     /// Maximum fee.
@@ -169,8 +177,11 @@ impl Transfer {
 
     /// Returns the lines below the amount: label and text. An empty label continues the line above.
     pub(crate) fn lines(&self) -> Vec<(&str, String)> {
-        let mut out =
-            vec![("on", self.network.clone()), ("from", self.payer.clone()), ("", self.from.clone())];
+        let mut out = vec![
+            ("on", self.network.clone()),
+            ("from", self.payer.words.clone()),
+            ("", self.payer.from.clone()),
+        ];
         let is_single = self.payments.len() == 1;
         for payment in self.payments.iter().take(SHOWN_PAYMENTS) {
             let label = if payment.right == Right::Amount { "to" } else { "allows" };
@@ -199,11 +210,16 @@ impl Transfer {
         amounts.map(move |payment| Sent {
             at_millis,
             activity: None,
-            from: self.from.clone(),
+            from: self.payer.from.clone(),
             to: payment.address.clone(),
             asset: payment.asset.id.clone(),
             amount: payment.amount,
         })
+    }
+
+    /// Returns whether an earlier payment is of the same account, which another request may have named otherwise.
+    pub(crate) fn is_of_payer(&self, sent: &Sent) -> bool {
+        self.payer.names.iter().any(|name| name.eq_ignore_ascii_case(&sent.from))
     }
 
     /// Returns all payments of the first asset to an address as one. Returns `None` if there is no payment of an

@@ -2,7 +2,7 @@
 //! from the user's own journal.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use quorate_common::activity::Status;
 use quorate_common::console::{ActivityRow, Signer};
@@ -99,7 +99,7 @@ fn matching<'a>(
     transfer: &'a Transfer,
     payment: &'a Payment,
 ) -> impl Iterator<Item = &'a Sent> {
-    sent.iter().filter(|sent| sent.from == transfer.from && sent.to == payment.address)
+    sent.iter().filter(|sent| transfer.is_of_payer(sent) && sent.to == payment.address)
 }
 
 /// Returns how often, when and how much at most.
@@ -114,22 +114,25 @@ fn summary(sent: &[Sent], payment: &Payment) -> String {
 }
 
 impl Review {
-    /// Returns the addresses whose earlier transfers matter, the largest payments first.
+    /// Returns the addresses that are compared with earlier transfers, the largest payments first.
     pub(crate) fn recipients(&self) -> Vec<String> {
-        let payments = self.transfer.iter().flat_map(|transfer| &transfer.payments);
-        let mut addresses: Vec<String> = Vec::new();
-        for payment in payments {
-            if addresses.len() < COMPARED_RECIPIENTS && !addresses.contains(&payment.address) {
-                addresses.push(payment.address.clone());
-            }
-        }
+        let mut addresses = self.addresses();
+        addresses.truncate(COMPARED_RECIPIENTS);
         addresses
+    }
+
+    /// Returns the addresses of all recipients, the largest payments first.
+    fn addresses(&self) -> Vec<String> {
+        let payments = self.transfer.iter().flat_map(|transfer| &transfer.payments);
+        let mut seen = BTreeSet::new();
+        let addresses = payments.map(|payment| &payment.address).filter(|address| seen.insert(*address));
+        addresses.cloned().collect()
     }
 
     /// Compares the payments with earlier ones: adds a description and the flag for unusually large amounts, and names
     /// recipients that belong to the organization.
     pub(crate) fn compare_with(&mut self, past: &Past) {
-        let addresses = self.recipients();
+        let (addresses, all) = (self.recipients(), self.addresses().len());
         let Some(transfer) = &mut self.transfer else { return };
         for payment in &mut transfer.payments {
             let owner = past.owners.get(&payment.address);
@@ -150,6 +153,9 @@ impl Review {
                 larger.push(format!("{now} to {address}, at most {most} before"));
             }
         }
+        if let Some(more @ 1..) = all.checked_sub(addresses.len()) {
+            before.push(format!("[!] {more} more, of smaller payments: not compared with earlier transfers"));
+        }
         transfer.before = before;
         self.flags.retain(|flag| flag.name != LARGEST_FLAG);
         if !larger.is_empty() {
@@ -162,6 +168,10 @@ impl Review {
 
     /// Returns whether earlier transfers matter for the decision.
     pub(crate) fn has_past(&self) -> bool {
+        // Later transfers would be compared with an activity that has ended.
+        if self.ended.is_some() {
+            return false;
+        }
         let payments = self.transfer.iter().flat_map(|transfer| &transfer.payments);
         payments.into_iter().any(|payment| payment.right == Right::Amount)
     }

@@ -70,7 +70,7 @@ fn transfer(transfer: &Transfer) -> Value {
     let lines = lines.iter().map(|(label, text)| json!({"label": label, "text": text}));
     json!({
         "headline": transfer.headline(),
-        "from": transfer.from,
+        "from": transfer.payer.from,
         "payments": payments.collect::<Vec<_>>(),
         "lines": lines.collect::<Vec<_>>(),
     })

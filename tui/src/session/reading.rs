@@ -42,7 +42,7 @@ impl Session {
     }
 
     /// Compares a transaction with earlier transfers to its recipients.
-    async fn compare_with_earlier_transfers(&self, review: &mut Review) -> Result<()> {
+    pub(crate) async fn compare_with_earlier_transfers(&self, review: &mut Review) -> Result<()> {
         if !review.has_past() {
             return Ok(());
         }

@@ -118,7 +118,7 @@ fn accounts_of_wallets_are_added_and_signed_with() {
     console.link(Answer::Accounts(wallet, None, AccountPage { accounts: vec![account], next: None }));
     enter(&mut console, "hot m/44");
     let shown = console.shown();
-    assert!(shown.contains(&format!("{address}  \"tre>>")), "{shown}");
+    assert!(shown.contains("signWith*  \"treasury-hot m/44'/60'/0'/0/0\"  0x"), "{shown}");
 }
 
 #[test]
@@ -184,4 +184,85 @@ fn each_kind_becomes_a_draft_of_its_example() {
         assert_eq!(body["parameters"].to_string(), example.to_string(), "{}", entry.activity_type);
         assert_eq!((&body["type"], ballot.path), (&json!(entry.activity_type), entry.path.as_str()));
     }
+}
+
+/// The review of a draft waits for the key that would sign, and shows what the transaction moves.
+#[test]
+fn a_drafted_transaction_is_reviewed_as_a_transfer() {
+    let (with, to) =
+        ("0x9858EfFD232B4033E47d90003D41EC34EcaEda94", "0x3535353535353535353535353535353535353535");
+    let mut console = form((120, 36), "sign transaction");
+    let entry = crate::book::Entry::new(quorate_chain::address::Chain::Ethereum, to, "exchange cold", 0);
+    console.model.shared.book.add(entry.unwrap()).unwrap();
+    console.press(Key::Enter);
+    // The sample of EIP-155.
+    let unsigned =
+        "ec098504a817c800825208943535353535353535353535353535353535353535880de0b6b3a764000080018080";
+    for text in [with, "TRANSACTION_TYPE_ETHEREUM", unsigned] {
+        let row = console.shown();
+        let is = |label: &str| row.contains(&format!("> {label}*"));
+        let value = if is("signWith") {
+            with
+        } else if is("type") {
+            "TRANSACTION_TYPE_ETHEREUM"
+        } else if is("unsignedTransaction") {
+            unsigned
+        } else {
+            unreachable!("{text}: {row}")
+        };
+        enter(&mut console, value);
+    }
+    let wanted = console.press(Key::Ctrl('r'));
+    assert!(wanted.contains(&Effect::Order(Order::Signer(Fixture::id(), with.to_owned()))), "{wanted:?}");
+    assert!(console.model.review.is_none(), "{}", console.shown());
+    // A key that is pressed meanwhile keeps the form.
+    console.press(Key::Up);
+    let answer = Answer::Signer(with.to_owned(), Some(Box::new(super::transfers::account(with))));
+    console.link(answer.clone());
+    assert!(console.model.review.is_none(), "{}", console.shown());
+    console.press(Key::Ctrl('r'));
+    let effects = console.link(answer);
+    let shown = console.shown();
+    assert!(
+        shown.contains("exchange cold [book]") && shown.contains("wallet \"treasury-hot\" [s]"),
+        "{shown}"
+    );
+    assert!(shown.contains("1 ETH (1000000000000000000 wei)") && !shown.contains("looking up"), "{shown}");
+    assert!(!signs_or_sends(&effects), "{effects:?}");
+    let is_read = |effect: &Effect| matches!(effect, Effect::Order(Order::Transfers(..)));
+    assert!(effects.iter().any(is_read), "{effects:?}");
+    console.press(Key::Char('a'));
+    assert!(!console.is_deciding() && console.shown().contains("not loaded yet"), "{}", console.shown());
+    let none = EarlierTransfers { rows: Vec::new(), is_partial: false, owners: BTreeMap::new() };
+    let id = console.model.review.as_ref().unwrap().review.activity.id;
+    console.link(Answer::Transfers(id, Box::new(none)));
+    assert!(console.shown().contains("never signed: not among the 0 executed"), "{}", console.shown());
+}
+
+#[test]
+fn every_field_and_every_description_is_reached_on_a_small_terminal() {
+    let mut console = form((40, 12), "import wallet");
+    select(&mut console, "> encryptedBundle*");
+    let mut seen = String::new();
+    for _ in 0..8 {
+        seen.push_str(&console.shown());
+        console.press(Key::PageDown);
+    }
+    assert!(seen.contains("encryptWalletToBundle"), "{seen}");
+    assert!(!console.shown().contains("more rows below: PgDn"), "the end: {}", console.shown());
+    // Down is the key that shows more fields.
+    let mut console = form((40, 12), "create sub-organization");
+    console.press(Key::Enter);
+    assert!(console.shown().contains("more rows below: Down"), "{}", console.shown());
+    select(&mut console, "> Review the draft");
+    // An object that is removed leaves the cursor on its row.
+    let mut console = form((40, 12), "create sub-organization");
+    for key in [Key::Enter, Key::Down, Key::Down] {
+        console.press(key);
+    }
+    assert!(console.shown().contains("> clientSignature  left out"), "{}", console.shown());
+    console.press(Key::Enter);
+    assert!(console.shown().contains("> publicKey*"), "{}", console.shown());
+    console.press(Key::Ctrl('d'));
+    assert!(console.shown().contains("> clientSignature  left out"), "{}", console.shown());
 }

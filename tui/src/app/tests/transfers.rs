@@ -54,7 +54,7 @@ fn transactions() -> [(Chain, &'static str, String, &'static str); 4] {
 }
 
 /// Returns an account of the wallet of the fixture, with an address.
-fn account(address: &str) -> Signer {
+pub(super) fn account(address: &str) -> Signer {
     let day = Timestamp::from_millis(0);
     let account = WalletAccount {
         wallet_account_id: WalletAccountId::from_bytes([0x52; 16]),
@@ -189,6 +189,27 @@ fn the_challenge_is_the_end_of_the_recipient() {
     let unrelated = "88888888-7777-7777-7777-777777777777";
     let review = fixture.review(&record(&fixture, Chain::Bitcoin, unrelated, &psbt("P2WPKH, one input")), 0);
     assert_eq!(challenge(&review), ("akx6".to_owned(), true));
+}
+
+/// Earlier transfers that arrive during a decision stop it if they change the review.
+#[test]
+fn a_decision_does_not_outlive_the_comparison_that_it_is_based_on() {
+    let fixture = Fixture::new(3, 2);
+    let (chain, with, unsigned, _) = transactions()[0].clone();
+    let record = record(&fixture, chain, with, &unsigned);
+    let id = record.row.activity.id;
+    let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 60));
+    console.press(Key::Enter);
+    console.link(Answer::Record(id.to_string(), Box::new(record.clone())));
+    console.link(Answer::Failed(Subject::Transfers, LinkError::Lost("gone".to_owned())));
+    for _ in 0..5 {
+        console.press(Key::PageDown);
+    }
+    console.press(Key::Char('a'));
+    assert!(console.is_deciding(), "{}", console.model.notice);
+    console.link(Answer::Transfers(id, Box::new(answer(Vec::new(), BTreeMap::new()))));
+    let open = console.model.review.as_ref().unwrap();
+    assert_eq!(open.changed.as_deref(), Some("earlier transfers were loaded"));
 }
 
 #[test]

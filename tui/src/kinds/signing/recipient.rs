@@ -6,7 +6,7 @@ use quorate_chain::address::Chain;
 
 use super::key::Key;
 use crate::kinds::prelude::*;
-use crate::kinds::transfer::{Amount, Asset, Payment, Right, UNKNOWN_RECIPIENT, of_organization};
+use crate::kinds::transfer::{Amount, Asset, Payer, Payment, Right, UNKNOWN_RECIPIENT, of_organization};
 use crate::text::{date, grouped};
 
 /// The recipients of one transaction.
@@ -84,10 +84,17 @@ impl<'a> Recipients<'a> {
         Some((entry.marked(), entry.decimals?))
     }
 
-    /// Returns the account that pays, in words.
-    pub(super) fn payer(&self, name: &str) -> String {
+    /// Returns the account that pays, by its name in the request or in the bytes. Without an address on this chain, the
+    /// key itself is shown.
+    pub(super) fn payer(&self, name: &str, key: &str) -> Payer {
         let stated = self.context.account_named(name);
-        stated.unwrap_or_else(|| "an account whose wallet is not known here".to_owned())
+        let words = stated.unwrap_or_else(|| "an account whose wallet is not known here".to_owned());
+        let mut names = vec![clean(name)];
+        names.extend(self.context.names_of_signer(name));
+        let address = |name: &String| self.chain.address(name).ok();
+        let from = names.iter().find_map(address).unwrap_or_else(|| clean(key));
+        names.push(from.clone());
+        Payer { words, from, names }
     }
 
     /// Returns the owner of a receiving address in words: its name in the user's book before what the daemon

@@ -112,3 +112,41 @@ fn the_own_journal_counts_when_the_daemon_lists_nothing() {
     let (text, flagged) = compared(&current, &[], own);
     assert!(!flagged && text.ends_with("not in your journal"), "{text}");
 }
+
+#[test]
+fn an_account_is_the_same_by_each_of_its_names() {
+    let fixture = Fixture::new(3, 2);
+    let (id, public_key) = ("52525252-5252-5252-5252-525252525252", "02aa".to_owned() + &"1".repeat(62));
+    let account = json!({
+        "walletAccountId": id, "organizationId": Fixture::id(), "walletId": "51515151-5151-5151-5151-515151515151",
+        "curve": "CURVE_SECP256K1", "pathFormat": "PATH_FORMAT_BIP32", "path": "m/44'/60'/0'/0/0",
+        "addressFormat": "ADDRESS_FORMAT_ETHEREUM", "address": WITH, "publicKey": public_key,
+        "createdAt": {"seconds": "0", "nanos": "0"}, "updatedAt": {"seconds": "0", "nanos": "0"},
+    });
+    let signer: quorate_common::console::Signer =
+        serde_json::from_value(json!({"walletAccount": account})).unwrap();
+    for (now, before) in [(WITH, id), (id, WITH), (WITH, public_key.as_str()), (id, public_key.as_str())] {
+        let mut current = payment(now, ETHER_AND_ONE, 9, 1);
+        current.rule_inputs.as_mut().unwrap().signers.insert(now.to_owned(), signer.clone());
+        let transfer = fixture.review(&current, 0).transfer.unwrap();
+        assert_eq!(transfer.payer.from, WITH, "the address, whatever the request names");
+        let (text, flagged) = compared(&current, &[executed(&payment(before, ETHER, 1, 1), DAY)], Vec::new());
+        assert!(flagged && text.starts_with("signed 1 time"), "{now} {before}: {text}");
+    }
+}
+
+#[test]
+fn recipients_that_are_not_compared_are_counted() {
+    let current = payment(WITH, ETHER, 1, 1);
+    let mut review = Fixture::new(3, 2).review(&current, 0);
+    let transfer = review.transfer.as_mut().unwrap();
+    let first = transfer.payments[0].clone();
+    let other =
+        |number: u8| crate::kinds::Payment { address: format!("recipient {number}"), ..first.clone() };
+    transfer.payments.extend((1..=9).map(other));
+    let past = Past::of(&review, (&[], false), BTreeMap::new(), Vec::new());
+    review.compare_with(&past);
+    let before = review.transfer.unwrap().before;
+    assert_eq!(before.len(), 9, "{before:?}");
+    assert_eq!(before[8], "[!] 2 more, of smaller payments: not compared with earlier transfers");
+}

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use tui_input::Input;
 
 use crate::canvas::{Canvas, Line};
-use crate::forms::{newest, title, unavailable};
+use crate::forms::{description, newest, title, unavailable};
 use crate::keymap::{Action, Key, moved};
 use crate::screens::filter::{edit, insert};
 use crate::text::{clean, pad};
@@ -74,7 +74,7 @@ impl Choosing {
         let line = |(index, entry): (usize, &&KindEntry)| {
             let is_selected = index == self.selected;
             let mark = if is_selected { ">" } else { " " };
-            let text = unavailable(entry).unwrap_or(&entry.description);
+            let text = unavailable(entry).map_or_else(|| description(entry), str::to_owned);
             let text = format!(
                 "{mark} {} {text}",
                 pad(title(entry), TITLE_COLUMNS.min(usize::from(inner.width / 2)))

@@ -4,7 +4,8 @@ use ratatui::layout::Rect;
 
 use super::filling::{Filling, all_suggestions};
 use crate::canvas::{Canvas, Line, above, beside};
-use crate::forms::{self, Content, Field, Known, Node, Row};
+use crate::forms::{self, Candidate, Content, Field, Known, Node, Row};
+use crate::keymap::{Action, scroll};
 use crate::text::{clean, cut, quoted, width, wrap};
 use crate::theme::Theme;
 
@@ -17,12 +18,7 @@ impl Filling {
     pub(super) fn draw(&self, known: &Known<'_>, is_leaving: bool, canvas: &mut Canvas<'_>, area: Rect) {
         let heading = format!("Propose: {}", forms::title(self.form.entry));
         let inner = canvas.framed(area, &heading, "* required; nothing is sent before the review");
-        let (fields, detail) = if area.width >= WIDE {
-            let (fields, detail) = beside(inner, inner.width.saturating_mul(11) / 20);
-            (fields, beside(detail, 2).1)
-        } else {
-            above(inner, inner.height.saturating_sub((inner.height / 2).max(4).min(inner.height)).max(2))
-        };
+        let (fields, detail) = split(inner, area.width >= WIDE);
         let problems = self.form.problems();
         let rows = self.form.rows();
         let columns = usize::from(fields.width);
@@ -34,7 +30,7 @@ impl Filling {
         let is_last = self.row >= rows.len();
         let text = format!("{} Review the draft (Ctrl-R)", if is_last { ">" } else { " " });
         lines.push(Line::styled(text, if is_last { Theme::selected() } else { Theme::strong() }));
-        canvas.list(fields, &lines, self.row, true);
+        canvas.fields(fields, &lines, self.row);
         if is_leaving {
             let text = "[!] Discard what you typed? y discards it, any other key keeps it.";
             let lines: Vec<Line> =
@@ -42,14 +38,24 @@ impl Filling {
             canvas.lines(detail, &lines, 0);
             return;
         }
-        let problem =
-            rows.get(self.row).and_then(|row| problems.iter().find(|(path, _)| *path == row.pointer));
-        let (mut lines, marked) =
-            self.detail(problem.map(|(_, words)| words.as_str()), known, detail, canvas.theme);
+        let texts = self.texts(&rows, &problems, known);
+        let texts = texts.iter().flat_map(|text| wrap(text, usize::from(detail.width)));
+        let mut lines: Vec<Line> = texts.map(|row| Line::marked(row, canvas.theme)).collect();
+        let marked = self.marked.map_or(0, |at| lines.len().saturating_add(at).saturating_add(2));
+        lines.extend(self.suggested(known));
         // The marked suggestion stays visible.
-        let hidden = marked.unwrap_or(0).saturating_add(2).saturating_sub(usize::from(detail.height));
-        lines.drain(..hidden.min(lines.len()));
-        canvas.pane(detail, &lines, 0, true);
+        let hidden = marked.saturating_sub(usize::from(detail.height)).max(self.scroll);
+        canvas.pane(detail, &lines, hidden, true);
+    }
+
+    /// Scrolls the description of the field in a form that is drawn in this area.
+    pub(super) fn scroll_texts(&mut self, known: &Known<'_>, area: Rect, wanted: Action) {
+        let inner =
+            Rect { width: area.width.saturating_sub(4), height: area.height.saturating_sub(2), ..area };
+        let detail = split(inner, area.width >= WIDE).1;
+        let texts = self.texts(&self.form.rows(), &self.form.problems(), known);
+        let rows = texts.iter().map(|text| wrap(text, usize::from(detail.width)).len()).sum();
+        self.scroll = scroll(self.scroll, rows, usize::from(detail.height), wanted);
     }
 
     /// Returns the line of a field.
@@ -78,30 +84,24 @@ impl Filling {
         Line::styled(format!("{head}{}{tail}", cut(&value, space)), style)
     }
 
-    /// Returns what is known about the field with the cursor, and the line of the marked suggestion.
-    fn detail(
-        &self,
-        problem: Option<&str>,
-        known: &Known<'_>,
-        area: Rect,
-        theme: Theme,
-    ) -> (Vec<Line>, Option<usize>) {
-        let columns = usize::from(area.width);
-        let mut lines = Vec::new();
-        let mut add =
-            |text: &str| lines.extend(wrap(text, columns).into_iter().map(|row| Line::marked(row, theme)));
+    /// Returns what is known about the field with the cursor.
+    fn texts(&self, rows: &[Row], problems: &[(String, String)], known: &Known<'_>) -> Vec<String> {
+        let mut texts = Vec::new();
+        let mut add = |text: &str| texts.push(text.to_owned());
         let Some(node) = self.current() else {
-            let count = self.form.problems().len();
-            add(&self.form.entry.description);
+            let count = problems.len();
+            add(&forms::description(self.form.entry));
             if count == 0 {
                 add("[v] The values match the schema of the type.");
             } else {
                 add(&format!("[!] {} to mend before the review.", crate::kinds::count(count, "member")));
             }
-            return (lines, None);
+            return texts;
         };
         let is_typed = node.is_touched();
-        if let Some(words) = problem.filter(|_| is_typed || self.reports_all) {
+        let problem =
+            rows.get(self.row).and_then(|row| problems.iter().find(|(path, _)| *path == row.pointer));
+        if let Some((_, words)) = problem.filter(|_| is_typed || self.reports_all) {
             add(&format!("[!] {words}"));
         }
         if let Some(description) = node.schema.get("description").and_then(|value| value.as_str()) {
@@ -118,22 +118,32 @@ impl Filling {
                 "[i] Not all accounts are suggested, because there are too many. Type the address of any other.",
             );
         }
-        let mut marked = None;
-        for (at, candidate) in self.suggestions(known).iter().enumerate() {
-            let is_marked = self.marked == Some(at);
-            let name = if candidate.name.is_empty() {
-                String::new()
-            } else {
-                format!("  {}", clean(&candidate.name))
-            };
-            let text = format!("{} {}{name}", if is_marked { ">" } else { " " }, clean(&candidate.value));
-            if is_marked {
-                marked = Some(lines.len());
-            }
-            lines.push(Line::styled(text, if is_marked { Theme::selected() } else { Theme::plain() }));
-        }
-        (lines, marked)
+        texts
     }
+
+    /// Returns the suggestions for the field with the cursor.
+    fn suggested(&self, known: &Known<'_>) -> Vec<Line> {
+        let is_named = self.current().is_some_and(|node| node.choices().is_empty());
+        let line = |(at, candidate): (usize, &Candidate)| {
+            let is_marked = self.marked == Some(at);
+            let (value, name) = (clean(&candidate.value), clean(&candidate.name));
+            // People choose records by name, and the end of a long row is cut off.
+            let parts = if is_named { [name, value] } else { [value, name] };
+            let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+            let text = format!("{} {}", if is_marked { ">" } else { " " }, parts.join("  "));
+            Line::styled(text, if is_marked { Theme::selected() } else { Theme::plain() })
+        };
+        self.suggestions(known).iter().enumerate().map(line).collect()
+    }
+}
+
+/// Splits the inside of a form into the fields and the description of one of them.
+fn split(inner: Rect, is_wide: bool) -> (Rect, Rect) {
+    if is_wide {
+        let (fields, detail) = beside(inner, inner.width.saturating_mul(11) / 20);
+        return (fields, beside(detail, 2).1);
+    }
+    above(inner, inner.height.saturating_sub((inner.height / 2).max(4).min(inner.height)).max(2))
 }
 
 /// Returns the value of a field as it is shown: a secret as stars, and an id with the name of its record.
@@ -148,7 +158,13 @@ fn text(node: &Node, field: &Field, is_current: bool, known: &Known<'_>, columns
     let named = all.iter().find(|one| one.value == field.text() && !one.name.is_empty());
     let name = named.map(|one| format!("  {}", quoted(&one.name))).unwrap_or_default();
     if !is_current {
-        return format!("{}{name}", clean(field.text()));
+        // Records come by name, because the end of the line is cut off.
+        let value = clean(field.text());
+        return if node.choices().is_empty() && !name.is_empty() {
+            format!("{}  {value}", name.trim_start())
+        } else {
+            value
+        };
     }
     let (before, after) = field.parts();
     let (before, after) = (clean(before), clean(after));

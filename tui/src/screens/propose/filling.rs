@@ -1,9 +1,10 @@
 //! The form of one kind: its fields, the suggestions for them, and the review of the draft.
 
 use quorate_common::catalog::KindEntry;
+use ratatui::layout::Rect;
 
 use crate::forms::{Candidate, Content, Form, Known, Node, Place, Row};
-use crate::keymap::Key;
+use crate::keymap::{Action, Key, moved};
 
 /// Length from which a text may have several lines, in characters.
 const LINES_FROM: u64 = 4_096;
@@ -22,13 +23,15 @@ pub(super) struct Filling {
     pub(super) row: usize,
     /// The marked suggestion.
     pub(super) marked: Option<usize>,
+    /// First row of the description that is shown.
+    pub(super) scroll: usize,
     /// Whether missing members are reported, after the user wanted to review the draft.
     pub(super) reports_all: bool,
 }
 
 impl Filling {
     pub(super) fn new(entry: &'static KindEntry) -> Self {
-        Self { form: Form::new(entry), row: 0, marked: None, reports_all: false }
+        Self { form: Form::new(entry), row: 0, marked: None, scroll: 0, reports_all: false }
     }
 
     /// Returns the place of the row with the cursor; none for the row that reviews the draft.
@@ -67,27 +70,24 @@ impl Filling {
         all.into_iter().filter(contains).collect()
     }
 
-    pub(super) fn press(&mut self, known: &Known<'_>, key: Key) -> Done {
+    /// Handles a key; `area` is where the form is drawn.
+    pub(super) fn press(&mut self, known: &Known<'_>, key: Key, area: Rect) -> Done {
         match key {
             Key::Ctrl('r') => return self.review(known),
             Key::Enter if self.place().is_none() => return self.review(known),
             Key::Enter => self.enter(known),
             Key::Tab | Key::Down => self.go(known, self.row.saturating_add(1)),
             Key::BackTab | Key::Up => self.go(known, self.row.saturating_sub(1)),
-            Key::PageDown | Key::PageUp => {
-                let last = self.suggestions(known).len().checked_sub(1);
-                self.marked = last.map(|last| match (self.marked, key) {
-                    (None, _) => 0,
-                    (Some(at), Key::PageDown) => at.saturating_add(1).min(last),
-                    (Some(at), _) => at.saturating_sub(1),
-                });
-            }
+            Key::PageDown => self.mark(known, area, Action::PageDown),
+            Key::PageUp => self.mark(known, area, Action::PageUp),
             Key::Ctrl('d') => {
                 let place = self.place().unwrap_or_default();
-                if !self.form.remove(&place) {
+                let Some(left) = self.form.remove(&place) else {
                     return Done::Notice("only items and optional objects can be removed".to_owned());
-                }
-                self.row = self.row.min(self.form.rows().len());
+                };
+                let rows = self.form.rows();
+                let at = rows.iter().position(|row| row.place == left);
+                (self.row, self.marked, self.scroll) = (at.unwrap_or(self.row.min(rows.len())), None, 0);
             }
             key => {
                 self.marked = None;
@@ -97,6 +97,15 @@ impl Filling {
             }
         }
         Done::Nothing
+    }
+
+    /// Marks the next or the previous suggestion, or scrolls the description of a field without suggestions.
+    fn mark(&mut self, known: &Known<'_>, area: Rect, wanted: Action) {
+        let count = self.suggestions(known).len();
+        if count == 0 {
+            return self.scroll_texts(known, area, wanted);
+        }
+        self.marked = Some(self.marked.map_or(0, |at| moved(at, count, 1, wanted)));
     }
 
     /// Inserts pasted text into the field with the cursor. Returns whether it did.
@@ -159,7 +168,7 @@ impl Filling {
         {
             field.set(&id);
         }
-        (self.marked, self.row) = (None, row.min(self.form.rows().len()));
+        (self.marked, self.row, self.scroll) = (None, row.min(self.form.rows().len()), 0);
     }
 
     /// Returns that the draft is to be reviewed, or goes to the first member that is not valid.

@@ -122,7 +122,7 @@ impl State {
             has_more_accounts: self.has_more_accounts,
             book: &shared.book,
         };
-        let mut requests = match filling.press(&known, key) {
+        let mut requests = match filling.press(&known, key, area) {
             Done::Nothing => Vec::new(),
             Done::Notice(text) => vec![Request::Notice(text)],
             Done::Review => self.review(shared),
@@ -139,10 +139,10 @@ impl State {
         self.awaited =
             names.filter(|name| !self.signers.contains_key(name) && !self.unknown.contains(name)).collect();
         if self.awaited.is_empty() {
-            return vec![match shared.review_draft(&request, &self.signers) {
-                Ok(review) => Request::Review(Box::new(review)),
-                Err(error) => Request::Notice(error),
-            }];
+            return match shared.review_draft(&request, &self.signers) {
+                Ok(review) => vec![Request::Notice(String::new()), Request::Review(Box::new(review))],
+                Err(error) => vec![Request::Notice(error)],
+            };
         }
         let orders = self.awaited.iter().map(|name| Order::Signer(id, name.clone()).into());
         orders.chain([Request::Notice("looking up what the draft names".to_owned())]).collect()

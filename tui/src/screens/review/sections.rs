@@ -56,12 +56,17 @@ pub(super) fn rows(review: &Review, replay: &[String], columns: usize, now: u64,
     let remarks = [source, "", "", "NOW [s], AFTER [v]", "", "v details"];
     let titles = if review.draft.is_some() { DRAFT_SECTIONS } else { SECTIONS };
     let mut out = Vec::new();
+    // The amount of a transfer is the most visible text.
+    let amount = review.transfer.as_ref().map_or(0, |transfer| wrap(&transfer.headline(), columns).len());
     for (index, ((title, remark), texts)) in titles.iter().zip(remarks).zip(sections).enumerate() {
         let section = index.saturating_add(1);
         let title = Line::styled(rule(title, remark, columns), Theme::strong());
         out.push(Row { section, flag: None, line: title });
         let row = |(flag, text)| Row { section, flag, line: Line::marked(text, theme) };
         out.extend(texts.into_iter().map(row));
+    }
+    for row in out.iter_mut().skip(1).take(amount) {
+        row.line.style = row.line.style.patch(Theme::strong());
     }
     out
 }

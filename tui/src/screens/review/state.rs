@@ -142,6 +142,10 @@ impl State {
             self.rows_seen.clear();
             self.seen.clear();
             self.last_drawn = None;
+            if self.decide.is_some() {
+                // A decision in progress is about what was shown before.
+                self.changed = Some("earlier transfers were loaded".to_owned());
+            }
         }
         self.review = fresh;
     }

@@ -31,8 +31,7 @@ pub(in crate::kinds::signing::transaction) fn transfer(
     payments.sort_by_key(|payment| Reverse(payment.amount));
     Transfer {
         network: format!("Bitcoin {network}"),
-        payer: recipients.payer(key.name),
-        from: Chain::Bitcoin.address(key.text).unwrap_or_else(|_| clean(key.text)),
+        payer: recipients.payer(key.name, key.text),
         payments,
         fee: fee_text(transaction),
         more: more(transaction, &back, key, holder.as_ref()),

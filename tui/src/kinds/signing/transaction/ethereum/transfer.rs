@@ -3,12 +3,12 @@
 use quorate_chain::address::{Chain, of_account};
 use quorate_chain::transaction::Ethereum;
 
-use super::{COIN_DECIMALS, MAINNET, coin, fee_text, is_paid};
+use super::{COIN_DECIMALS, MAINNET, coin, coins, fee_text, is_paid};
 use crate::kinds::prelude::*;
 use crate::kinds::signing::key::Key;
 use crate::kinds::signing::recipient::Recipients;
 use crate::kinds::signing::transaction::token::TokenCall;
-use crate::kinds::transfer::{Asset, Payment, Transfer};
+use crate::kinds::transfer::{Asset, Payment, Transfer, wide};
 
 /// Names of chains that people know by name.
 const NAMES: [(u64, &str); 9] = [
@@ -44,14 +44,24 @@ pub(in crate::kinds::signing::transaction) fn transfer(
     more.push(field("kind", transaction.kind().to_owned()));
     Transfer {
         network: network(transaction),
-        payer: recipients.payer(key.name),
-        from: Chain::Ethereum.address(key.text).unwrap_or_else(|_| clean(key.text)),
+        payer: recipients.payer(key.name, key.text),
         payments,
-        fee: format!("at most {}", fee_text(transaction)),
+        fee: fee(transaction),
         more,
         rest: rest(transaction, token.as_ref()),
         nothing: "no call data, no access list",
         before: Vec::new(),
+    }
+}
+
+/// Returns the maximum fee, with that of blobs.
+fn fee(transaction: &Ethereum) -> String {
+    let fee = format!("at most {}", fee_text(transaction));
+    match transaction.blobs() {
+        None => fee,
+        Some((blobs, most)) => {
+            format!("{fee}; and at most {} for {}", coins(transaction, &wide(most)), count(blobs, "blob"))
+        }
     }
 }
 

@@ -33,8 +33,10 @@ pub(in crate::kinds::signing::transaction) fn transfer(
     let Moved { payments, others } = moved(transaction, &recipients);
     let from = payments.first()?.0.clone();
     let is_one = payments.iter().all(|(other, _)| *other == from);
-    let payer =
-        if is_one { recipients.payer(&from) } else { "[!] several accounts, the first is".to_owned() };
+    let mut payer = recipients.payer(&from, &from);
+    if !is_one {
+        "[!] several accounts, the first is".clone_into(&mut payer.words);
+    }
     let mut payments: Vec<Payment> = payments.into_iter().map(|(_, payment)| payment).collect();
     let first = payments.first()?.asset.id.clone();
     payments.sort_by_key(|payment| (payment.asset.id != first, Reverse(payment.amount)));
@@ -57,7 +59,6 @@ pub(in crate::kinds::signing::transaction) fn transfer(
     Some(Transfer {
         network: "Solana".to_owned(),
         payer,
-        from,
         payments,
         fee: format!("at most {}", cost(transaction).1),
         more: vec![("valid", valid)],

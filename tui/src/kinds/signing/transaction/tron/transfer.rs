@@ -8,7 +8,7 @@ use crate::kinds::prelude::*;
 use crate::kinds::signing::key::Key;
 use crate::kinds::signing::recipient::Recipients;
 use crate::kinds::signing::transaction::token::TokenCall;
-use crate::kinds::transfer::{Asset, Payment, Transfer, wide};
+use crate::kinds::transfer::{Asset, Payer, Payment, Transfer, wide};
 use crate::text::date_time;
 
 /// Decimals of TRX.
@@ -55,10 +55,10 @@ pub(in crate::kinds::signing::transaction) fn transfer(
         rest.push(format!("[!] signed under permission {permission} of the account"));
     }
     more.push(field("valid", format!("until {}", date_time(transaction.expiration()))));
+    let owner = of_tron_account(&transaction.owner());
     Some(Transfer {
         network: "Tron".to_owned(),
-        payer: recipients.payer(key.name),
-        from: of_tron_account(&transaction.owner()),
+        payer: Payer { from: owner.clone(), names: vec![owner], ..recipients.payer(key.name, key.text) },
         payments,
         fee: format!("bandwidth and energy: {}", cost(transaction)),
         more,
