@@ -6,8 +6,11 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::widgets::Widget;
 
-use crate::text::{cut, pad, width};
+use crate::text::{cut, drawn_in_ascii, pad, width};
 use crate::theme::Theme;
+
+/// Columns below which a remark in a frame is left out instead of cut.
+const SHORTEST_REMARK: usize = 12;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Line {
@@ -50,7 +53,7 @@ impl<'a> Canvas<'a> {
             return;
         }
         let (columns, y) = (usize::from(area.width), area.y.saturating_add(down));
-        let line = pad(text, columns);
+        let line = if self.theme.is_ascii { pad(&drawn_in_ascii(text), columns) } else { pad(text, columns) };
         let style = self.theme.base().patch(style);
         self.buffer.set_stringn(area.x, y, &line, columns, style);
         if style.add_modifier.contains(Modifier::REVERSED) || !line.contains('[') {
@@ -163,17 +166,19 @@ impl<'a> Canvas<'a> {
             format!("\u{2500} {} ", cut(title, inner.saturating_sub(4)))
         };
         let space = inner.saturating_sub(width(&title));
-        let remark = if remark.is_empty() || width(remark).saturating_add(4) > space {
+        let room = space.saturating_sub(4);
+        let remark = if remark.is_empty() || width(remark).min(SHORTEST_REMARK) > room {
             String::new()
         } else {
-            format!(" {remark} \u{2500}")
+            format!(" {} \u{2500}", cut(remark, room))
         };
         let rule = "\u{2500}".repeat(space.saturating_sub(width(&remark)));
         self.row(area, 0, &format!("\u{250c}{title}{rule}{remark}\u{2510}"), style);
         for down in 1..area.height.saturating_sub(1) {
             let y = area.y.saturating_add(down);
-            self.buffer.set_stringn(area.x, y, "\u{2502}", 1, style);
-            self.buffer.set_stringn(area.right().saturating_sub(1), y, "\u{2502}", 1, style);
+            let side = if self.theme.is_ascii { "|" } else { "\u{2502}" };
+            self.buffer.set_stringn(area.x, y, side, 1, style);
+            self.buffer.set_stringn(area.right().saturating_sub(1), y, side, 1, style);
         }
         self.row(
             area,
@@ -191,7 +196,14 @@ impl<'a> Canvas<'a> {
 
     /// Draws a widget, which must not contain text from the daemon.
     pub(crate) fn widget(&mut self, area: Rect, widget: impl Widget) {
-        widget.render(area.intersection(self.buffer.area), self.buffer);
+        let area = area.intersection(self.buffer.area);
+        widget.render(area, self.buffer);
+        for position in area.positions().filter(|_| self.theme.is_ascii) {
+            if let Some(cell) = self.buffer.cell_mut(position).filter(|cell| !cell.symbol().is_ascii()) {
+                // Blocks and dots of a picture.
+                cell.set_char('#');
+            }
+        }
     }
 
     /// Clears an area before something else is drawn over it.

@@ -24,7 +24,7 @@ use crate::screens::request::Effect;
 use crate::session::Session;
 use crate::signals;
 use crate::term::{Input, Screen};
-use crate::text::clean;
+use crate::text::{clean, show_ascii_only};
 use crate::theme::{self, Depth, Theme};
 
 /// Interval between two time messages to the state.
@@ -51,6 +51,9 @@ async fn run_until_quit(session: &Arc<Session>) -> Result<()> {
     let known_keys = KnownKeys::load(&session.folders.known_keys())?;
     let book = Book::load(&session.folders.book())?;
     let theme = theme(&session.folders)?;
+    if theme.is_ascii {
+        show_ascii_only();
+    }
     check(session).await?;
     let mut screen = Screen::open()?;
     let size = screen.terminal.size()?;
@@ -272,5 +275,5 @@ fn theme(folders: &Folders) -> Result<Theme> {
     let variable = |name: &str| std::env::var(name).ok();
     let is_light = theme::is_light(variable("COLORFGBG").as_deref());
     let palette = theme::load(Config::load(folders)?.theme.as_deref(), is_light, folders)?;
-    Ok(Theme::new(palette, Depth::of(variable)))
+    Ok(Theme::new(palette, Depth::of(variable)).with_ascii(!theme::is_unicode(variable)))
 }

@@ -41,12 +41,12 @@ pub(super) fn press(model: &mut Model, key: Key, gap: u64) -> Vec<Effect> {
         return on_form(model, key, area);
     }
     if let Some(filter) = filter(model) {
-        if filter.typing {
+        let clears = key == Key::Esc && !filter.is_empty();
+        if filter.typing || clears {
             filter.press(key);
-            return Vec::new();
-        }
-        if key == Key::Esc && !filter.is_empty() {
-            filter.clear();
+            if clears {
+                "filter cleared; / then Up brings it back".clone_into(&mut model.notice);
+            }
             return Vec::new();
         }
     }

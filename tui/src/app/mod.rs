@@ -4,6 +4,7 @@
 mod answers;
 mod keys;
 mod model;
+mod outage;
 mod update;
 mod view;
 

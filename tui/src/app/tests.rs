@@ -34,6 +34,7 @@ mod health;
 mod policies;
 mod proposing;
 mod receipts;
+mod shell;
 mod themes;
 mod transfers;
 
@@ -407,7 +408,7 @@ fn changes_since_the_review_stop_the_vote() {
         &|record| "renamed".clone_into(&mut record.organization.users[1].user_name),
         "the state of the organization",
     );
-    stopped(&|record| record.row.activity.status = Status::Rejected, "it is now rejected");
+    stopped(&|record| record.row.activity.status = Status::Rejected, "it is now denied by a policy");
     stopped(&|record| fixture.approve(record, 2), "ana voted");
     stopped(
         &|record| {

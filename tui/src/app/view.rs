@@ -6,6 +6,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use super::model::Model;
+use super::outage;
 use crate::canvas::{Canvas, Line, above};
 use crate::keymap::bar;
 use crate::link::LinkError;
@@ -21,6 +22,8 @@ const LIST_KEYS: &str = "? Keys";
 const FORM_KEYS: &str = "F1 Keys";
 /// Columns between two keys of the key bar.
 const BETWEEN: usize = 2;
+/// Part of the rows that a long notice may take.
+const NOTICE_PART: u16 = 4;
 /// Minimum terminal size in columns and rows.
 const MINIMUM_SIZE: (u16, u16) = (40, 12);
 
@@ -33,11 +36,12 @@ struct Areas {
     foot: Rect,
 }
 
-fn areas(size: (u16, u16)) -> Areas {
+fn areas(model: &Model, size: (u16, u16)) -> Areas {
     let (columns, rows) = size;
     let part = |y: u16, height: u16| Rect { x: 0, y, width: columns, height };
     let tabs: u16 = u16::from(rows >= 20);
-    let foot: u16 = if rows >= 30 { 3 } else { 2 };
+    let notice = u16::try_from(notice(model, size).len()).unwrap_or(u16::MAX);
+    let foot: u16 = u16::from(has_legend(rows)).saturating_add(notice).saturating_add(1);
     let body = rows.saturating_sub(1 + tabs + foot);
     Areas {
         header: part(0, 1),
@@ -54,7 +58,7 @@ pub(super) fn is_too_small((columns, rows): (u16, u16)) -> bool {
 
 /// Returns the area of the screen itself, below the banner.
 pub(super) fn body(model: &Model) -> Rect {
-    let area = areas(model.shared.size).body;
+    let area = areas(model, model.shared.size).body;
     let rows = u16::try_from(banner(model, area).len()).unwrap_or(u16::MAX);
     above(area, rows).1
 }
@@ -74,7 +78,7 @@ pub(crate) fn view(model: &Model, theme: Theme, frame: &mut Frame<'_>) {
         }
         return;
     }
-    let areas = areas((size.width, size.height));
+    let areas = areas(model, (size.width, size.height));
     header(model, canvas, areas.header);
     tabs(model, canvas, areas.tabs);
     let warnings = banner(model, areas.body);
@@ -89,13 +93,14 @@ pub(crate) fn view(model: &Model, theme: Theme, frame: &mut Frame<'_>) {
         (None, _) if model.proposing.is_some() => {
             model.proposing.iter().for_each(|form| form.draw(&model.shared, canvas, body));
         }
+        (None, Some((_, screen))) if screen.needs_daemon() && outage::draw(model, canvas, body) => {}
         (None, Some((_, screen))) => screen.draw(&model.shared, canvas, body),
         (None, None) => {}
     }
     if let Some(overlay) = model.overlays.last() {
         overlay.draw(canvas, body);
     }
-    foot(model, canvas, areas.foot);
+    foot(model, canvas, areas.foot, (size.width, size.height));
 }
 
 /// Draws mode, organization and user at every size. The path between them is cut first.
@@ -247,14 +252,38 @@ fn store_warning(model: &Model) -> Option<String> {
     Some(format!("[x] STORE {state} for {since}{detail}"))
 }
 
-fn foot(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
+/// Returns whether the foot explains the marks.
+const fn has_legend(rows: u16) -> bool {
+    rows >= 30
+}
+
+/// Returns the rows of the last notice, or of data that cannot be read. A long one is wrapped, so that a reason is not
+/// cut, and takes a part of the screen at most.
+fn notice(model: &Model, (columns, rows): (u16, u16)) -> Vec<String> {
+    let failure = || model.failures.values().next().cloned().unwrap_or_default();
+    let text = if model.notice.is_empty() { failure() } else { model.notice.clone() };
+    let mut wrapped = wrap(&text, usize::from(columns.saturating_sub(1)));
+    let limit = usize::from(rows / NOTICE_PART).max(1);
+    if wrapped.len() > limit {
+        wrapped.truncate(limit);
+        let last = wrapped.pop().map(|last| {
+            cut(
+                &format!("{last} {}", " ".repeat(usize::from(columns))),
+                usize::from(columns.saturating_sub(1)),
+            )
+        });
+        wrapped.extend(last);
+    }
+    wrapped.into_iter().map(|row| format!(" {row}")).collect()
+}
+
+fn foot(model: &Model, canvas: &mut Canvas<'_>, area: Rect, size: (u16, u16)) {
     let columns = usize::from(area.width);
     let mut rows = Vec::new();
-    if area.height >= 3 {
+    if has_legend(size.1) {
         rows.push(" marks: [v] verified by this console  [s] stated by the daemon, not verified  [!] caution  [x] failed check".to_owned());
     }
-    let failure = || model.failures.values().next().cloned().unwrap_or_default();
-    rows.push(format!(" {}", if model.notice.is_empty() { failure() } else { model.notice.clone() }));
+    rows.extend(notice(model, size));
     let keys = if !model.overlays.is_empty() {
         "Esc Close".to_owned()
     } else if model.opening.is_some() {

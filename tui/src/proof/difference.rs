@@ -3,7 +3,7 @@
 use quorate_common::activity::Vote;
 
 use super::review::Review;
-use super::states::status_word;
+use super::states::state_text;
 use crate::text::clock;
 
 /// Describes a difference between the shown review and a newer one that makes the shown copy outdated.
@@ -18,7 +18,7 @@ pub(crate) fn difference(shown: &Review, fresh: &Review) -> Option<String> {
         return Some("the daemon's intent".to_owned());
     }
     if shown.activity.status != fresh.activity.status {
-        return Some(format!("it is now {}", status_word(fresh.activity.status)));
+        return Some(format!("it is now {}", state_text(&fresh.activity, &fresh.organization)));
     }
     if votes(shown) != votes(fresh) {
         let old = shown.votes.len();

@@ -13,7 +13,7 @@ use super::check::{Check, Mark};
 use super::evidence::{Evidence, NO_ORGANIZATION, NO_SIGNER, Record, Viewer};
 use super::proposal::Proposal;
 use super::siblings::Sibling;
-use super::states::{is_only_stated, status_word};
+use super::states::{is_only_stated, state_text};
 use super::tally::{self, Tally};
 use super::votes::{self, VoteProof};
 use super::{checks, ended, flags, rule};
@@ -293,7 +293,8 @@ impl Review {
 
     fn closed(&self) -> Option<String> {
         if self.draft.is_none() && !self.activity.status.waits() {
-            return Some(format!("it is no longer waiting: {}", status_word(self.activity.status)));
+            let state = state_text(&self.activity, &self.organization);
+            return Some(format!("it is no longer waiting: {state}"));
         }
         if self.viewer.user.is_none() {
             return Some(NO_SIGNER.to_owned());

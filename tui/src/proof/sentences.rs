@@ -11,7 +11,7 @@ use quorate_policy::simulate::Simulation;
 
 use super::check::Mark;
 use super::review::Review;
-use super::states::status_word;
+use super::states::state_text;
 use crate::ballot::Outcome;
 use crate::kinds::{ReviewContext, count, stated, step_words};
 use crate::policies::{Replay, Rules, outcome_word, verdict_word};
@@ -29,7 +29,7 @@ pub(crate) fn needs(review: &Review) -> String {
     let context = ReviewContext::of(&review.organization);
     let open: Vec<String> = tally.open_to.iter().map(|user| context.user_short(&user.to_string())).collect();
     let rule = match tally.rule {
-        None => return format!("nothing: it is {}", status_word(review.activity.status)),
+        None => return format!("nothing: it is {}", state_text(&review.activity, &review.organization)),
         Some(WaitingRule::RootQuorum) => format!(
             "root quorum, {} of {} [s]",
             tally.needed,

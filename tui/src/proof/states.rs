@@ -1,10 +1,10 @@
 //! States of activities and of the daemon, in words.
 
-use quorate_common::activity::{Activity, Status};
-use quorate_common::console::{Mode, StoreState};
+use quorate_common::activity::{Activity, Selection, Status};
+use quorate_common::console::{Mode, OrganizationDetail, StoreState};
 
 use super::proposal::Proposal;
-use crate::kinds::hidden;
+use crate::kinds::{ReviewContext, hidden};
 
 /// Returns a status as a word for people.
 pub(crate) const fn status_word(status: Status) -> &'static str {
@@ -17,6 +17,22 @@ pub(crate) const fn status_word(status: Status) -> &'static str {
         Status::Rejected => "rejected",
         Status::AuthenticatorsNeeded => "waiting for authentication",
     }
+}
+
+/// Returns the status of an activity as words for people, with who rejected it. A rejection without a rejecting vote is
+/// a denial by a policy.
+pub(crate) fn state_text(activity: &Activity, organization: &OrganizationDetail) -> String {
+    let word = status_word(activity.status);
+    if activity.status != Status::Rejected {
+        return word.to_owned();
+    }
+    let context = ReviewContext::of(organization);
+    let rejections = activity.votes.iter().filter(|vote| vote.selection == Selection::Rejected);
+    let names: Vec<String> = rejections.map(|vote| context.user_short(&vote.user_id.to_string())).collect();
+    if names.is_empty() {
+        return "denied by a policy [s]: nobody rejected it".to_owned();
+    }
+    format!("{word} by {}", names.join(", "))
 }
 
 /// Returns whether only the daemon states what a closed activity was, because it does not store the bytes that were

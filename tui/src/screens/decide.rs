@@ -2,7 +2,7 @@
 //! held key, a paste or keys typed ahead. Keys that arrive together count as typed: only what the terminal marks
 //! as pasted is a paste.
 
-use quorate_common::activity::{Activity, Status};
+use quorate_common::activity::Activity;
 use quorate_common::ids::UserId;
 use quorate_common::stamp::Stamp;
 use tui_input::Input;
@@ -133,6 +133,11 @@ impl Decide {
 
     pub(super) const fn is_sending(&self) -> bool {
         matches!(self.step, Step::Sending { .. })
+    }
+
+    /// Returns whether the vote or proposal is recorded.
+    pub(super) const fn is_sent(&self) -> bool {
+        matches!(&self.step, Step::Receipt(receipt) if receipt.success)
     }
 
     pub(super) const fn is_finished(&self) -> bool {
@@ -322,22 +327,21 @@ impl Decide {
         }
     }
 
-    /// Applies the daemon's answer. Returns the entry for the journal, and the status if it was decided.
+    /// Applies the daemon's answer. Returns the entry for the journal, and whether the activity was decided.
     pub(super) fn answered(
         &mut self,
         review: &Review,
         result: &Result<Box<Activity>, LinkError>,
         user: Option<UserId>,
         now: u64,
-    ) -> Option<(Entry, Option<Status>)> {
+    ) -> Option<(Entry, bool)> {
         let Step::Sending { stamp } = &self.step else { return None };
         let is_recorded = |target: &Activity| {
             user.is_some_and(|user| ballot::is_recorded(target, &self.ballot, user, stamp))
         };
         let recorded = result.as_ref().ok().filter(|target| is_recorded(target));
         let receipt = Receipt::of(self.choice.noun(), review, stamp, result, recorded.is_some());
-        let status = recorded.map(|target| target.status);
-        let decided = status.filter(|status| Outcome::of(*status) != Outcome::Waiting);
+        let is_decided = recorded.is_some_and(|target| Outcome::of(target.status) != Outcome::Waiting);
         let activity = match (result, self.choice) {
             (Ok(target), Choice::Propose) => target.id,
             _ => review.activity.id,
@@ -345,7 +349,7 @@ impl Decide {
         let note = Some(self.note.value()).filter(|note| !note.is_empty());
         let entry = Entry::of(review, &self.ballot, (activity, receipt.word), note, now);
         self.finish(receipt);
-        Some((entry, decided))
+        Some((entry, is_decided))
     }
 }
 

@@ -12,6 +12,8 @@ const FIELD_LIMIT: usize = 256;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Filter {
     input: Input,
+    /// The words that were cleared last.
+    previous: Input,
     /// Whether keys go into the field.
     pub(crate) typing: bool,
 }
@@ -26,8 +28,11 @@ impl Filter {
         self.text().is_empty()
     }
 
+    /// Shows all rows. The words can be brought back with the key Up in the empty field.
     pub(crate) fn clear(&mut self) {
-        self.input.reset();
+        if !self.is_empty() {
+            self.previous = std::mem::take(&mut self.input);
+        }
         self.typing = false;
     }
 
@@ -35,6 +40,7 @@ impl Filter {
         match key {
             Key::Enter => self.typing = false,
             Key::Esc => self.clear(),
+            Key::Up if self.is_empty() => self.input = self.previous.clone(),
             key => edit(&mut self.input, key),
         }
     }
@@ -90,6 +96,19 @@ pub(crate) fn insert(input: &mut Input, text: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cleared_words_come_back() {
+        let mut filter = Filter::default();
+        insert(&mut filter.input, "root !sam");
+        filter.press(Key::Esc);
+        assert_eq!((filter.text(), filter.typing), ("", false));
+        filter.typing = true;
+        filter.press(Key::Up);
+        assert_eq!(filter.text(), "root !sam");
+        filter.press(Key::Up);
+        assert_eq!(filter.text(), "root !sam", "Up replaces no words");
+    }
 
     #[test]
     fn filters_by_words() {

@@ -35,6 +35,11 @@ pub(crate) trait Screen {
 
     fn filter(&mut self) -> &mut Filter;
 
+    /// Returns whether the screen shows nothing without data of the daemon.
+    fn needs_daemon(&self) -> bool {
+        true
+    }
+
     /// Returns the number for the tab, if it has one.
     fn count(&self, _shared: &Shared) -> Option<String> {
         None

@@ -2,6 +2,7 @@
 //! `<U+202E>`. No character is removed silently.
 
 use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use unicode_security::{MixedScript, skeleton};
 use unicode_width::UnicodeWidthChar;
@@ -9,12 +10,33 @@ use unicode_width::UnicodeWidthChar;
 /// Number of combining marks per base character that are shown; further marks are only counted.
 const MARK_LIMIT: usize = 4;
 
+/// Whether [`clean`] replaces everything outside of ASCII, because the terminal may not show it.
+static ASCII_ONLY: AtomicBool = AtomicBool::new(false);
+
+/// Makes [`clean`] replace everything outside of ASCII from now on.
+pub(crate) fn show_ascii_only() {
+    ASCII_ONLY.store(true, Ordering::Relaxed);
+}
+
+/// Replaces lines and other signs of this program with ASCII of the same width.
+pub(crate) fn drawn_in_ascii(text: &str) -> String {
+    let sign = |letter: char| match letter {
+        '\u{2500}' => '-',
+        '\u{2502}' => '|',
+        '\u{250c}' | '\u{2510}' | '\u{2514}' | '\u{2518}' => '+',
+        letter if letter.is_ascii() => letter,
+        _ => '#',
+    };
+    text.chars().map(sign).collect()
+}
+
 /// Replaces each character that hides, moves or reorders text with its code point.
 pub(crate) fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut marks: usize = 0;
+    let ascii_only = ASCII_ONLY.load(Ordering::Relaxed);
     for letter in text.chars() {
-        if is_hidden(letter) {
+        if is_hidden(letter) || ascii_only && !letter.is_ascii() {
             flush_marks(&mut out, &mut marks);
             let _ = write!(out, "<U+{:04X}>", u32::from(letter));
         } else if letter.width() == Some(0) {

@@ -55,6 +55,14 @@ impl Depth {
     }
 }
 
+/// Returns whether the locale of the environment is one of UTF-8 (POSIX.1-2024, 8.2). Otherwise the terminal may show
+/// ASCII only.
+pub(crate) fn is_unicode(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let set = |name: &&str| variable(name).filter(|value| !value.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(set).unwrap_or_default().to_lowercase();
+    locale.contains("utf-8") || locale.contains("utf8")
+}
+
 impl Rgb {
     /// Parses `#rrggbb`.
     pub(super) fn parse(text: &str) -> Option<Self> {

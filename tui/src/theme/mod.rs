@@ -7,7 +7,7 @@ mod palette;
 
 use ratatui::style::{Modifier, Style};
 
-pub(crate) use colour::{Depth, Rgb};
+pub(crate) use colour::{Depth, Rgb, is_unicode};
 pub(crate) use file::{ThemeError, is_light, load};
 #[cfg(test)]
 pub(crate) use palette::BUILT_IN;
@@ -25,12 +25,19 @@ const MARKS: [(&str, StyleOf); 4] =
 pub(crate) struct Theme {
     palette: &'static Palette,
     depth: Depth,
+    /// Whether only ASCII is drawn.
+    pub(crate) is_ascii: bool,
 }
 
 impl Theme {
     /// Creates the theme of a palette for a terminal.
     pub(crate) const fn new(palette: &'static Palette, depth: Depth) -> Self {
-        Self { palette, depth }
+        Self { palette, depth, is_ascii: false }
+    }
+
+    /// Returns the theme for a terminal that may show ASCII only.
+    pub(crate) const fn with_ascii(self, is_ascii: bool) -> Self {
+        Self { is_ascii, ..self }
     }
 
     /// Creates a theme with bold and reverse video only.

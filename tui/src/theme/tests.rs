@@ -189,3 +189,19 @@ fn the_documented_theme_is_the_dark_one() {
     let (_, colours) = block.split_once('\n').unwrap();
     assert_eq!(file::parse(colours.as_bytes()).unwrap(), DARK);
 }
+
+#[test]
+fn the_locale_decides_whether_unicode_is_drawn() {
+    let check = |variables: &[(&str, &str)], expected: bool| {
+        let variable = |name: &str| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        };
+        assert_eq!(is_unicode(variable), expected, "{variables:?}");
+    };
+    check(&[], false);
+    check(&[("LANG", "C")], false);
+    check(&[("LANG", "C.UTF-8")], true);
+    check(&[("LANG", "de_DE.utf8")], true);
+    check(&[("LANG", "de_DE.UTF-8"), ("LC_ALL", "C")], false);
+    check(&[("LANG", "C"), ("LC_ALL", ""), ("LC_CTYPE", "en_US.UTF-8")], true);
+}

@@ -1,5 +1,5 @@
 //! Tests the table of kinds against the catalog: every operation is described, and every version is shown.
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use std::collections::BTreeSet;
 
@@ -25,6 +25,23 @@ fn abridged_members_and_hidden_types_exist() {
         }
         let is_version = |name: &&str| versions().any(|entry| entry.activity_type == **name);
         assert!(kind.hidden.is_none_or(|(types, _)| types.iter().all(is_version)));
+    }
+}
+
+#[test]
+fn summaries_begin_with_the_danger() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/kinds/snapshots");
+    for file in std::fs::read_dir(folder).unwrap() {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        let rows: Vec<&str> = text.lines().collect();
+        let summaries = rows.windows(2).filter(|pair| pair[0].starts_with("ACTIVITY_TYPE_"));
+        for (_, brief) in summaries.filter_map(|pair| pair[1].split_once(" | ")) {
+            // Lists cut the end of a summary, which is where long ids belong.
+            let is_id = |word: &&str| word.chars().count() > 25 && !word.contains('/');
+            let before = brief.split(' ').take_while(|word| !is_id(word)).count();
+            let late = brief.split(' ').skip(before).any(|word| word == "[!]");
+            assert!(!late, "{brief}");
+        }
     }
 }
 

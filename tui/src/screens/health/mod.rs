@@ -65,6 +65,10 @@ impl Screen for State {
         drawing::draw(&parts, canvas, area, self.pane, self.first);
     }
 
+    fn needs_daemon(&self) -> bool {
+        false
+    }
+
     fn perform(&mut self, shared: &Shared, wanted: Action, area: Rect) -> Vec<Request> {
         if wanted == Action::NextPane {
             (self.pane, self.first) = (self.pane.next(), 0);

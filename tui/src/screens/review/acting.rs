@@ -1,6 +1,6 @@
 //! The keys of a review, and how answers and time change it.
 
-use quorate_common::activity::{Activity, Status};
+use quorate_common::activity::Activity;
 use quorate_common::console::{ActivityRow, OrganizationDetail, ReviewRecord};
 use quorate_common::stamp::Stamp;
 use ratatui::layout::Rect;
@@ -12,7 +12,7 @@ use crate::keymap::{Action, BACK, COPY, Command, EXPORT, Key, command, moved};
 use crate::link::{Order, Result};
 use crate::output::file_text;
 use crate::policies::{self, ResolvedNames, changed};
-use crate::proof::{Bundle, Record, Review, difference, json, replay_lines, status_word};
+use crate::proof::{Bundle, Record, Review, difference, json, replay_lines, state_text};
 use crate::screens::decide::{Decide, Pressed};
 use crate::screens::inbox_row::Row;
 use crate::screens::overlay::Overlay;
@@ -108,7 +108,12 @@ impl State {
 
     fn begin(&mut self, choice: Choice, now: u64) -> Vec<Request> {
         match Decide::new(&self.review, choice, now) {
-            Ok(decide) => self.decide = Some(decide),
+            Ok(mut decide) => {
+                if choice == Choice::Reject {
+                    decide.note = std::mem::take(&mut self.note);
+                }
+                self.decide = Some(decide);
+            }
             Err(error) => return vec![Request::Notice(error)],
         }
         Vec::new()
@@ -162,8 +167,13 @@ impl State {
             return vec![Request::Proposed];
         }
         let mut requests = Vec::new();
+        let has_note = !decide.is_sent() && !decide.note.value().is_empty();
         if !decide.is_finished() {
-            requests.push(Request::Notice("cancelled: nothing was sent".to_owned()));
+            let kept = if has_note { "; x brings the note back" } else { "" };
+            requests.push(Request::Notice(format!("cancelled: nothing was sent{kept}")));
+        }
+        if has_note {
+            self.note = decide.note.clone();
         }
         self.decide = None;
         self.wants_fresh = true;
@@ -214,11 +224,11 @@ impl State {
         let user = shared.viewer.user.or(self.review.viewer.user);
         let decide = self.decide.as_mut();
         let entry = decide.and_then(|decide| decide.answered(&self.review, result, user, shared.now));
-        let Some((entry, decided)) = entry else { return Vec::new() };
+        let Some((entry, is_decided)) = entry else { return Vec::new() };
         self.wants_fresh = true;
-        if let Some(status) = decided {
+        if let Some(target) = result.as_ref().ok().filter(|_| is_decided) {
             // The record may have been deleted with its organization.
-            self.closed.get_or_insert_with(|| closed(status, shared.now));
+            self.closed.get_or_insert_with(|| closed(target, &self.review.organization));
         }
         let journal = Request::from(Effect::Journal(Box::new(entry)));
         std::iter::once(journal).chain(self.reread().map(Request::from)).collect()
@@ -273,8 +283,8 @@ impl State {
     /// Applies a new record of the reviewed activity.
     pub(crate) fn apply_record(&mut self, shared: &Shared, record: &Record, reference: &str) -> Vec<Order> {
         let fresh = self.examine(shared, record, reference);
-        let state = fresh.activity.status;
-        let is_closed = !self.review.activity.status.is_terminal() && state.is_terminal();
+        let is_closed = !self.review.activity.status.is_terminal() && fresh.activity.status.is_terminal();
+        let end = is_closed.then(|| closed(&fresh.activity, &fresh.organization));
         let mut orders = Vec::new();
         if self.wants_fresh {
             self.replace(fresh);
@@ -282,9 +292,7 @@ impl State {
         } else {
             self.changed = difference(&self.review, &fresh);
         }
-        if is_closed {
-            self.closed = Some(closed(state, shared.now));
-        }
+        self.closed = end.or_else(|| self.closed.take());
         orders
     }
 
@@ -310,8 +318,9 @@ impl State {
     }
 }
 
-fn closed(status: Status, now: u64) -> String {
-    format!("CLOSED at {}: {}", clock(now), status_word(status))
+/// Returns when and how an activity ended, as the daemon states.
+fn closed(activity: &Activity, organization: &OrganizationDetail) -> String {
+    format!("CLOSED at {}: {}", clock(activity.updated_at.millis()), state_text(activity, organization))
 }
 
 /// Writes the review of a draft, or the proof bundle of an activity.

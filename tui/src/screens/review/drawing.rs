@@ -8,7 +8,7 @@ use super::sections::{SECTIONS, rows};
 use super::state::State;
 use crate::canvas::{Canvas, Line, above};
 use crate::kinds::count;
-use crate::proof::{Challenge, Review, status_word};
+use crate::proof::{Challenge, Review, state_text};
 use crate::screens::shared::Shared;
 use crate::text::{clean, clock, duration, width};
 use crate::theme::Theme;
@@ -45,17 +45,7 @@ impl State {
         let height = panel.as_ref().map_or(0, |panel| panel.height(body));
         let (status, viewport) = regions(height, body);
         let review = &self.review;
-        let tally_text =
-            if self.closed.is_some() { String::new() } else { format!("| {}", tally_text(review)) };
-        let head = match review.ended {
-            Some(_) => format!(" {}", status_word(review.activity.status)),
-            None => format!(" {} RISK {tally_text}", review.risk.word()),
-        };
-        let state = self.closed.clone().unwrap_or_else(|| expiry_text(review, shared.now));
-        // What the approval does is never cut off. The expiry is also among the details.
-        let is_fitting =
-            width(&head).saturating_add(width(&state)).saturating_add(2) <= usize::from(status.width);
-        let state = if is_fitting { format!("{state} ") } else { String::new() };
+        let (head, state) = self.status(shared.now, usize::from(status.width));
         canvas.split(status, 0, &head, &state, Theme::selected());
         let all: Vec<Line> =
             rows(review, &self.replay, usize::from(viewport.width), shared.now, canvas.theme)
@@ -65,32 +55,96 @@ impl State {
         canvas.lines(viewport, &all, self.scroll.min(all.len().saturating_sub(usize::from(viewport.height))));
         let end = body.bottom().saturating_sub(height);
         let foot = Rect { y: viewport.bottom(), height: end.saturating_sub(viewport.bottom()), ..body };
-        let seen: Vec<String> = self.seen.iter().map(ToString::to_string).collect();
-        let copy = match &self.changed {
-            None if review.draft.is_some() => "a draft: nothing was sent".to_owned(),
-            Some(changed) => format!("[!] changed since: {changed} (r reloads)"),
-            None => format!("frozen copy taken {}, no change since", clock(review.reviewed_at)),
-        };
-        canvas.row(
-            foot,
-            0,
-            &format!(" sections seen: {} of {} | {copy}", seen.join(" "), SECTIONS.len()),
-            Theme::plain(),
-        );
-        let hint = match self.approval_error() {
-            Some(error) => format!(" cannot {}: {error}", self.approval_verb()),
-            None => format!(
-                " to {}, type {}{}; then 3 s to cancel",
-                self.approval_verb(),
-                challenge_text(review),
-                unlocking(shared)
-            ),
-        };
-        canvas.row(foot, 1, &hint, Theme::plain());
+        let columns = usize::from(foot.width);
+        canvas.row(foot, 0, &self.copy_text(columns), Theme::plain());
+        canvas.row(foot, 1, &self.hint(shared, columns), Theme::plain());
         if let Some(panel) = panel {
             panel.draw(canvas, Rect { y: end, height, ..body });
         }
     }
+}
+
+impl State {
+    /// Returns the two ends of the status row. What the viewer's approval effects comes first: it is never cut.
+    fn status(&self, now: u64, columns: usize) -> (String, String) {
+        let review = &self.review;
+        let risk = format!("{} RISK", review.risk.word());
+        let forms = match (&self.closed, review.ended) {
+            (Some(closed), _) => {
+                vec![(format!(" {closed}"), format!("{risk} ")), (format!(" {closed}"), String::new())]
+            }
+            (None, Some(_)) => {
+                let state = state_text(&review.activity, &review.organization);
+                vec![
+                    (format!(" {state}"), format!("{} ", expiry_text(review, now))),
+                    (format!(" {state}"), String::new()),
+                ]
+            }
+            (None, None) => {
+                let (whole, effect) = tally_texts(review);
+                let whole = format!(" {risk} | {whole}");
+                vec![
+                    (whole.clone(), format!("{} ", expiry_text(review, now))),
+                    (whole, String::new()),
+                    (format!(" {risk} | {effect}"), String::new()),
+                    (format!(" {} | {effect}", review.risk.word()), String::new()),
+                ]
+            }
+        };
+        let fits = |(left, right): &(String, String)| {
+            let gap = usize::from(!right.is_empty());
+            width(left).saturating_add(width(right)).saturating_add(gap) <= columns
+        };
+        let last = forms.last().cloned().unwrap_or_default();
+        forms.into_iter().find(fits).unwrap_or(last)
+    }
+
+    /// Returns which sections were on screen, and how old the copy is.
+    fn copy_text(&self, columns: usize) -> String {
+        let seen: Vec<String> = self.seen.iter().map(ToString::to_string).collect();
+        let seen = format!("{} of {}", seen.join(" "), SECTIONS.len());
+        let taken = clock(self.review.reviewed_at);
+        let forms = match &self.changed {
+            Some(changed) => {
+                vec![format!(" [!] changed since: {changed} (r reloads) | sections seen: {seen}")]
+            }
+            None if self.review.draft.is_some() => {
+                vec![
+                    format!(" sections seen: {seen} | a draft: nothing was sent"),
+                    format!(" seen {seen} | a draft"),
+                ]
+            }
+            None => vec![
+                format!(" sections seen: {seen} | frozen copy taken {taken}, no change since"),
+                format!(" seen {seen} | copy of {taken}"),
+            ],
+        };
+        fitting(forms, columns)
+    }
+
+    /// Returns what an approval needs, or why there can be none.
+    fn hint(&self, shared: &Shared, columns: usize) -> String {
+        let verb = self.approval_verb();
+        if let Some(error) = self.approval_error() {
+            return format!(" cannot {verb}: {error}");
+        }
+        let (challenge, unlocking) = (challenge_text(&self.review), unlocking(shared));
+        let whole = format!(" to {verb}, type {challenge}{unlocking}");
+        fitting(
+            vec![
+                format!("{whole}; you then have 3 s to cancel"),
+                whole,
+                format!(" {verb}: type {challenge}"),
+            ],
+            columns,
+        )
+    }
+}
+
+/// Returns the first text that fits, or the last one.
+fn fitting(texts: Vec<String>, columns: usize) -> String {
+    let last = texts.last().cloned().unwrap_or_default();
+    texts.into_iter().find(|text| width(text) <= columns).unwrap_or(last)
 }
 
 fn unlocking(shared: &Shared) -> String {
@@ -109,21 +163,28 @@ fn challenge_text(review: &Review) -> String {
     }
 }
 
-/// Returns the tally and the effect of the viewer's approval: `after yours 1 more needed; 1 of 3 votes
-/// [s]`.
-fn tally_text(review: &Review) -> String {
+/// Returns the tally with the effect of the viewer's approval, as in `1 of 3 votes [s]; after yours 1 more needed`, and
+/// the effect alone.
+fn tally_texts(review: &Review) -> (String, String) {
     let tally = &review.tally;
     let has = tally.has();
     let base = format!("{has} of {} votes [s]", tally.needed);
+    let both = |text: String| (text.clone(), text);
     match tally.rule {
-        None if review.draft.is_some() => "a draft".to_owned(),
-        None => status_word(review.activity.status).to_owned(),
-        Some(WaitingRule::Policy) => format!("{}; a policy decides how many are needed", count(has, "vote")),
-        Some(WaitingRule::RootQuorum) if review.approval_error().is_some() => base,
-        Some(WaitingRule::RootQuorum) => match tally.short_by().saturating_sub(1) {
-            0 => format!("yours EXECUTES it at once; {base}"),
-            missing => format!("after yours {missing} more needed; {base}"),
-        },
+        None if review.draft.is_some() => both("a draft".to_owned()),
+        None => both(state_text(&review.activity, &review.organization)),
+        Some(WaitingRule::Policy) => {
+            let votes = count(has, "vote");
+            (format!("{votes}; a policy decides how many are needed"), format!("{votes}; a policy decides"))
+        }
+        Some(WaitingRule::RootQuorum) if review.approval_error().is_some() => both(base),
+        Some(WaitingRule::RootQuorum) => {
+            let effect = match tally.short_by().saturating_sub(1) {
+                0 => "yours EXECUTES it at once".to_owned(),
+                missing => format!("after yours {missing} more needed"),
+            };
+            (format!("{base}; {effect}"), effect)
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::proof::Challenge;
 use crate::screens::decide::{Decide, Focus, Step};
 use crate::screens::receipt::Next;
 use crate::screens::shared::Shared;
-use crate::text::{clean, wrap};
+use crate::text::{clean, grouped, wrap};
 use crate::theme::Theme;
 
 /// What the panel shows beside the decision.
@@ -90,8 +90,9 @@ impl Panel<'_> {
             Step::Key { passphrase, error } => {
                 let name = shared.identity.key_name.as_deref().map_or_else(String::new, clean);
                 let secret = shared.identity.secret.word();
-                let (ends, hidden) = (ends(decide), "*".repeat(passphrase.chars().count().min(8)));
-                push(&format!("{secret} for key {name}, fingerprint {ends}: {hidden}"));
+                let hidden = "*".repeat(passphrase.chars().count().min(8));
+                push(&format!("{secret} for key {name}: {hidden}"));
+                push(&format!("sha256  {}", grouped(&decide.ballot.fingerprint.hex())));
                 push("It can be pasted; Ctrl-U clears it.");
                 if let Some(error) = error {
                     push(&format!("[!] {error}"));
@@ -152,11 +153,6 @@ fn enter_hint(decide: &Decide) -> &'static str {
         Choice::Reject => "Tab moves; Enter works on a button only",
         Choice::Approve | Choice::Propose => "Enter works once the answer is typed",
     }
-}
-
-fn ends(decide: &Decide) -> String {
-    let hex = decide.ballot.fingerprint.hex();
-    format!("{}..{}", hex.get(..4).unwrap_or_default(), hex.get(60..).unwrap_or_default())
 }
 
 /// Returns the answer field, the note field and the buttons.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use quorate_common::activity::Activity;
+use tui_input::Input;
 
 use super::sections::{Row, SECTIONS, rows};
 use crate::kinds::{Flag, Level, count};
@@ -40,6 +41,8 @@ pub(crate) struct State {
     pub(crate) wants_fresh: bool,
     /// Decision in progress, if any. Its panel is below the review.
     pub(crate) decide: Option<Decide>,
+    /// Note of a rejection that was not sent, for the next one.
+    pub(super) note: Input,
 }
 
 impl State {
@@ -60,6 +63,7 @@ impl State {
             closed: None,
             wants_fresh,
             decide: None,
+            note: Input::default(),
         }
     }
 

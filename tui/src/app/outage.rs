@@ -1,0 +1,100 @@
+//! The screen while there is no data: why the daemon gives none, what holds nevertheless, and what to do. Each cause has
+//! its own title. Data that was read before stays on screen instead, with a banner above it.
+
+use super::model::Model;
+use crate::canvas::{Canvas, Line};
+use crate::link::LinkError;
+use crate::screens::shared::LinkState;
+use crate::text::wrap;
+
+use ratatui::layout::Rect;
+
+/// What an outage is called, and what follows from it.
+struct Outage {
+    title: &'static str,
+    paragraphs: Vec<String>,
+}
+
+/// Draws the outage in place of a screen that has nothing to show. Returns whether there is one.
+pub(super) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) -> bool {
+    let Some(outage) = of(model) else { return false };
+    let inner = canvas.framed(area, outage.title, "");
+    let columns = usize::from(inner.width);
+    let rows = outage.paragraphs.iter().flat_map(|text| wrap(text, columns));
+    let lines: Vec<Line> = rows.map(|row| Line::marked(row, canvas.theme)).collect();
+    canvas.lines(inner, &lines, 0);
+    true
+}
+
+fn of(model: &Model) -> Option<Outage> {
+    let shared = &model.shared;
+    if shared.inbox.is_read() || shared.organization.is_some() {
+        return None;
+    }
+    let socket = &shared.identity.socket;
+    let (title, help) = match &shared.link {
+        LinkState::Live => return None,
+        LinkState::Starting => ("Connecting", vec![format!("Connecting to {socket}.")]),
+        LinkState::Refused(_) => (
+            "This daemon cannot be used",
+            vec![
+                "Nothing was read from it and nothing can be decided. The reason is in the line above."
+                    .to_owned(),
+                "q quits; connect to another daemon with --socket PATH.".to_owned(),
+            ],
+        ),
+        LinkState::Lost { error, .. } => (title(error), help(error)),
+    };
+    let nothing =
+        "No data was read yet, so nothing can be shown or decided. Your keys and files are untouched.";
+    let mut paragraphs = help;
+    if matches!(shared.link, LinkState::Lost { .. }) {
+        paragraphs.push(String::new());
+        paragraphs.push(nothing.to_owned());
+        paragraphs.push(
+            "The console retries by itself; r retries now. Health shows what else is wrong.".to_owned(),
+        );
+    }
+    Some(Outage { title, paragraphs })
+}
+
+fn title(error: &LinkError) -> &'static str {
+    match error {
+        _ if error.is_sealed() => "Daemon sealed",
+        LinkError::Down(_) => "No daemon",
+        LinkError::Forbidden(_) => "No access to the daemon",
+        LinkError::Protocol { .. } => "Another version of the daemon",
+        LinkError::Unreadable(_) => "Not a daemon of Quorate",
+        LinkError::Lost(_) => "Connection lost",
+        LinkError::Api(_) => "Daemon not ready",
+    }
+}
+
+fn help(error: &LinkError) -> Vec<String> {
+    let text = match error {
+        _ if error.is_sealed() => {
+            return vec![
+                "[x] The daemon is sealed: without its root key it can read no record and answers nothing.".to_owned(),
+                "Unseal the daemon on its host. Its log and `quorate doctor` describe what it waits for.".to_owned(),
+            ];
+        }
+        LinkError::Down(socket) => format!(
+            "[x] Nothing listens at {socket}. Start the daemon with `quorated serve`, try one with `quorate dev`, or \
+             name another socket with --socket PATH."
+        ),
+        LinkError::Forbidden(socket) => format!(
+            "[x] This user may not open {socket}. Only the user of the daemon and its configured group may: ask the \
+             operator to add you to that group, then log in again."
+        ),
+        LinkError::Protocol { .. } => {
+            "[x] Daemon and console have different versions of their protocol. Install the same version of both."
+                .to_owned()
+        }
+        LinkError::Unreadable(_) => {
+            "[x] What listens there does not answer as a daemon does. Check the path of the socket.".to_owned()
+        }
+        LinkError::Lost(_) => "[x] The connection broke before anything was read.".to_owned(),
+        LinkError::Api(_) => "[x] The daemon runs, but it refuses to answer. The line above states why.".to_owned(),
+    };
+    vec![text]
+}
