@@ -55,6 +55,7 @@ mod signing;
 mod sms_gateway;
 mod stamps;
 mod starts;
+mod terminal;
 mod third_party;
 mod third_party_bundles;
 mod third_party_chains;

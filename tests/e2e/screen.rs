@@ -15,17 +15,38 @@ use rustix::process::Pid;
 /// Columns and rows of the default terminal.
 const SIZE: (u16, u16) = (120, 36);
 
+/// How a console is started.
+#[derive(Clone, Copy)]
+pub(crate) struct Setup<'a> {
+    /// Columns and rows of the terminal.
+    pub(crate) size: (u16, u16),
+    /// Environment variables, beside those of the operator and of an ordinary terminal.
+    pub(crate) environment: &'a [(&'a str, &'a str)],
+    /// Arguments after those that identify the user.
+    pub(crate) arguments: &'a [&'a str],
+}
+
+impl Default for Setup<'_> {
+    fn default() -> Self {
+        Self { size: SIZE, environment: &[], arguments: &[] }
+    }
+}
+
 type Keyboard = Arc<Mutex<Box<dyn Write + Send>>>;
 
 /// A terminal that runs the console. The console is killed when dropped.
 pub(crate) struct Screen {
     terminal: Arc<Mutex<vt100::Parser<Replies>>>,
+    /// All bytes that the program has written.
+    output: Arc<Mutex<Vec<u8>>>,
     keyboard: Keyboard,
     /// Keeps the home folder of the console.
     operator: Operator,
     child: Box<dyn Child + Send + Sync>,
     /// Kept open, because the console exits with its terminal.
-    _master: Box<dyn MasterPty + Send>,
+    master: Box<dyn MasterPty + Send>,
+    /// Description of the modes of the terminal before the start.
+    modes: String,
 }
 
 impl Screen {
@@ -36,37 +57,85 @@ impl Screen {
 
     /// Opens the console as this user, in a terminal with these columns and rows.
     pub(crate) fn sized(operator: Operator, size: (u16, u16)) -> Self {
-        Self::start(operator, "false", size)
+        Self::start(operator, Setup { size, ..Setup::default() })
     }
 
     /// Opens the console as this user, with this editor command.
     pub(crate) fn with_editor(operator: Operator, editor: &str) -> Self {
-        Self::start(operator, editor, SIZE)
+        Self::start(operator, Setup { environment: &[("EDITOR", editor)], ..Setup::default() })
     }
 
-    fn start(operator: Operator, editor: &str, (columns, rows): (u16, u16)) -> Self {
+    /// Opens the console as this user.
+    pub(crate) fn start(operator: Operator, setup: Setup<'_>) -> Self {
+        let (columns, rows) = setup.size;
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).expect("a pseudo-terminal");
         let mut command = CommandBuilder::new(paths::program("quorate"));
         command.args(operator.identity());
+        command.args(setup.arguments);
         command.env_clear();
         for (name, value) in operator.environment() {
             command.env(name, value);
         }
         command.env("TERM", "xterm-256color");
         command.env("LANG", "C.UTF-8");
-        command.env("EDITOR", editor);
+        command.env("EDITOR", "false");
+        for (name, value) in setup.environment {
+            command.env(name, value);
+        }
         command.cwd(operator.home());
+        let modes = format!("{:?}", pair.master.get_termios());
         let child = pair.slave.spawn_command(command).expect("quorate can be started");
         let keyboard: Keyboard =
             Arc::new(Mutex::new(pair.master.take_writer().expect("the terminal can be written")));
         let replies = Replies(Arc::clone(&keyboard));
         let terminal = vt100::Parser::new_with_callbacks(cells(rows), cells(columns), 0, replies);
         let terminal = Arc::new(Mutex::new(terminal));
-        let output = pair.master.try_clone_reader().expect("the terminal can be read");
-        let shown = Arc::clone(&terminal);
-        std::thread::spawn(move || draw(output, &shown));
-        Self { terminal, keyboard, operator, child, _master: pair.master }
+        let reader = pair.master.try_clone_reader().expect("the terminal can be read");
+        let (shown, output) = (Arc::clone(&terminal), Arc::default());
+        let copy = Arc::clone(&output);
+        std::thread::spawn(move || draw(reader, &shown, &copy));
+        Self { terminal, output, keyboard, operator, child, master: pair.master, modes }
+    }
+
+    /// Returns all bytes that the program has written so far.
+    pub(crate) fn output(&self) -> Vec<u8> {
+        self.output.lock().expect("no holder panicked").clone()
+    }
+
+    /// Returns whether the terminal is as it was before the program started.
+    pub(crate) fn is_restored(&self) -> bool {
+        let terminal = self.terminal.lock().expect("no holder panicked");
+        let screen = terminal.screen();
+        let is_taken = screen.alternate_screen() || screen.bracketed_paste() || screen.hide_cursor();
+        !is_taken
+            && screen.mouse_protocol_mode() == vt100::MouseProtocolMode::None
+            && self.modes == self.modes()
+    }
+
+    fn modes(&self) -> String {
+        format!("{:?}", self.master.get_termios())
+    }
+
+    /// Changes the size of the terminal.
+    pub(crate) fn resize(&mut self, (columns, rows): (u16, u16)) {
+        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
+        self.terminal.lock().expect("no holder panicked").screen_mut().set_size(cells(rows), cells(columns));
+        self.master.resize(size).expect("the terminal can be resized");
+    }
+
+    /// Waits until a condition holds, which is not one of the text.
+    pub(crate) async fn wait_until(&mut self, what: &str, condition: impl Fn(&mut Self) -> bool) {
+        let deadline = Instant::now() + TIMEOUT;
+        while !condition(self) {
+            assert!(Instant::now() < deadline, "not in time: {what}:\n{}", self.text());
+            tokio::time::sleep(POLL_INTERVAL).await;
+        }
+    }
+
+    /// Returns whether the program has exited.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("the console can be waited for").is_some()
     }
 
     /// Returns the user of the console.
@@ -125,9 +194,10 @@ fn cells(number: u16) -> NonZero<u16> {
     NonZero::new(number).expect("a terminal has rows and columns")
 }
 
-fn draw(mut output: Box<dyn Read + Send>, terminal: &Mutex<vt100::Parser<Replies>>) {
+fn draw(mut output: Box<dyn Read + Send>, terminal: &Mutex<vt100::Parser<Replies>>, copy: &Mutex<Vec<u8>>) {
     let mut buffer = [0; 4096];
     while let Ok(count @ 1..) = output.read(&mut buffer) {
+        copy.lock().expect("no holder panicked").extend_from_slice(&buffer[..count]);
         terminal.lock().expect("no holder panicked").process(&buffer[..count]);
     }
 }

@@ -34,7 +34,7 @@ const FRAME: Duration = Duration::from_millis(100);
 /// How much earlier than the average rate allows a frame may be drawn, so that a key or an answer shows at
 /// once.
 const AHEAD: Duration = Duration::from_millis(400);
-/// How long the console waits for the daemon to confirm user and key before it opens.
+/// How long the console waits for the daemon to confirm user and key.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 /// Absolute minimum time between two frames. Messages that arrive together are drawn in one frame.
 const MIN_FRAME: Duration = Duration::from_millis(8);
@@ -54,7 +54,9 @@ async fn run_until_quit(session: &Arc<Session>) -> Result<()> {
     if theme.is_ascii {
         show_ascii_only();
     }
-    check(session).await?;
+    let check = check(session);
+    tokio::pin!(check);
+    let mut is_checked = false;
     let mut screen = Screen::open()?;
     let size = screen.terminal.size()?;
     let mut model = Model::new(session.identity.clone(), known_keys, (size.width, size.height), now_millis());
@@ -87,6 +89,11 @@ async fn run_until_quit(session: &Arc<Session>) -> Result<()> {
             Some(answer) = answers.recv() => Msg::Link(answer),
             Some(result) = results.recv() => result,
             _ = tick.tick() => ticked(&model, session, &mut lock_requests),
+            result = &mut check, if !is_checked => {
+                result?;
+                is_checked = true;
+                continue;
+            }
             () = stops.next() => Msg::Key(Key::Ctrl('z'), now_millis()),
             () = tokio::time::sleep_until(due), if model.dirty => continue,
             () = &mut ended => return Ok(()),
@@ -166,8 +173,8 @@ impl Pace {
     }
 }
 
-/// Checks that user and key belong to the organization before anything is drawn. If the daemon does not
-/// answer, the console opens anyway, shows the problem and repeats the check once it is connected.
+/// Checks that user and key belong to the organization; otherwise the console exits. If the daemon does not answer,
+/// the console shows the problem and repeats the check once it is connected.
 async fn check(session: &Session) -> Result<()> {
     if !session.identity.is_selected() {
         return Ok(());

@@ -25,14 +25,13 @@ pub(crate) enum Key {
 }
 
 impl Key {
-    /// Returns the name that is shown to the user. The arrows up and down are shown with the letters of the
-    /// same effect.
+    /// Returns the name that is shown to the user.
     fn name(self) -> String {
         match self {
             Self::Char(' ') => "Space".to_owned(),
             Self::Char(letter) => letter.to_string(),
-            Self::Up => "Up k".to_owned(),
-            Self::Down => "Down j".to_owned(),
+            Self::BackTab => "Shift-Tab".to_owned(),
+            Self::Help => "F1".to_owned(),
             Self::PageUp => "PgUp".to_owned(),
             Self::PageDown => "PgDn".to_owned(),
             Self::Ctrl(letter) => format!("Ctrl-{}", letter.to_ascii_uppercase()),
@@ -102,6 +101,11 @@ impl Command {
     /// Returns the key that is shown to the user.
     pub(crate) fn key(&self) -> String {
         self.keys.first().map(|key| key.name()).unwrap_or_default()
+    }
+
+    /// Returns all keys, for the key list.
+    pub(crate) fn all_keys(&self) -> String {
+        self.keys.iter().map(|key| key.name()).collect::<Vec<_>>().join(" ")
     }
 
     /// Adds the equivalent command line.

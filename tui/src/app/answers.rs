@@ -36,6 +36,7 @@ fn apply_shared(model: &mut Model, answer: Answer) -> Vec<Effect> {
     match answer {
         Answer::Connected(status) => return connected(model, status),
         Answer::Status(status) => model.shared.daemon = Some(status),
+        Answer::Host(is_same) => model.shared.is_same_host = is_same,
         Answer::Changed(change) => return changed(model, &change),
         Answer::Lost(error, pause) => lost(model, error, pause),
         Answer::Inbox(page) => {

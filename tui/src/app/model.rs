@@ -241,6 +241,13 @@ impl Model {
         let decide = self.review.as_ref().and_then(|open| open.decide.as_ref());
         let decision = decide.map(|decide| decide.pulse(shared.now));
         let age = shared.data_age().map(|age| age / 1000);
-        format!("{minute} {retry} {decision:?} {age:?} {} {}", shared.link_text(), self.notice)
+        let daemon = shared.daemon.as_ref();
+        let daemon =
+            daemon.map(|daemon| (&daemon.version, daemon.mode, &daemon.store, daemon.strict_deny_errors));
+        // A vote that expires within a minute is counted down.
+        let expires = self.review.as_ref().and_then(|open| open.review.tally.expires_at);
+        let expires = expires.map(|at| at.saturating_sub(shared.now) / 1000).filter(|seconds| *seconds < 60);
+        let link = shared.link_text();
+        format!("{minute} {retry} {decision:?} {age:?} {link} {daemon:?} {expires:?} {}", self.notice)
     }
 }

@@ -57,6 +57,7 @@ impl TestConsole {
         known_keys.pin_new(&fixture.organization(), NOW - 10 * 86_400_000);
         let mut console = Self { model: Model::new(identity, known_keys, size, NOW), now: NOW };
         console.link(Answer::Connected(Fixture::status()));
+        console.link(Answer::Host(Some(true)));
         console.inbox(fixture.organization(), records.iter().map(|record| record.row.clone()).collect());
         console
     }
@@ -605,7 +606,19 @@ fn nothing_is_drawn_while_nothing_changes() {
     for _ in 0..100 {
         console.wait(200);
         assert!(!console.model.dirty);
+        let mut status = Fixture::status();
+        status.now_millis += 200;
+        console.link(Answer::Status(status));
+        assert!(!console.model.dirty, "the daemon's status has the time");
     }
+    let mut status = Fixture::status();
+    status.store = Some(quorate_common::console::StoreStatus {
+        state: quorate_common::console::StoreState::Full,
+        since: Timestamp::from_millis(NOW),
+        detail: String::new(),
+    });
+    console.link(Answer::Status(status));
+    assert!(console.model.dirty, "a problem of the store is shown");
     assert!(
         console
             .link(Answer::Organizations(

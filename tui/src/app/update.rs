@@ -48,7 +48,8 @@ pub(crate) enum Msg {
 
 /// Applies a message and returns the effects.
 pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
-    let is_tick = matches!(msg, Msg::Tick(_) | Msg::Link(Answer::Alive));
+    // What the daemon states every few seconds is part of the pulse as far as it is shown.
+    let is_tick = matches!(msg, Msg::Tick(_) | Msg::Link(Answer::Alive | Answer::Status(_)));
     let before = model.notice.clone();
     let mut effects = lock_if_left(model, &msg);
     effects.extend(apply(model, msg));

@@ -182,7 +182,14 @@ fn tabs(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     let names: Vec<String> = model.tabs().map(name).collect();
     let keys: Vec<String> = model.tabs().map(|(tab, _)| tab.show.key()).collect();
     let right = match &model.shared.daemon {
-        Some(daemon) if area.width >= 100 => format!("daemon {}, on this host ", clean(&daemon.version)),
+        Some(daemon) if area.width >= 100 => {
+            let host = match model.shared.is_same_host {
+                Some(true) => ", on this host",
+                Some(false) => ", on another host",
+                None => "",
+            };
+            format!("daemon {}{host} ", clean(&daemon.version))
+        }
         _ => String::new(),
     };
     let columns = usize::from(area.width);

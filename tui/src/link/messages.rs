@@ -149,6 +149,8 @@ pub(crate) enum Answer {
     Messages(OrganizationId, Option<MessageEventId>, MessagePage),
     /// For [`Order::Health`]; holds whether the daemon runs on this host, if that is known.
     Health(Box<Health>, Option<bool>),
+    /// Whether the daemon runs on this host, if that is known. Sent once after each connection.
+    Host(Option<bool>),
     /// For [`Order::Signer`]; holds the name, and no signer if none has it.
     Signer(String, Option<Box<Signer>>),
     /// For [`Order::Recent`].

@@ -59,10 +59,11 @@ async fn read_inbox(
     id: OrganizationId,
     reading: u64,
 ) -> Result<Answer> {
-    let _ = answers.send(Answer::Organization(Arc::new(client.organization(id).await?)));
-    let mut after = None;
+    // Both at once: over a slow connection nothing waits for a second round trip.
+    let (organization, first) = tokio::join!(client.organization(id), client.waiting(id, None));
+    let _ = answers.send(Answer::Organization(Arc::new(organization?)));
+    let mut page = first?;
     loop {
-        let page = client.waiting(id, after).await?;
         let is_last = page.next.is_none();
         let page_read =
             Answer::Inbox(InboxPage { reading, is_last, waiting: page.waiting, rows: page.activities });
@@ -70,8 +71,14 @@ async fn read_inbox(
             return Ok(page_read);
         }
         let _ = answers.send(page_read);
-        after = page.next;
+        page = client.waiting(id, page.next).await?;
     }
+}
+
+/// Reports whether the daemon runs on this host.
+async fn find_host(client: Client, answers: UnboundedSender<Answer>) {
+    let health = client.health().await;
+    let _ = answers.send(Answer::Host(health.ok().as_ref().and_then(is_same_host)));
 }
 
 /// Returns whether the daemon runs on this host, if that is known.
@@ -161,14 +168,15 @@ async fn connect(
     answers: &UnboundedSender<Answer>,
     token: &mut Option<String>,
 ) -> Result<LinkError> {
-    let status = client.status().await?;
     let path = token.as_ref().map_or_else(
         || "/console/v1/events".to_owned(),
         |token| format!("/console/v1/events?after={}", escaped(token)),
     );
-    let mut feed = Feed::new(client.open(&path).await?);
+    let (status, feed) = tokio::join!(client.status(), client.open(&path));
+    let (status, mut feed) = (status?, Feed::new(feed?));
     // The screens reload their data on `Connected`, which covers changes made before the feed opened.
     let _ = answers.send(Answer::Connected(status));
+    tokio::spawn(find_host(client.clone(), answers.clone()));
     let mut pulse = tokio::time::interval(Duration::from_secs(PULSE_SECONDS));
     loop {
         let items = tokio::select! {

@@ -7,7 +7,7 @@ use super::filter::{edit, insert};
 use crate::canvas::{Canvas, Line};
 use crate::keymap::{Action, Command, EVERYWHERE, Key, action, moved, scroll};
 use crate::proof::{Review, json, policy_lines};
-use crate::text::{clean, date_time, grouped, wrap};
+use crate::text::{clean, date_time, grouped, indented, pad, width, wrap};
 use crate::theme::Theme;
 
 mod comparing;
@@ -266,10 +266,24 @@ fn wrapped(paragraphs: &[String], columns: usize) -> Vec<String> {
 fn key_lines(commands: &[Command], words: &str, columns: usize) -> Vec<Line> {
     matching(commands, words)
         .iter()
-        .flat_map(|command| wrap(&format!("{:<8} {}{}", command.key(), command.help, cli(command)), columns))
-        .chain(wrap("Ctrl-C   Quit at once; a signed vote that was not sent yet is discarded", columns))
+        .flat_map(|command| {
+            key_rows(&command.all_keys(), &format!("{}{}", command.help, cli(command)), columns)
+        })
+        .chain(key_rows("Ctrl-Z", "Lock your key and suspend the console", columns))
+        .chain(key_rows("Ctrl-C", "Quit at once; a signed vote that was not sent yet is discarded", columns))
         .map(Line::plain)
         .collect()
+}
+
+/// Formats the keys of a command, with its description in a column of its own.
+fn key_rows(keys: &str, text: &str, columns: usize) -> Vec<String> {
+    let indent = if columns < 60 { 10 } else { 14 };
+    let first = if width(keys) < indent { pad(keys, indent) } else { format!("{keys}  ") };
+    if first.len() > indent {
+        let rest = indented(text, &" ".repeat(indent), indent, columns);
+        return std::iter::once(keys.to_owned()).chain(rest).collect();
+    }
+    indented(text, &first, indent, columns)
 }
 
 fn palette(commands: &[Command], search: &Input, selected: usize, canvas: &mut Canvas<'_>, area: Rect) {

@@ -51,6 +51,8 @@ pub(crate) struct Shared {
     /// Time of the last message from the daemon, in milliseconds since the Unix epoch.
     pub(crate) last_contact: u64,
     pub(crate) daemon: Option<DaemonStatus>,
+    /// Whether the daemon runs on this host, if that is known.
+    pub(crate) is_same_host: Option<bool>,
     /// Organization whose approvals are shown.
     pub(crate) organization_id: Option<OrganizationId>,
     pub(crate) organization: Option<Arc<OrganizationDetail>>,
@@ -84,6 +86,7 @@ impl Shared {
             link: LinkState::Starting,
             last_contact: now,
             daemon: None,
+            is_same_host: None,
             organization: None,
             is_missing: false,
             mismatch: None,

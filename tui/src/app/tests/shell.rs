@@ -259,3 +259,61 @@ fn terminals_without_unicode_get_ascii_only() {
         check(&console);
     }
 }
+
+#[test]
+fn the_key_list_names_exactly_the_keys_that_work() {
+    let (fixture, record) = threshold_proposal();
+    let opened = [Key::Char('1'), Key::Char('2'), Key::Char('3'), Key::Char('4'), Key::Enter];
+    for (index, key) in opened.into_iter().enumerate() {
+        let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 60));
+        console.press(Key::Char(if index < 4 { '2' } else { '1' }));
+        if index == 4 {
+            console.open(&record);
+        } else {
+            console.press(key);
+        }
+        console.press(Key::Char('?'));
+        let listed = console.shown();
+        let listed: std::collections::BTreeSet<&str> = listed
+            .lines()
+            .filter_map(|row| row.strip_prefix("\u{2502} "))
+            .filter_map(|row| row.get(..14))
+            .flat_map(str::split_whitespace)
+            .collect();
+        console.press(Key::Esc);
+        for letter in ('!'..='~').filter(|letter| *letter != 'q') {
+            console.press(Key::Char('r'));
+            console.press(Key::Char(letter));
+            let works = !console.model.notice.contains("does nothing here");
+            let name = letter.to_string();
+            assert_eq!(works, listed.contains(name.as_str()), "{letter}: {listed:?}");
+            // Back to where the key was pressed.
+            let (overlays, review) = (console.model.overlays.len(), index == 4);
+            (0..overlays).for_each(|_| drop(console.press(Key::Esc)));
+            console.model.show(if review { 0 } else { index });
+            if review {
+                console.open(&record);
+            }
+            console.press(Key::Esc);
+            if review {
+                console.open(&record);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_header_states_the_host_of_the_daemon_only_if_it_is_known() {
+    let (fixture, record) = tag_proposal();
+    let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 36));
+    for (host, here, elsewhere) in
+        [(None, false, false), (Some(false), false, true), (Some(true), true, false)]
+    {
+        console.link(Answer::Host(host));
+        let shown = console.shown();
+        assert_eq!(
+            (shown.contains(", on this host"), shown.contains(", on another host")),
+            (here, elsewhere)
+        );
+    }
+}

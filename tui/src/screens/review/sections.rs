@@ -29,8 +29,6 @@ const DRAFT_SECTIONS: [&str; 6] = [
     "6 Proof",
 ];
 
-/// Columns of the shortest labels with the blanks around them.
-
 pub(super) struct Row {
     /// Section number, starting with 1.
     pub(super) section: usize,
