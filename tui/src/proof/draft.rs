@@ -70,7 +70,6 @@ impl Review {
             rule_inputs: Some(RuleInputs {
                 strict_deny_errors: context.strict_deny_errors,
                 signers: context.signers.clone(),
-                ..RuleInputs::default()
             }),
             is_exported: false,
         };

@@ -73,7 +73,8 @@ impl Past {
         let of = |sent: &[Sent]| matching(sent, transfer, payment).cloned().collect::<Vec<_>>();
         let (listed, journal) = (of(&self.listed), of(&self.journal));
         let scope = if self.is_partial { "newest " } else { "" };
-        let among = format!("the {scope}{} executed transactions that the daemon lists [s]", self.examined);
+        let examined = count(self.examined, "executed transaction");
+        let among = format!("the {scope}{examined} that the daemon lists [s]");
         let listed = match (&self.error, listed.len()) {
             (Some(error), _) => format!("unknown: the daemon did not list earlier transactions: {error}"),
             (None, 0) => format!("never signed: not among {among}"),
