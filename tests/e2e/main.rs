@@ -20,6 +20,7 @@ mod book;
 mod canaries;
 mod commands;
 mod consensus;
+mod contexts;
 mod console;
 mod crashes;
 mod credentials;

@@ -1,9 +1,9 @@
 //! The user's `config.toml`: default daemon, organization, user and key.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::PathBuf;
-use std::str::FromStr;
 
-use quorate_common::ids::{OrganizationId, UserId};
 use toml::de::{DeTable, DeValue};
 
 use crate::files::{self, FileError, Folders};
@@ -13,19 +13,33 @@ const SIZE_LIMIT: u64 = 64 * 1024;
 /// Maximum number of problems that are reported.
 const PROBLEMS: usize = 64;
 
-/// The keys of the file.
-pub(crate) const KEYS: [&str; 6] = ["socket", "organization", "user", "key", "pkcs11_module", "theme"];
+/// The keys of the file. Those of [`SELECTION`] may also be in a section `[contexts.NAME]`.
+pub(crate) const KEYS: [&str; 8] =
+    ["context", "contexts", "socket", "organization", "user", "key", "pkcs11_module", "theme"];
+
+/// The keys that select a daemon, an organization, a user and a key.
+const SELECTION: [&str; 4] = ["socket", "organization", "user", "key"];
+
+/// What selects a daemon, an organization, a user and a key.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Selection {
+    pub(crate) socket: Option<PathBuf>,
+    /// Organization that this console is pinned to, by id; or its name, which pins nothing.
+    pub(crate) organization: Option<String>,
+    /// User who votes, by id or name.
+    pub(crate) user: Option<String>,
+    /// Key to sign with: `file:NAME` or a name alone, `agent:KEY` or `pkcs11:TOKEN/LABEL`.
+    pub(crate) key: Option<String>,
+}
 
 /// Parsed configuration file. Unknown keys are an error.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Config {
-    pub(crate) socket: Option<PathBuf>,
-    /// Organization that this console is pinned to.
-    pub(crate) organization: Option<OrganizationId>,
-    /// User who votes.
-    pub(crate) user: Option<UserId>,
-    /// Key to sign with: `file:NAME` or a name alone, `agent:KEY` or `pkcs11:TOKEN/LABEL`.
-    pub(crate) key: Option<String>,
+    pub(crate) selection: Selection,
+    /// Name of the context that applies unless another one is selected.
+    pub(crate) context: Option<String>,
+    /// Contexts by name.
+    pub(crate) contexts: BTreeMap<String, Selection>,
     /// Absolute path of the PKCS #11 module of tokens.
     pub(crate) pkcs11_module: Option<PathBuf>,
     /// Name of the theme of the console.
@@ -56,8 +70,11 @@ pub(crate) struct Problem {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Read {
     pub(crate) config: Config,
-    /// Lines of the keys that are set, counted from one.
-    pub(crate) lines: Vec<(&'static str, usize)>,
+    /// Lines of the keys that are set, counted from one; those of a context by their path, such as
+    /// `contexts.NAME.key`.
+    pub(crate) lines: Vec<(String, usize)>,
+    /// Where the name of the context is in the file, in bytes.
+    context_span: Option<Range<usize>>,
     pub(crate) problems: Vec<Problem>,
 }
 
@@ -68,12 +85,28 @@ pub(crate) fn path(folders: &Folders) -> PathBuf {
 
 /// Reads the file. Returns the default configuration if the file does not exist.
 pub(crate) fn read(folders: &Folders) -> Result<Read, FileError> {
+    Ok(read_text(folders)?.map_or_else(Read::default, |text| Read::of(&text)))
+}
+
+fn read_text(folders: &Folders) -> Result<Option<String>, FileError> {
     let path = path(folders);
-    let Some(bytes) = files::read(&path, SIZE_LIMIT)? else { return Ok(Read::default()) };
-    Ok(Read::of(&String::from_utf8(bytes).map_err(|_| FileError::Content(path))?))
+    let Some(bytes) = files::read(&path, SIZE_LIMIT)? else { return Ok(None) };
+    String::from_utf8(bytes).map(Some).map_err(|_| FileError::Content(path))
+}
+
+/// Makes the context with this name the one of the file. Nothing else in the file changes.
+pub(crate) fn use_context(folders: &Folders, name: &str) -> Result<(), FileError> {
+    let text = read_text(folders)?.unwrap_or_default();
+    files::write_private(&path(folders), Read::of(&text).with_context(&text, name).as_bytes())
 }
 
 impl Config {
+    /// Reads the text of a valid file.
+    #[cfg(test)]
+    pub(crate) fn of(text: &str) -> Self {
+        Read::of(text).config
+    }
+
     /// Loads the file. Returns the default configuration if the file does not exist.
     pub(crate) fn load(folders: &Folders) -> Result<Self, ConfigError> {
         let read = read(folders)?;
@@ -100,16 +133,77 @@ impl Read {
         }
         for (key, value) in table.get_ref() {
             let at = line(text, key.span().start);
-            match KEYS.into_iter().find(|known| *known == key.get_ref()) {
-                None => {
-                    let known = KEYS.join(", ");
-                    read.problem(at, format!("unknown key {}; the keys are {known}", quoted(key.get_ref())));
+            match (key.get_ref().as_ref(), value.get_ref()) {
+                ("contexts", DeValue::Table(contexts)) => read.contexts(text, contexts),
+                ("contexts", other) => {
+                    read.problem(at, format!("contexts: expected a table, found {}", other.type_str()));
                 }
-                Some(name) => read.set(name, value.get_ref(), at),
+                (name, value_read) if KEYS.contains(&name) => {
+                    if name == "context" {
+                        read.context_span = Some(value.span());
+                    }
+                    if let Some(value) = read.text(name, value_read, at) {
+                        read.set(name, value);
+                    }
+                }
+                (name, _) => {
+                    let known = KEYS.join(", ");
+                    read.problem(at, format!("unknown key {}; the keys are {known}", quoted(name)));
+                }
             }
+        }
+        if let Some(name) = read.config.context.clone()
+            && !read.config.contexts.contains_key(&name)
+        {
+            let at = read.line("context").unwrap_or_default();
+            read.problem(
+                at,
+                format!("context: there is no section [contexts.{}]", crate::text::clean(&name)),
+            );
         }
         read.problems.sort_by_key(|problem| problem.line);
         read
+    }
+
+    /// Returns the line of a key that is set.
+    pub(crate) fn line(&self, path: &str) -> Option<usize> {
+        self.lines.iter().find(|(known, _)| known == path).map(|(_, line)| *line)
+    }
+
+    /// Returns the text of the file with this name of the context.
+    fn with_context(&self, text: &str, name: &str) -> String {
+        let value = toml::Value::String(name.to_owned()).to_string();
+        let replaced = self
+            .context_span
+            .as_ref()
+            .and_then(|span| Some([text.get(..span.start)?, &value, text.get(span.end..)?].concat()));
+        replaced.unwrap_or_else(|| format!("context = {value}\n{text}"))
+    }
+
+    fn contexts(&mut self, text: &str, contexts: &DeTable<'_>) {
+        for (name, value) in contexts {
+            let at = line(text, name.span().start);
+            let path = format!("contexts.{}", crate::text::clean(name.get_ref()));
+            let DeValue::Table(keys) = value.get_ref() else {
+                let found = value.get_ref().type_str();
+                self.problem(at, format!("{path}: expected a table, found {found}"));
+                continue;
+            };
+            let mut selection = Selection::default();
+            for (key, value) in keys {
+                let at = line(text, key.span().start);
+                if !SELECTION.contains(&key.get_ref().as_ref()) {
+                    let known = SELECTION.join(", ");
+                    let key = quoted(key.get_ref());
+                    self.problem(at, format!("{path}: unknown key {key}; the keys are {known}"));
+                } else if let Some(value) =
+                    self.text(&format!("contexts.{}.{}", name.get_ref(), key.get_ref()), value.get_ref(), at)
+                {
+                    selection.set(key.get_ref(), value);
+                }
+            }
+            self.config.contexts.insert(name.get_ref().to_string(), selection);
+        }
     }
 
     fn problem(&mut self, line: usize, text: String) {
@@ -118,34 +212,40 @@ impl Read {
         }
     }
 
-    /// Sets the key `name`, if its value is valid.
-    fn set(&mut self, name: &'static str, value: &DeValue<'_>, line: usize) {
+    /// Returns the text of the key with this path, and records its line; a value that is not a text is a problem.
+    fn text(&mut self, path: &str, value: &DeValue<'_>, line: usize) -> Option<String> {
+        let shown = crate::text::clean(path);
         let DeValue::String(text) = value else {
-            return self.problem(line, format!("{name}: expected a string, found {}", value.type_str()));
+            self.problem(line, format!("{shown}: expected a string, found {}", value.type_str()));
+            return None;
         };
-        let config = &mut self.config;
-        let result = match name {
-            "organization" => id(text).map(|id| config.organization = Some(id)),
-            "user" => id(text).map(|id| config.user = Some(id)),
-            _ => {
-                match name {
-                    "socket" => config.socket = Some(PathBuf::from(text.as_ref())),
-                    "pkcs11_module" => config.pkcs11_module = Some(PathBuf::from(text.as_ref())),
-                    "theme" => config.theme = Some(text.to_string()),
-                    _ => config.key = Some(text.to_string()),
-                }
-                Ok(())
-            }
-        };
-        match result {
-            Ok(()) => self.lines.push((name, line)),
-            Err(reason) => self.problem(line, format!("{name}: {reason}, found {}", quoted(text))),
+        if text.is_empty() {
+            self.problem(line, format!("{shown}: empty"));
+            return None;
+        }
+        self.lines.push((path.to_owned(), line));
+        Some(text.to_string())
+    }
+
+    fn set(&mut self, name: &str, value: String) {
+        match name {
+            "context" => self.config.context = Some(value),
+            "pkcs11_module" => self.config.pkcs11_module = Some(PathBuf::from(value)),
+            "theme" => self.config.theme = Some(value),
+            _ => self.config.selection.set(name, value),
         }
     }
 }
 
-fn id<T: FromStr<Err: std::fmt::Display>>(text: &str) -> Result<T, String> {
-    text.parse().map_err(|error: T::Err| error.to_string())
+impl Selection {
+    fn set(&mut self, name: &str, value: String) {
+        match name {
+            "socket" => self.socket = Some(PathBuf::from(value)),
+            "organization" => self.organization = Some(value),
+            "user" => self.user = Some(value),
+            _ => self.key = Some(value),
+        }
+    }
 }
 
 fn quoted_message(message: &str) -> String {
@@ -168,26 +268,49 @@ mod tests {
 
     #[test]
     fn reads_all_keys_with_their_lines() {
-        let id = "00000000-0000-4000-8000-000000000001";
-        let good = format!("# mine\nsocket = \"/run/q.sock\"\norganization = \"{id}\"\n\nkey = \"laptop\"\n");
-        let read = Read::of(&good);
+        let good = "# mine\nsocket = \"/run/q.sock\"\norganization = \"acme\"\n\nkey = \"laptop\"\n\n\
+                    [contexts.\"a b\"]\nuser = \"mira\"\n";
+        let read = Read::of(good);
         assert_eq!(read.problems, []);
-        assert_eq!((read.config.key.as_deref(), read.config.user), (Some("laptop"), None));
-        let mut lines = read.lines;
-        lines.sort_unstable();
-        assert_eq!(lines, [("key", 5), ("organization", 3), ("socket", 2)]);
+        assert_eq!(
+            (read.config.selection.key.as_deref(), &read.config.selection.user),
+            (Some("laptop"), &None)
+        );
+        let context = Selection { user: Some("mira".to_owned()), ..Selection::default() };
+        assert_eq!(read.config.contexts, BTreeMap::from([("a b".to_owned(), context)]));
+        let lines = ["socket", "organization", "key", "contexts.a b.user"].map(|path| read.line(path));
+        assert_eq!(lines, [2, 3, 5, 8].map(Some));
     }
 
     #[test]
     fn reports_every_problem_with_its_line() {
-        let text = "kye = \"b\"\nkey = 1\norganization = \"x\"\nuser = [\"a\"]\nsocket = \"/s\"\n";
+        let text = "kye = \"b\"\nkey = 1\norganization = \"\"\nuser = [\"a\"]\nsocket = \"/s\"\ncontext = \"c\"\n\
+                    [contexts]\na = 1\n[contexts.b]\ntheme = \"dark\"\n";
         let problems = problems(text);
         let lines: Vec<usize> = problems.iter().map(|(line, _)| *line).collect();
-        assert_eq!(lines, [1, 2, 3, 4]);
-        let expected = ["unknown key", "expected a string, found integer", "UUID", "found array"];
+        assert_eq!(lines, [1, 2, 3, 4, 6, 8, 10]);
+        let expected = [
+            "unknown key",
+            "expected a string, found integer",
+            "empty",
+            "found array",
+            "there is no section [contexts.c]",
+            "contexts.a: expected a table, found integer",
+            "contexts.b: unknown key \"theme\"",
+        ];
         for ((_, text), expected) in problems.iter().zip(expected) {
             assert!(text.contains(expected), "{text}");
         }
+    }
+
+    #[test]
+    fn another_context_changes_nothing_else_in_the_file() {
+        let before = "# mine\ncontext = \"a\" # now\n\n[contexts.a]\n[contexts.'b \"c\"']\n";
+        let after = Read::of(before).with_context(before, "b \"c\"");
+        assert_eq!(after, before.replace("\"a\" #", "'b \"c\"' #"));
+        assert_eq!(Config::of(&after).context.as_deref(), Some("b \"c\""));
+        let without = "# mine\n[contexts.a]\n";
+        assert_eq!(Read::of(without).with_context(without, "a"), format!("context = \"a\"\n{without}"));
     }
 
     #[test]

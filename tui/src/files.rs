@@ -11,6 +11,9 @@ use rustix::io::Errno;
 /// Highest number that is tried to make a file name unique.
 const NUMBERED: u32 = 100;
 
+/// Path of a socket below the folder for running programs.
+const SOCKET: &str = "quorate/quorated.sock";
+
 /// Why a file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FileError {
@@ -84,12 +87,11 @@ pub(crate) fn at_home(path: &str) -> PathBuf {
     below_home.unwrap_or_else(|| PathBuf::from(path))
 }
 
-/// Returns the socket path that a daemon uses by default.
+/// Returns the default path of the socket: that of the user's own daemon, such as `quorated dev`, if it exists,
+/// otherwise that of the host's daemon.
 pub(crate) fn default_socket() -> PathBuf {
-    match absolute("XDG_RUNTIME_DIR") {
-        Some(folder) => folder.join("quorate").join("quorated.sock"),
-        None => PathBuf::from("/run/quorate/quorated.sock"),
-    }
+    let own = absolute("XDG_RUNTIME_DIR").map(|folder| folder.join(SOCKET));
+    own.filter(|path| path.exists()).unwrap_or_else(|| Path::new("/run").join(SOCKET))
 }
 
 /// Returns the random id of this boot of the host, if the operating system has one.

@@ -50,14 +50,15 @@ use crate::cli::{Arguments, Command, Daemon, DevArguments};
 use crate::failure::{Exit, Failure, Result};
 use crate::files::Folders;
 use crate::output::Answer;
-use crate::session::{Context, Session};
+use crate::session::{Context, Environment, Session};
 
 fn main() -> ExitCode {
     process::harden();
-    let arguments = match Arguments::try_parse() {
+    let mut arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return usage_error(&error),
     };
+    arguments.context.environment = Environment::read();
     output::choose(arguments.json);
     if let Err(error) = catalog::check() {
         return code(output::finish(Err(Failure::new(Exit::Failed, error))));

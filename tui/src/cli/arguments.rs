@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::{CommandFactory, Parser, Subcommand};
 use quorate_chain::address::Chain;
 use quorate_common::fingerprint::Fingerprint;
-use quorate_common::ids::OrganizationId;
 
 use super::dev::DevArguments;
 use super::policy_arguments::{PolicyCommand, ProposalArguments, ProposeArguments};
@@ -133,6 +132,9 @@ pub(crate) enum Command {
     /// Check or show the configuration of this console
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// List, select or show contexts: named sets of daemon, organization, user and key
+    #[command(subcommand)]
+    Context(ContextCommand),
     /// Start a throwaway daemon with a demo organization
     Dev(DevArguments),
     /// Print a completion script for a shell
@@ -151,6 +153,22 @@ pub(crate) enum ConfigCommand {
         /// Show where each setting comes from: an option, a line of config.toml, a credentials file, or the default
         #[arg(long)]
         origin: bool,
+    },
+}
+
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum ContextCommand {
+    /// List the contexts of config.toml; * marks the selected one
+    Ls,
+    /// Select a context for all later commands, in config.toml
+    Use {
+        /// Name of the context
+        name: String,
+    },
+    /// Show a context
+    Show {
+        /// Name of the context; the selected one if omitted
+        name: Option<String>,
     },
 }
 
@@ -195,8 +213,9 @@ pub(crate) enum MessagesCommand {
     /// bounced (rejected, or given up after the last attempt) or expired (its code or key ended first). The answer of
     /// the server follows. A parent lists the messages of its sub-organizations too.
     Ls {
-        /// Organization id; the pinned organization if omitted
-        id: Option<OrganizationId>,
+        /// Organization, by id or name; the pinned organization if omitted
+        #[arg(value_name = "ORGANIZATION")]
+        id: Option<String>,
         /// List only messages in this state
         #[arg(long, value_enum)]
         state: Option<DeliveryState>,
@@ -264,9 +283,9 @@ pub(crate) enum ActivityCommand {
 pub(crate) enum OrgCommand {
     /// List organizations
     Ls {
-        /// List the children of this organization
-        #[arg(long, value_name = "ID")]
-        parent: Option<OrganizationId>,
+        /// List the children of this organization, by id or name
+        #[arg(long, value_name = "ORGANIZATION")]
+        parent: Option<String>,
         /// List only children with a user who has this verified mail address or phone number; children of the
         /// pinned organization if --parent is omitted
         #[arg(long, value_name = "ADDRESS")]
@@ -274,8 +293,9 @@ pub(crate) enum OrgCommand {
     },
     /// Show one organization: users, keys, wallets, quorum, policies
     Get {
-        /// Organization id; the pinned organization if omitted
-        id: Option<OrganizationId>,
+        /// Organization, by id or name; the pinned organization if omitted
+        #[arg(value_name = "ORGANIZATION")]
+        id: Option<String>,
     },
 }
 

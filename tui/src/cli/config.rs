@@ -3,13 +3,13 @@
 use serde_json::json;
 
 use super::arguments::ConfigCommand;
-use crate::config::{self, KEYS, Read};
+use crate::config::{self, Config, Read};
 use crate::failure::{Exit, Failure, Result};
 use crate::files::{self, Folders};
 use crate::keys::Selector;
 use crate::keys::file::KeyFile;
 use crate::output::Answer;
-use crate::session::{Context, Session};
+use crate::session::{Context, Origin, Session, Setting, Settings};
 use crate::text::{clean, pad};
 use crate::theme;
 
@@ -27,12 +27,15 @@ pub(super) fn run(folders: &Folders, context: &Context, command: ConfigCommand) 
 fn check(folders: &Folders) -> Result<Answer> {
     let path = clean(&config::path(folders).display().to_string());
     let mut read = config::read(folders)?;
-    let key = read.config.key.as_deref().and_then(|key| key_problem(folders, key));
+    let paths = contexts_with_keys(&read.config);
+    let keys: Vec<(String, Option<String>)> =
+        paths.into_iter().map(|(path, key)| (path, key_problem(folders, &key))).collect();
     let theme = read.config.theme.as_deref().and_then(|name| theme::load(Some(name), false, folders).err());
-    for (name, problem) in [("key", key), ("theme", theme.map(|error| error.to_string()))] {
-        let line = read.lines.iter().find(|(known, _)| *known == name).map(|(_, line)| *line);
-        if let (Some(text), Some(line)) = (problem, line) {
-            read.problems.push(config::Problem { line, text: format!("{name}: {}", clean(&text)) });
+    let theme = ("theme".to_owned(), theme.map(|error| error.to_string()));
+    for (name, problem) in keys.into_iter().chain([theme]) {
+        if let (Some(text), Some(line)) = (problem, read.line(&name)) {
+            let text = format!("{}: {}", clean(&name), clean(&text));
+            read.problems.push(config::Problem { line, text });
         }
     }
     read.problems.sort_by_key(|problem| problem.line);
@@ -60,22 +63,17 @@ fn key_problem(folders: &Folders, key: &str) -> Option<String> {
     }
 }
 
+/// Returns the keys that the file names, by their path in it.
+fn contexts_with_keys(config: &Config) -> Vec<(String, String)> {
+    let own = std::iter::once(("key".to_owned(), &config.selection));
+    let contexts = config.contexts.iter().map(|(name, of)| (format!("contexts.{name}.key"), of));
+    own.chain(contexts).filter_map(|(path, of)| Some((path, of.key.clone()?))).collect()
+}
+
 /// Shows the settings that apply. `origin` adds where each of them comes from.
 fn show(folders: &Folders, context: &Context, origin: bool) -> Result<Answer> {
     let read = config::read(folders).map_err(Failure::from)?;
-    let session = Session::new(context, folders)?;
-    let viewer = &session.identity.viewer;
-    let user = viewer.user.map(|id| id.to_string()).or_else(|| session.identity.user_name.clone());
-    let values = [
-        Some(session.client.socket().display().to_string()),
-        viewer.organization.map(|id| id.to_string()),
-        user,
-        session.identity.key_name.clone(),
-        read.config.pkcs11_module.as_ref().map(|path| path.display().to_string()),
-        read.config.theme.clone(),
-    ];
-    let rows = KEYS.into_iter().zip(values).map(|(name, value)| {
-        let from = source(name, value.is_some(), context, folders, &read);
+    let rows = settings(context, folders, &read)?.into_iter().map(|(name, value, from)| {
         let data = json!({"name": name, "value": value, "origin": from});
         let origin = origin && value.is_some();
         let value = value.map_or_else(|| "not set".to_owned(), |value| clean(&value));
@@ -85,25 +83,64 @@ fn show(folders: &Folders, context: &Context, origin: bool) -> Result<Answer> {
     Ok(Answer::rows(rows, ""))
 }
 
-/// Returns where the value of a setting comes from.
-fn source(name: &str, is_set: bool, context: &Context, folders: &Folders, read: &Read) -> String {
-    let is_given = match name {
-        "socket" => context.socket.is_some(),
-        "organization" => context.organization.is_some(),
-        "user" => context.user.is_some(),
-        "key" => context.key.is_some(),
-        _ => false,
+/// Returns the name of each setting, its value and where it comes from.
+fn settings(
+    context: &Context,
+    folders: &Folders,
+    read: &Read,
+) -> Result<Vec<(&'static str, Option<String>, String)>> {
+    let session = Session::new(context, folders)?;
+    let file = || clean(&config::path(folders).display().to_string());
+    let of_file = |name: &str| {
+        read.line(name).map_or_else(|| "not set".to_owned(), |line| format!("{}:{line}", file()))
     };
-    let line = read.lines.iter().find(|(key, _)| *key == name).map(|(_, line)| *line);
-    match (is_given, &context.credentials, line) {
-        (true, _, _) => format!("option --{name}"),
-        (false, Some(path), _) if is_set => {
-            format!("credentials file {}", clean(&path.display().to_string()))
-        }
-        (false, None, Some(line)) => {
-            format!("{}:{line}", clean(&config::path(folders).display().to_string()))
-        }
-        _ if name == "socket" => "default".to_owned(),
-        _ => "not set".to_owned(),
+    let other = [
+        ("pkcs11_module", read.config.pkcs11_module.as_ref().map(|path| path.display().to_string())),
+        ("theme", read.config.theme.clone()),
+    ];
+    let other = other.into_iter().map(|(name, value)| (name, value, of_file(name)));
+    if let Some(path) = &context.credentials {
+        let from = format!("credentials file {}", clean(&path.display().to_string()));
+        let identity = &session.identity;
+        let organization = identity.viewer.organization.map(|id| id.to_string());
+        let own = [
+            ("socket", Some(session.client.socket().display().to_string()), context.socket.is_some()),
+            (
+                "organization",
+                organization.or(identity.organization_name.clone()),
+                context.organization.is_some(),
+            ),
+            ("user", identity.viewer.user.map(|id| id.to_string()), context.user.is_some()),
+            ("key", identity.key_name.clone(), false),
+        ];
+        let own = own.into_iter().map(|(name, value, is_given)| {
+            let from = if is_given { format!("option --{name}") } else { from.clone() };
+            let from = if value.is_some() { from } else { "not set".to_owned() };
+            (name, value, from)
+        });
+        return Ok(own.chain(other).collect());
     }
+    let Settings { context, socket, organization, user, key, .. } = Settings::of(context, &read.config)?;
+    let socket = Setting { value: socket.value.display().to_string(), origin: socket.origin };
+    let own = [
+        ("context", context),
+        ("socket", Some(socket)),
+        ("organization", organization),
+        ("user", user),
+        ("key", key),
+    ];
+    let own = own.into_iter().map(|(name, setting)| match setting {
+        None => (name, None, "not set".to_owned()),
+        Some(Setting { value, origin }) => {
+            let from = match origin {
+                Origin::Argument => format!("option --{name}"),
+                Origin::Variable => format!("variable QUORATE_{}", name.to_ascii_uppercase()),
+                Origin::Context(of) => of_file(&format!("contexts.{of}.{name}")),
+                Origin::File => of_file(name),
+                Origin::Default => "default".to_owned(),
+            };
+            (name, Some(value), from)
+        }
+    });
+    Ok(own.chain(other).collect())
 }

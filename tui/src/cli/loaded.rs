@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use quorate_common::console::OrganizationDetail;
 use quorate_common::ids::OrganizationId;
-use quorate_common::wire::Policy;
+use quorate_common::wire::{Policy, Wallet};
 
 use crate::clock::now_millis;
 use crate::failure::{Exit, Failure, Result};
 use crate::policies::Rules;
-use crate::session::Session;
+use crate::session::{Session, one_named};
 use crate::text::clean;
 
 /// An organization as the daemon states it.
@@ -35,16 +35,38 @@ impl LoadedOrganization {
 
     /// Finds a policy by id or name.
     pub(super) fn policy(&self, wanted: &str) -> Result<&Policy> {
-        let is = |policy: &&Policy| policy.policy_id.to_string() == wanted || policy.policy_name == wanted;
+        let policies = &self.organization.policies;
+        let ids = policies.iter().map(|policy| (policy.policy_id.to_string(), &policy.policy_name));
+        let id = found("policy", "policies", wanted, ids)?;
         let missing = || Failure::new(Exit::NotFound, format!("policy {} not found", clean(wanted)));
-        self.organization.policies.iter().find(is).ok_or_else(missing)
+        policies.iter().find(|policy| policy.policy_id.to_string() == id).ok_or_else(missing)
     }
 
     /// Finds a user by id or name.
     pub(super) fn user(&self, wanted: &str) -> Result<String> {
-        let users = &self.organization.users;
-        let user = users.iter().find(|user| user.user_id.to_string() == wanted || user.user_name == wanted);
-        let missing = || Failure::new(Exit::NotFound, format!("user {} not found", clean(wanted)));
-        user.map(|user| user.user_id.to_string()).ok_or_else(missing)
+        let users = self.organization.users.iter();
+        found("user", "users", wanted, users.map(|user| (user.user_id.to_string(), &user.user_name)))
     }
+
+    /// Finds a wallet by id or name.
+    pub(super) fn wallet(&self, wanted: &str) -> Result<&Wallet> {
+        let wallets = &self.organization.wallets;
+        let ids = wallets.iter().map(|wallet| (wallet.wallet_id.to_string(), &wallet.wallet_name));
+        let id = found("wallet", "wallets", wanted, ids)?;
+        let missing = || Failure::new(Exit::NotFound, format!("wallet {} not found", clean(wanted)));
+        wallets.iter().find(|wallet| wallet.wallet_id.to_string() == id).ok_or_else(missing)
+    }
+}
+
+/// Returns the id that a text is, or the id of the only thing with this name.
+fn found<'a>(
+    noun: &str,
+    plural: &str,
+    wanted: &str,
+    all: impl Iterator<Item = (String, &'a String)> + Clone,
+) -> Result<String> {
+    if all.clone().any(|(id, _)| id == wanted) {
+        return Ok(wanted.to_owned());
+    }
+    one_named(noun, plural, wanted, all.filter(|(_, name)| *name == wanted).map(|(id, _)| id).collect())
 }

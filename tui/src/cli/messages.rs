@@ -8,14 +8,14 @@ use super::arguments::MessagesCommand;
 use crate::failure::Result;
 use crate::messages::{DeliveryState, Newest, state};
 use crate::output::Answer;
-use crate::session::Session;
+use crate::session::{Session, organization_named};
 use crate::text::{clean, date_time};
 
 pub(super) async fn run(session: &Session, command: &MessagesCommand) -> Result<Answer> {
     session.daemon_status().await?;
     let MessagesCommand::Ls { id, state, limit } = command;
     let organization = match id {
-        Some(id) => *id,
+        Some(id) => organization_named(&session.client, id).await?,
         None => session.organization().await?.head.organization_id,
     };
     let newest = newest(session, organization, *state, usize::from(*limit)).await?;

@@ -5,6 +5,7 @@ mod approvals;
 mod arguments;
 mod book;
 mod config;
+mod contexts;
 mod decide;
 mod dev;
 mod doctor;
@@ -63,6 +64,7 @@ pub(crate) async fn run(arguments: &Arguments, command: &Command, folders: &Fold
         Command::Journal(command) => keys::journal(folders, *command),
         Command::Doctor => doctor::run(&arguments.context, folders).await,
         Command::Config(command) => config::run(folders, &arguments.context, *command),
+        Command::Context(command) => contexts::run(folders, &arguments.context, command),
         Command::Dev(options) => dev::without_terminal(options, folders).await,
         Command::Completion { shell } => Ok(Answer::one(Value::Null, arguments::completion(*shell))),
     }

@@ -10,7 +10,7 @@ use super::arguments::OrgCommand;
 use crate::failure::Result;
 use crate::kinds::LINES;
 use crate::output::Answer;
-use crate::session::{Session, pin_keys};
+use crate::session::{Session, organization_named, pin_keys};
 use crate::text::clean;
 
 pub(super) async fn run(session: &Session, command: &OrgCommand) -> Result<Answer> {
@@ -23,13 +23,16 @@ pub(super) async fn run(session: &Session, command: &OrgCommand) -> Result<Answe
             }
             let parent = match (parent, contact) {
                 (None, Some(_)) => Some(session.organization_id().await?),
-                (parent, _) => *parent,
+                (Some(parent), _) => Some(organization_named(&session.client, parent).await?),
+                (None, None) => None,
             };
             list(session, parent, contact.as_deref()).await
         }
         OrgCommand::Get { id } => {
             let organization = match id {
-                Some(id) => session.client.organization(*id).await?,
+                Some(id) => {
+                    session.client.organization(organization_named(&session.client, id).await?).await?
+                }
                 None => session.organization().await?,
             };
             pin_keys(&session.folders, &organization)?;

@@ -13,7 +13,7 @@ use crate::journal;
 use crate::keys::file::{KeyFile, KeyFileError};
 use crate::keys::{Selector, Sources};
 use crate::known_keys::{KnownKeys, KnownQuorum};
-use crate::session::{Context, Identity, check_credentials};
+use crate::session::{Context, Identity, Origin, Settings, check_credentials};
 use crate::text::clean;
 
 /// Permission bits that let other users change a file.
@@ -41,9 +41,9 @@ pub(crate) fn of_console(context: &Context, folders: &Folders) -> Vec<Finding> {
 /// and may name another one.
 pub(crate) fn socket_path(context: &Context, folders: &Folders) -> Option<PathBuf> {
     let read = config::read(folders).ok();
-    let configured = read.as_ref().and_then(|read| read.config.socket.clone());
-    let is_valid = read.is_some_and(|read| read.problems.is_empty());
-    context.socket.clone().or(configured).or_else(|| is_valid.then(files::default_socket))
+    let is_valid = read.as_ref().is_some_and(|read| read.problems.is_empty());
+    let socket = Settings::of(context, &read.unwrap_or_default().config).ok()?.socket;
+    (is_valid || socket.origin != Origin::Default).then_some(socket.value)
 }
 
 /// Returns the findings about user and key in an organization, and about its keys.
@@ -145,17 +145,24 @@ fn key(context: &Context, config: &Config, folders: &Folders) -> Option<Finding>
             "Name the file that `quorated dev` wrote, readable by its owner only.",
         ));
     }
-    let Some(name) = context.key.as_ref().or(config.key.as_ref()) else {
+    let key = match Settings::of(context, config) {
+        Ok(settings) => settings.key,
+        Err(failure) => {
+            let advice = "Correct the name of the context, see `quorate context ls`.";
+            return Some(Finding::problem("context-missing", failure.message(), advice));
+        }
+    };
+    let Some(name) = key.map(|key| key.value) else {
         return Some(Finding::note(
             "no-key",
             "no key is selected, so this console is read only",
             "Create a key with `quorate key add NAME`, and set `key` in config.toml to approve.",
         ));
     };
-    let name = match Selector::parse(name) {
+    let name = match Selector::parse(&name) {
         Ok(Selector::File(name)) => name,
         Ok(Selector::Agent(_) | Selector::Token { .. }) | Err(_) => {
-            let error = Sources::configured(folders, config).open(name).err()?;
+            let error = Sources::configured(folders, config).open(&name).err()?;
             return Some(Finding::problem(
                 "key-source",
                 clean(&error.to_string()),

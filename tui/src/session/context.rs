@@ -2,16 +2,20 @@
 //! and configuration; used by the command line and the screens.
 
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Arc;
 
 use quorate_common::console::{DaemonStatus, OrganizationDetail};
 use quorate_common::ids::{OrganizationId, UserId};
 use quorate_common::stamp::Stamp;
 use serde::Deserialize;
+use tokio::sync::OnceCell;
 use zeroize::Zeroizing;
 
 use super::identity::Identity;
-use crate::config::Config;
+use super::names;
+use super::settings::{Environment, Settings};
+use crate::config::{Config, Selection};
 use crate::failure::{Exit, Failure, Result};
 use crate::files::{self, FileError, Folders};
 use crate::keys::{self, CredentialsKey, Description, KeySource, Sources, passphrase};
@@ -27,24 +31,43 @@ const CREDENTIALS_LIMIT: u64 = 1024 * 1024;
 /// Global options that select the context.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Context {
-    /// Path of the daemon's local socket
+    /// Context to use: a section [contexts.NAME] of config.toml [env: QUORATE_CONTEXT]
+    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "NAME", conflicts_with = "credentials")]
+    pub(crate) context: Option<String>,
+    /// Path of the daemon's local socket [env: QUORATE_SOCKET]
     #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "PATH")]
     pub(crate) socket: Option<PathBuf>,
-    /// Organization to work with; votes are signed for this one only
-    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "ID")]
-    pub(crate) organization: Option<OrganizationId>,
-    /// Key to sign with: the name of a key file, agent:KEY or pkcs11:TOKEN/LABEL, see `quorate key ls`
+    /// Organization to work with, by id or name; votes are signed for an id only [env: QUORATE_ORGANIZATION]
+    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "ORGANIZATION")]
+    pub(crate) organization: Option<String>,
+    /// Key to sign with: the name of a key file, agent:KEY or pkcs11:TOKEN/LABEL, see `quorate key ls` [env:
+    /// QUORATE_KEY]
     #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "KEY", conflicts_with = "credentials")]
     pub(crate) key: Option<String>,
     /// Sign with a key from the credentials file that `quorated dev` wrote
     #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "FILE")]
     pub(crate) credentials: Option<PathBuf>,
-    /// User to act as, by name or id
-    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "NAME")]
+    /// User to act as, by name or id [env: QUORATE_USER]
+    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "USER")]
     pub(crate) user: Option<String>,
     /// Read the passphrase from the first line of this file descriptor
     #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "N")]
     pub(crate) passphrase_fd: Option<u32>,
+    /// The environment variables; none unless the program starts with them.
+    #[arg(skip)]
+    pub(crate) environment: Environment,
+}
+
+impl Context {
+    /// Returns what the options select.
+    pub(super) fn selection(&self) -> Selection {
+        Selection {
+            socket: self.socket.clone(),
+            organization: self.organization.clone(),
+            user: self.user.clone(),
+            key: self.key.clone(),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -52,6 +75,8 @@ pub(crate) struct Context {
 struct Credentials {
     socket: PathBuf,
     organization_id: OrganizationId,
+    #[serde(default)]
+    organization_name: String,
     root_users: Vec<RootUser>,
 }
 
@@ -73,6 +98,7 @@ fn wiped<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Zeroizing<
 struct Selected {
     socket: PathBuf,
     viewer: Viewer,
+    organization_name: Option<String>,
     user_name: Option<String>,
     /// The key to sign with; read only without one.
     key: Option<Arc<dyn KeySource>>,
@@ -86,6 +112,8 @@ pub(crate) struct Session {
     pub(crate) identity: Identity,
     key: Option<Arc<dyn KeySource>>,
     passphrase: passphrase::Source,
+    /// The id of the organization that was named or is the only one, once it is known.
+    found: OnceCell<OrganizationId>,
     pub(crate) folders: Folders,
     /// The options that selected this.
     pub(crate) context: Context,
@@ -94,13 +122,15 @@ pub(crate) struct Session {
 impl Session {
     /// Resolves the context without connecting to the daemon.
     pub(crate) fn new(context: &Context, folders: &Folders) -> Result<Self> {
-        let Selected { socket, viewer, user_name, key, is_of_other } = match &context.credentials {
-            Some(path) => from_credentials(context, path)?,
-            None => from_configuration(context, folders)?,
-        };
+        let Selected { socket, viewer, organization_name, user_name, key, is_of_other } =
+            match &context.credentials {
+                Some(path) => from_credentials(context, path)?,
+                None => from_configuration(context, folders)?,
+            };
         let described = key.as_ref().map(|key| key.describe());
         let identity = Identity {
             viewer,
+            organization_name,
             user_name,
             public_key: described.map(|key| key.public_key.clone()),
             key_name: described.map(|key| key.name.clone()),
@@ -118,6 +148,7 @@ impl Session {
             identity,
             key,
             passphrase,
+            found: OnceCell::new(),
             folders: folders.clone(),
             context: context.clone(),
         })
@@ -150,18 +181,26 @@ impl Session {
         }
     }
 
-    /// Returns the pinned organization, or the only one that the daemon has.
+    /// Returns the pinned organization, the one that was named, or the only one that the daemon has.
     pub(crate) async fn organization_id(&self) -> Result<OrganizationId> {
         if let Some(id) = self.identity.viewer.organization {
             return Ok(id);
         }
+        let find = async || match &self.identity.organization_name {
+            Some(name) => names::organization(&self.client, name).await,
+            None => self.only_organization().await,
+        };
+        self.found.get_or_try_init(find).await.copied()
+    }
+
+    async fn only_organization(&self) -> Result<OrganizationId> {
         let page = self.client.organizations(None, None).await?;
         match page.organizations.as_slice() {
             [only] if page.next.is_none() => Ok(only.organization_id),
             [] => Err(Failure::new(Exit::NotFound, "the daemon has no organization yet")),
             _ => Err(Failure::new(
                 Exit::Usage,
-                "several organizations exist: choose one with --organization ID, see `quorate org ls`",
+                "several organizations exist: choose one with --organization, see `quorate org ls`",
             )),
         }
     }
@@ -207,18 +246,19 @@ impl Session {
 
 fn from_configuration(context: &Context, folders: &Folders) -> Result<Selected> {
     let config = Config::load(folders)?;
-    let key = context.key.as_ref().or(config.key.as_ref());
-    let key = key.map(|selector| Sources::configured(folders, &config).open(selector)).transpose()?;
-    let named = context.user.as_ref().and_then(|user| user.parse().ok());
-    let is_other = context.organization.is_some() && context.organization != config.organization;
-    let is_of_other = is_other && context.user.is_none() && context.key.is_none();
-    let viewer = Viewer {
-        organization: context.organization.or(config.organization),
-        user: named.or(if context.user.is_some() { None } else { config.user }),
-    };
-    let socket = context.socket.clone().or(config.socket).unwrap_or_else(files::default_socket);
-    let user_name = context.user.clone().filter(|_| named.is_none());
-    Ok(Selected { socket, viewer, user_name, key, is_of_other })
+    let Settings { socket, organization, user, key, is_of_other, .. } = Settings::of(context, &config)?;
+    let key = key.map(|key| Sources::configured(folders, &config).open(&key.value)).transpose()?;
+    let (organization, organization_name) = id_or_name(organization.map(|setting| setting.value));
+    let (user, user_name) = id_or_name(user.map(|setting| setting.value));
+    let viewer = Viewer { organization, user };
+    Ok(Selected { socket: socket.value, viewer, organization_name, user_name, key, is_of_other })
+}
+
+/// Returns the id that a text is, otherwise the name.
+fn id_or_name<T: FromStr>(text: Option<String>) -> (Option<T>, Option<String>) {
+    let id = text.as_ref().and_then(|text| text.parse().ok());
+    let name = if id.is_some() { None } else { text };
+    (id, name)
 }
 
 fn credentials(path: &Path) -> Result<Credentials> {
@@ -249,7 +289,10 @@ fn from_credentials(context: &Context, path: &Path) -> Result<Selected> {
             (Some(user.user_id), Some(Arc::new(key) as Arc<dyn KeySource>))
         }
     };
-    let organization = context.organization.or(Some(credentials.organization_id));
+    let is_own = |name: &String| *name == credentials.organization_name;
+    let (id, organization_name) = id_or_name(context.organization.clone().filter(|name| !is_own(name)));
+    let own = organization_name.is_none().then_some(credentials.organization_id);
+    let viewer = Viewer { organization: id.or(own), user };
     let socket = context.socket.clone().unwrap_or(credentials.socket);
-    Ok(Selected { socket, viewer: Viewer { organization, user }, user_name: None, key, is_of_other: false })
+    Ok(Selected { socket, viewer, organization_name, user_name: None, key, is_of_other: false })
 }

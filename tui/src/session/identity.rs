@@ -3,6 +3,7 @@
 use quorate_common::console::{DaemonStatus, Mode, OrganizationDetail};
 use quorate_common::wire::User;
 
+use super::names::one_named;
 use crate::credentials::Actor;
 use crate::failure::{Exit, Failure};
 use crate::keys::{Secret, canonical};
@@ -14,6 +15,8 @@ use crate::text::quoted;
 pub(crate) struct Identity {
     /// Pinned organization and user, as far as they were given.
     pub(crate) viewer: Viewer,
+    /// Name of the organization, if no id was given. Only the daemon states its id, so nothing is signed for it.
+    pub(crate) organization_name: Option<String>,
     /// User name, if no user id was given.
     pub(crate) user_name: Option<String>,
     pub(crate) public_key: Option<String>,
@@ -92,10 +95,11 @@ impl Identity {
                     format!("user {} is not in organization {id}", quoted(name)),
                 ));
             }
-            (Some(name), Some(_)) if wanted.next().is_some() => {
-                let text =
-                    format!("several users of organization {id} are named {}: use the user id", quoted(name));
-                return Some(Failure::new(Exit::Usage, text));
+            (Some(name), Some(first)) => {
+                let ids = std::iter::once(first).chain(wanted).map(|user| user.user_id.to_string());
+                if let Err(ambiguous) = one_named("user", "users", name, ids.collect()) {
+                    return Some(ambiguous);
+                }
             }
             _ => {}
         }
