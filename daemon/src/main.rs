@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use quorated::commands::{
-    Arguments, Command, accept_clock, accept_loss, clear_ip_allowlist, dev, init, quorum_key,
+    Arguments, Command, accept_clock, accept_loss, clear_ip_allowlist, dev, init, manual, quorum_key,
     remove_mfa_policies, serve, verify,
 };
 use quorated::service::StartError;
@@ -41,5 +41,7 @@ async fn run(arguments: Arguments) -> Result<(), StartError> {
         Command::AcceptLoss(arguments) => accept_loss::run(&arguments),
         Command::AcceptClock(arguments) => accept_clock::run(&arguments),
         Command::Dev(arguments) => dev::run(arguments).await,
+        Command::Completion { shell } => manual::completion(shell),
+        Command::Man { folder } => manual::pages(&folder),
     }
 }

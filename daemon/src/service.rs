@@ -83,6 +83,9 @@ pub enum StartError {
         /// I/O error of the operating system.
         source: std::io::Error,
     },
+    /// An argument or the configuration is invalid.
+    #[error("{0}")]
+    Usage(String),
     /// Any other error during the start.
     #[error("{0}")]
     Other(String),
@@ -92,6 +95,7 @@ impl StartError {
     /// Returns the exit code of the program.
     ///
     /// - 1: any other error
+    /// - 2: an argument or the configuration is invalid
     /// - 3: the store is missing, or a file or directory cannot be used, for example on a full disk
     /// - 4: the key is missing
     /// - 5: the key is wrong, or it or another secret is accessible to other users
@@ -113,6 +117,7 @@ impl StartError {
             },
             Self::Secret(SecretFileError::TooOpen(..)) => 5,
             Self::Secret(SecretFileError::Read { .. }) | Self::Other(_) => 1,
+            Self::Usage(_) => 2,
             Self::Store(error)
             | Self::Guard(GuardError::Store(error))
             | Self::Upgrade(UpgradeError::Store(error))

@@ -15,6 +15,7 @@ use serde_json::json;
 
 const KEY_FILE: &str = "file = \"root.key\"";
 
+const WRONG_USAGE: i32 = 2;
 const NO_STORE: i32 = 3;
 const NO_KEY: i32 = 4;
 const WRONG_KEY: i32 = 5;
@@ -143,13 +144,13 @@ async fn configuration_errors_name_key_and_line() {
         "[socket]\npath = \"run/socket\"\n\n[store]\npath = \"data\"\ncolour = \"red\"\n\n[key]\nfile = 7\n",
     );
     let failed = installation.run("serve", &[]).await;
-    assert_ne!(failed.code, 0);
+    assert_eq!(failed.code, WRONG_USAGE);
     for words in ["colour", "6", "file", "9"] {
         assert!(failed.stderr.contains(words), "both problems, each with key and line: {failed:#?}");
     }
     let missing = installation::run(&installation.path(""), &["serve", "--config", "no-such.toml"]).await;
-    assert_ne!(missing.code, 0);
-    assert!(missing.stderr.contains("no-such.toml"), "{missing:#?}");
+    assert_eq!(missing.code, WRONG_USAGE);
+    assert!(missing.stderr.contains("no-such.toml: No such file"), "{missing:#?}");
 }
 
 #[tokio::test]
@@ -164,11 +165,11 @@ async fn dev_mode_listens_on_loopback_only() {
     };
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
         let failed = start(&["--listen", address]).await;
-        assert_ne!(failed.code, 0, "{address}: {failed:#?}");
+        assert_eq!(failed.code, WRONG_USAGE, "{address}: {failed:#?}");
         assert!(failed.stderr.contains("loopback"), "{address}: {failed:#?}");
     }
     for wrong in [["--users", "0"], ["--threshold", "4"], ["--threshold", "0"]] {
-        assert_ne!(start(&wrong).await.code, 0, "{wrong:?}");
+        assert_eq!(start(&wrong).await.code, WRONG_USAGE, "{wrong:?}");
     }
 }
 

@@ -29,8 +29,10 @@ pub struct ClearArguments {
 /// Returns an error if the organization does not exist, or the store cannot be opened or written.
 pub async fn run(arguments: ClearArguments) -> Result<(), StartError> {
     let other = |text: String| StartError::Other(text);
-    let id: OrganizationId =
-        arguments.organization.parse().map_err(|error| other(format!("--organization: {error}")))?;
+    let id: OrganizationId = arguments
+        .organization
+        .parse()
+        .map_err(|error| StartError::Usage(format!("--organization: {error}")))?;
     let config = read(&arguments.config)?;
     let data = data(&config, false)?;
     let engine = service::open(&data, config.limits.resources.clone(), &ServiceSettings::default())?;

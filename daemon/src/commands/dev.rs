@@ -43,7 +43,8 @@ pub struct DevArguments {
     /// Loopback address of the API; port 0 selects a free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8787")]
     listen: SocketAddr,
-    /// Path of the local socket [default: quorate.sock in the data directory]
+    /// Path of the local socket [default: $XDG_RUNTIME_DIR/quorate/quorated.sock, which `quorate` uses by itself, or
+    /// quorate.sock in the data directory if there is no such variable]
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
     /// File for the addresses, ids and private keys, written when ready [default: credentials.json in the
@@ -117,7 +118,7 @@ pub async fn run(arguments: DevArguments) -> Result<(), StartError> {
     let data = Data::in_folder(folder.clone(), KeySource::File(folder.join("root.key")), true);
     let engine = service::open(&data, Limits::default(), &settings)?;
     let mut state = load_or_create(&engine, &arguments, &folder).await?;
-    let socket = arguments.socket.clone().unwrap_or_else(|| folder.join("quorate.sock"));
+    let socket = arguments.socket.clone().unwrap_or_else(|| default_socket(&folder));
     let credentials = arguments.credentials.clone().unwrap_or_else(|| folder.join("credentials.json"));
     // The reader of the credentials may run in another directory.
     let absolute = std::path::absolute(&socket).map_err(|error| StartError::Other(error.to_string()))?;
@@ -152,7 +153,7 @@ pub async fn run(arguments: DevArguments) -> Result<(), StartError> {
 }
 
 fn check(arguments: &DevArguments) -> Result<(), StartError> {
-    let wrong = |text: &str| Err(StartError::Other(text.to_owned()));
+    let wrong = |text: &str| Err(StartError::Usage(text.to_owned()));
     if !arguments.listen.ip().is_loopback() {
         return wrong("dev mode serves loopback only: --listen must be a loopback address");
     }
@@ -168,7 +169,7 @@ fn check(arguments: &DevArguments) -> Result<(), StartError> {
 /// Returns the SMS settings of a dev organization. The gateway gets a login that it does not need to check.
 fn sms(gateway: &str) -> Result<SmsSettings, StartError> {
     const USERNAME: &str = "AC00000000000000000000000000000000";
-    let wrong = |reason: &str| StartError::Other(format!("--sms: the URL {reason}"));
+    let wrong = |reason: &str| StartError::Usage(format!("--sms: the URL {reason}"));
     let path = "/2010-04-01/Accounts/{username}/Messages.json";
     let url =
         GatewayUrl::parse(&format!("{}{path}", gateway.trim_end_matches('/')), USERNAME).map_err(wrong)?;
@@ -188,6 +189,12 @@ fn mail(server: MailServer) -> Result<MailSettings, StartError> {
         child_branding: false,
         login: None,
     })
+}
+
+/// Returns the path of the socket that the console of this user uses by default, if the system has a folder for it.
+fn default_socket(folder: &Path) -> PathBuf {
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
+    runtime.map_or_else(|| folder.join("quorate.sock"), |runtime| runtime.join("quorate/quorated.sock"))
 }
 
 fn temporary_folder() -> Result<tempfile::TempDir, StartError> {

@@ -44,18 +44,19 @@ pub struct InitArguments {
 /// Returns an error if an argument is invalid, the name is already used, or the store cannot be opened or
 /// written.
 pub async fn run(arguments: InitArguments) -> Result<(), StartError> {
-    let invalid = |text: String| StartError::Other(text);
+    let invalid = |text: String| StartError::Usage(text);
     let name = Label::parse(arguments.name).map_err(|why| invalid(format!("--name {why}")))?;
     let users = arguments.root_users.iter().map(|text| root_user(text)).collect::<Result<Vec<_>, _>>()?;
     check_distinct_keys(&users)?;
-    creation::check_threshold(arguments.threshold, users.len()).map_err(|error| start_error(&error))?;
+    creation::check_threshold(arguments.threshold, users.len())
+        .map_err(|error| invalid(error.api_error().message))?;
     let config = read(&arguments.config)?;
     let engine =
         service::open(&data(&config, true)?, config.limits.resources.clone(), &ServiceSettings::default())?;
     if !arguments.another && name_exists(&engine, &name)? {
         let text =
             format!("an organization named \"{name}\" already exists; pass --another to create one more");
-        return Err(invalid(text));
+        return Err(StartError::Other(text));
     }
     let (organization_id, users) = create(&engine, name, users, arguments.threshold).await?;
     let users: Vec<_> = users
@@ -84,7 +85,7 @@ fn check_distinct_keys(users: &[NewUser]) -> Result<(), StartError> {
     for user in users {
         for key in &user.api_keys {
             if let Some(owner) = owners.insert(key.public_key.as_str(), &user.name) {
-                return Err(StartError::Other(format!(
+                return Err(StartError::Usage(format!(
                     "--root-user: \"{owner}\" and \"{}\" have the same public key; create a key for each user with \
                      'quorate key add'",
                     user.name
@@ -132,7 +133,7 @@ pub(super) async fn create(
 }
 
 fn root_user(text: &str) -> Result<NewUser, StartError> {
-    let invalid = |why: &str| StartError::Other(format!("--root-user {text}: {why}"));
+    let invalid = |why: &str| StartError::Usage(format!("--root-user {text}: {why}"));
     let (name, key) = text.split_once('=').ok_or_else(|| invalid("expected NAME=[CURVE:]KEY"))?;
     let (curve, key) = match key.split_once(':') {
         None => (ApiKeyCurve::P256, key),

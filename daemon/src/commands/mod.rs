@@ -7,6 +7,7 @@ mod credentials;
 mod demo;
 pub mod dev;
 pub mod init;
+pub mod manual;
 pub mod quorum_key;
 pub mod remove_mfa_policies;
 pub mod serve;
@@ -20,9 +21,20 @@ use tokio_util::sync::CancellationToken;
 use crate::private_file;
 use crate::service::StartError;
 
+/// Text after the help.
+const EXAMPLES: &str = "\
+Examples:
+  quorated dev                                      try it, with nothing left on disk
+  quorated init --config quorated.toml --name treasury --threshold 2 \\
+    --root-user mira=02ab... --root-user jo=03cd...  create an organization
+  quorated serve --config quorated.toml             serve it
+  quorated verify --config quorated.toml            check every record of the store
+
+Exit codes are in the book, on the page Exit codes.";
+
 /// The Quorate daemon: self-hosted key management for teams
 #[derive(Debug, Parser)]
-#[command(name = "quorated", version, about, arg_required_else_help = true)]
+#[command(name = "quorated", version, about, arg_required_else_help = true, after_help = EXAMPLES)]
 pub struct Arguments {
     /// Subcommand to run.
     #[command(subcommand)]
@@ -60,6 +72,18 @@ pub enum Command {
     AcceptClock(accept_clock::AcceptClockArguments),
     /// Serve a throwaway organization on this machine, with demo activities to approve
     Dev(dev::DevArguments),
+    /// Print a completion script for a shell
+    Completion {
+        /// Shell that runs the script
+        shell: clap_complete::Shell,
+    },
+    /// Write a manual page for each command to a folder
+    #[command(hide = true)]
+    Man {
+        /// Folder, which is created if missing
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
 }
 
 /// Returns a token that SIGTERM or SIGINT cancels.

@@ -32,9 +32,12 @@ pub struct RemoveArguments {
 /// Returns an error if the organization or the user does not exist, or the store cannot be opened or written.
 pub async fn run(arguments: RemoveArguments) -> Result<(), StartError> {
     let other = |text: String| StartError::Other(text);
-    let id: OrganizationId =
-        arguments.organization.parse().map_err(|error| other(format!("--organization: {error}")))?;
-    let user_id: UserId = arguments.user.parse().map_err(|error| other(format!("--user: {error}")))?;
+    let id: OrganizationId = arguments
+        .organization
+        .parse()
+        .map_err(|error| StartError::Usage(format!("--organization: {error}")))?;
+    let user_id: UserId =
+        arguments.user.parse().map_err(|error| StartError::Usage(format!("--user: {error}")))?;
     let config = read(&arguments.config)?;
     let data = data(&config, false)?;
     let engine = service::open(&data, config.limits.resources.clone(), &ServiceSettings::default())?;

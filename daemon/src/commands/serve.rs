@@ -46,7 +46,7 @@ pub async fn run(path: &Path) -> Result<(), StartError> {
 
 /// Reads a configuration file.
 pub(super) fn read(path: &Path) -> Result<Config, StartError> {
-    Config::read(path).map_err(|error| StartError::Other(error.to_string()))
+    Config::read(path).map_err(|error| StartError::Usage(error.to_string()))
 }
 
 /// Returns the service settings of a configuration.
@@ -119,5 +119,5 @@ fn http_settings(http: &config::Http, config: &Config) -> Result<HttpSettings, S
 
 fn group_id(name: &str) -> Result<u32, StartError> {
     let found = group::group_id(name).map_err(|error| StartError::Other(error.to_string()))?;
-    found.ok_or_else(|| StartError::Other(format!("socket.group: group {name} not found")))
+    found.ok_or_else(|| StartError::Usage(format!("socket.group: group {name} not found")))
 }

@@ -20,7 +20,7 @@ const FILE_BYTES: u64 = 1024 * 1024;
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     /// A file cannot be read.
-    #[error("cannot read {path}")]
+    #[error("cannot read {path}: {source}")]
     Read {
         /// Path of the file.
         path: PathBuf,
