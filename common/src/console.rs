@@ -26,6 +26,7 @@ mod health;
 mod messages;
 mod review;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::activity::Status;
@@ -46,7 +47,7 @@ pub const PROTOCOL: u32 = 1;
 pub const PAGE_LIMIT: usize = 100;
 
 /// Mode in which the daemon runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Mode {
     /// `quorated dev`: a throwaway organization, served on loopback only.
@@ -56,7 +57,7 @@ pub enum Mode {
 }
 
 /// Reason why the daemon's store accepts no writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StoreState {
     /// Too little disk space is free. Reads are still served.
@@ -71,7 +72,7 @@ pub enum StoreState {
 }
 
 /// State of a store that accepts no writes, for operators.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StoreStatus {
     /// Reason why the store accepts no writes.
@@ -85,7 +86,7 @@ pub struct StoreStatus {
 
 /// Status of the daemon.
 #[serde_with::skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DaemonStatus {
     /// Protocol version of the daemon; see [`PROTOCOL`].
@@ -128,7 +129,7 @@ pub struct ParkedPage {
 /// Webhook deliveries to one destination that were removed from the queue without being sent. Their
 /// activities can still be queried.
 #[serde_with::skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ParkedDeliveries {
     /// Organization that owns the destination.

@@ -63,7 +63,8 @@ async fn contexts_and_variables_select_by_name() {
 async fn an_organization_that_was_only_named_gets_no_vote() {
     let daemon = Daemon::start(Options::demo()).await;
     let reading = Operator::root(&daemon, 1);
-    let created = reading.run_raw(&["--json", "key", "add", "laptop"], "correct horse battery\n").await.with(0);
+    let created =
+        reading.run_raw(&["--json", "key", "add", "laptop"], "correct horse battery\n").await.with(0);
     assert!(created.json()["publicKey"].is_string());
     let waiting = reading.run(&["approvals", "ls"]).await.with(0).lines();
     let activity = waiting.iter().find(|row| row["risk"] != "HIGH").expect("an activity");

@@ -27,7 +27,7 @@ fn without_connection(operator: &Operator) -> Operator {
 }
 
 async fn export(operator: &Operator, reference: &str, file: &str) -> Ended {
-    operator.run(&["proof", "export", reference, "-o", file]).await
+    operator.run(&["proof", "export", reference, "--output", file]).await
 }
 
 /// Returns what a review and the verification of a bundle have in common: all but ages, which depend on the second.
@@ -127,7 +127,7 @@ async fn a_vote_is_signed_on_one_machine_and_sent_from_another() {
 
     let wrong = "ab".repeat(32);
     let sign = async |hash: &str, rest: &[&str]| {
-        let fixed = ["vote", "sign", &bundle, "--expect-sha256", hash, "-o", &vote];
+        let fixed = ["vote", "sign", &bundle, "--expect-sha256", hash, "--output", &vote];
         away.run(&[&fixed, rest].concat()).await
     };
     sign(&wrong, &[]).await.with(7).json();

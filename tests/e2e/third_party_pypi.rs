@@ -85,7 +85,7 @@ async fn anyone_can_verify_a_bundle_with_public_keys_alone() {
     let path = |name: &str| ana.home().join(name);
     let (honest, forged) = (path("bundle.json"), path("forged.json"));
     let id = pending["id"].as_str().expect("an id");
-    ana.run(&["proof", "export", id, "-o", honest.to_str().expect("UTF-8")]).await.with(0).json();
+    ana.run(&["proof", "export", id, "--output", honest.to_str().expect("UTF-8")]).await.with(0).json();
     let text = std::fs::read_to_string(&honest).expect("the bundle");
     let mut changed: Value = serde_json::from_str(&text).expect("JSON");
     let vote = &mut changed["content"]["signed"]["votes"][1];

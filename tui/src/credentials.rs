@@ -372,7 +372,7 @@ impl Credential {
             End::Never | End::Invalid => None,
         };
         json!({"user": self.user, "userId": self.user_id, "kind": self.kind, "name": self.name, "id": self.id,
-            "material": self.material, "addedMillis": self.added, "lastUsedMillis": self.last_use,
+            "material": self.material, "addedAtMillis": self.added, "lastUsedAtMillis": self.last_use,
             "counterWentBack": self.went_back,
             "mail": self.mail.as_ref().map(|mail| json!({"state": mail.event_type, "answer": mail.answer,
                 "atMillis": mail.at_millis})),

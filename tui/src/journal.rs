@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use quorate_common::ids::{ActivityId, OrganizationId};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -22,7 +23,7 @@ const TRANSFERS_LIMIT: usize = 20;
 const SEARCHED_ENTRIES: usize = 5_000;
 
 #[serde_with::skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Entry {
     /// SHA-256 of the line before, in hex; empty on the first line.
@@ -111,17 +112,28 @@ pub(crate) fn transfers(path: &Path) -> Result<Vec<Sent>, FileError> {
 
 /// Verifies the hash chain. Returns the number of entries, or the number of the first invalid line.
 pub(crate) fn verify(path: &Path) -> Result<Result<usize, usize>, FileError> {
+    let (entries, broken) = entries(path)?;
+    Ok(broken.map_or(Ok(entries.len()), Err))
+}
+
+/// Returns the entries up to the first invalid line, oldest first, and the number of that line if there is one.
+pub(crate) fn entries(path: &Path) -> Result<(Vec<Entry>, Option<usize>), FileError> {
     let bytes = files::read_private(path, SIZE_LIMIT)?.unwrap_or_default();
     let mut previous = String::new();
-    let mut count: usize = 0;
+    let mut entries = Vec::new();
     for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-        count = count.saturating_add(1);
         match serde_json::from_slice::<Entry>(line) {
-            Ok(entry) if entry.previous == previous => previous = const_hex::encode(Sha256::digest(line)),
-            _ => return Ok(Err(count)),
+            Ok(entry) if entry.previous == previous => {
+                previous = const_hex::encode(Sha256::digest(line));
+                entries.push(entry);
+            }
+            _ => {
+                let line = entries.len().saturating_add(1);
+                return Ok((entries, Some(line)));
+            }
         }
     }
-    Ok(Ok(count))
+    Ok((entries, None))
 }
 
 #[cfg(test)]

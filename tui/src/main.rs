@@ -30,6 +30,7 @@ mod output;
 mod policies;
 mod process;
 mod proof;
+mod published;
 mod screens;
 mod session;
 mod signals;
@@ -45,21 +46,24 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::ErrorKind;
+use clap_complete::CompleteEnv;
 
 use crate::cli::{Arguments, Command, Daemon, DevArguments};
 use crate::failure::{Exit, Failure, Result};
 use crate::files::Folders;
-use crate::output::Answer;
+use crate::output::{Answer, Format};
 use crate::session::{Context, Environment, Session};
 
 fn main() -> ExitCode {
     process::harden();
+    // Ends the program if a shell asks for completions.
+    CompleteEnv::with_factory(cli::command).bin("quorate").complete();
     let mut arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return usage_error(&error),
     };
     arguments.context.environment = Environment::read();
-    output::choose(arguments.json);
+    output::choose(arguments.format());
     if let Err(error) = catalog::check() {
         return code(output::finish(Err(Failure::new(Exit::Failed, error))));
     }
@@ -80,7 +84,9 @@ async fn start(arguments: &Arguments, folders: &Folders) -> Exit {
     let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let result = match &arguments.command {
         None if is_terminal => open(&arguments.context, folders).await,
-        Some(Command::Dev(options)) if is_terminal && !arguments.json => dev(options, folders).await,
+        Some(Command::Dev(options)) if is_terminal && arguments.format() != Format::Json => {
+            dev(options, folders).await
+        }
         // `dev` ends on a signal and must stop its daemon first.
         Some(command @ Command::Dev(_)) => cli::run(arguments, command, folders).await,
         Some(command) => {
@@ -115,8 +121,13 @@ fn usage_error(error: &clap::Error) -> ExitCode {
         let _ = error.print();
         return code(Exit::Done);
     }
-    let wants_json = std::env::args_os().any(|argument| argument == "--json");
-    output::choose(wants_json);
+    let words: Vec<_> = std::env::args_os().collect();
+    let is_json = |word: &std::ffi::OsString| {
+        ["--json", "-ojson", "-o=json", "--format=json"].iter().any(|one| word == *one)
+    };
+    let is_pair = |pair: &[std::ffi::OsString]| matches!(pair, [option, value] if (option == "-o" || option == "--format") && value == "json");
+    let wants_json = words.iter().any(is_json) || words.windows(2).any(is_pair);
+    output::choose(if wants_json { Format::Json } else { Format::Text });
     let message = error.to_string();
     let message = message.trim().strip_prefix("error: ").unwrap_or(&message);
     code(output::finish(Err(Failure::lines(Exit::Usage, message))))

@@ -2,12 +2,27 @@
 
 use std::fmt::Write as _;
 use std::io::Write;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use serde_json::Value;
 
 use crate::failure::{Exit, Result};
+use crate::published::published;
 use crate::text::{clean, is_hidden};
+
+/// Form of the output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub(crate) enum Format {
+    /// Text for people
+    #[default]
+    Text,
+    /// Text for people, with more columns
+    Wide,
+    /// One JSON object, and one per line in lists
+    Json,
+    /// Ids or names only, one per line
+    Name,
+}
 
 /// Result of a command.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,17 +32,35 @@ pub(crate) struct Answer {
     pub(crate) data: Vec<Value>,
     /// Text for people.
     pub(crate) text: String,
+    /// Text for people with more columns, if it differs.
+    pub(crate) wide: Option<String>,
+    /// Ids or names of what the text shows, if it has any.
+    pub(crate) names: Option<Vec<String>>,
+    /// Whether the data is the content of a file, which is printed as it is.
+    pub(crate) is_file: bool,
 }
 
 impl Answer {
     /// Creates an empty result.
     pub(crate) const fn nothing() -> Self {
-        Self { exit: Exit::Done, data: Vec::new(), text: String::new() }
+        Self {
+            exit: Exit::Done,
+            data: Vec::new(),
+            text: String::new(),
+            wide: None,
+            names: None,
+            is_file: false,
+        }
     }
 
     /// Creates the result of a command about one thing.
     pub(crate) fn one(data: Value, text: String) -> Self {
-        Self { exit: Exit::Done, data: vec![data], text }
+        Self { data: vec![data], text, ..Self::nothing() }
+    }
+
+    /// Creates the content of a file, which other commands read.
+    pub(crate) fn file(data: Value, text: String) -> Self {
+        Self { is_file: true, ..Self::one(data, text) }
     }
 
     /// Creates a list from the data and the text of each item; `none` is the text of an empty one.
@@ -39,36 +72,63 @@ impl Answer {
 
     /// Creates a list.
     pub(crate) fn list(data: Vec<Value>, text: String) -> Self {
-        Self { exit: Exit::Done, data, text }
+        Self { data, text, ..Self::nothing() }
+    }
+
+    /// Adds a line that sums up a list, unless it is empty. The ids or names are in this member of the data.
+    pub(crate) fn summed_up(mut self, (one, many): (&str, &str), name: &str) -> Self {
+        if !self.data.is_empty() {
+            let _ = writeln!(self.text, "{}", summary(self.data.len(), one, many));
+        }
+        let names = self.data.iter().filter_map(|data| Some(data.pointer(name)?.as_str()?.to_owned()));
+        self.names = Some(names.collect());
+        self
     }
 
     pub(crate) const fn exits(mut self, exit: Exit) -> Self {
         self.exit = exit;
         self
     }
+
+    /// Returns the data as it is printed.
+    pub(crate) fn published(&self) -> Vec<Value> {
+        if self.is_file { self.data.clone() } else { self.data.iter().cloned().map(published).collect() }
+    }
 }
 
-static JSON: AtomicBool = AtomicBool::new(false);
+/// Returns the number of items in words.
+pub(crate) fn summary(count: usize, one: &str, many: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
+}
 
-/// Selects JSON or text for all further output.
-pub(crate) fn choose(json: bool) {
-    JSON.store(json, Ordering::Relaxed);
+static FORMAT: AtomicU8 = AtomicU8::new(Format::Text as u8);
+
+/// Selects the form of all further output.
+pub(crate) fn choose(format: Format) {
+    FORMAT.store(format as u8, Ordering::Relaxed);
+}
+
+fn is(format: Format) -> bool {
+    FORMAT.load(Ordering::Relaxed) == format as u8
 }
 
 /// Prints the result of a command and returns its exit code.
 pub(crate) fn finish(result: Result<Answer>) -> Exit {
     match result {
         Ok(answer) => {
-            if JSON.load(Ordering::Relaxed) {
-                answer.data.iter().for_each(line);
+            if is(Format::Json) {
+                answer.published().iter().for_each(line);
+            } else if let Some(names) = answer.names.as_ref().filter(|_| is(Format::Name)) {
+                names.iter().for_each(|name| plain(&format!("{}\n", clean(name))));
             } else {
-                plain(&answer.text);
+                let wide = answer.wide.as_ref().filter(|_| is(Format::Wide));
+                plain(wide.unwrap_or(&answer.text));
             }
             answer.exit
         }
         Err(failure) => {
-            if JSON.load(Ordering::Relaxed) {
-                line(&failure.json());
+            if is(Format::Json) {
+                line(&published(failure.json()));
             }
             let _ = writeln!(std::io::stderr(), "quorate: {}", failure.message());
             failure.exit
@@ -78,7 +138,14 @@ pub(crate) fn finish(result: Result<Answer>) -> Exit {
 
 /// Prints intermediate output while a command is still running.
 pub(crate) fn now(data: &Value, text: &str) {
-    if JSON.load(Ordering::Relaxed) { line(data) } else { plain(text) }
+    if is(Format::Json) { line(&published(data.clone())) } else { plain(text) }
+}
+
+/// Prints a warning for scripts, which do not see the summary of a list.
+pub(crate) fn warn_scripts(text: &str) {
+    if is(Format::Json) || is(Format::Name) {
+        warn(text);
+    }
 }
 
 /// Prints a warning that does not end the command.

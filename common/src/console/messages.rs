@@ -1,5 +1,6 @@
 //! What happened to the messages of an organization.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{ActivityId, MessageEventId, OrganizationId};
@@ -17,7 +18,7 @@ pub struct MessagePage {
 
 /// An event in the delivery of a mail or an SMS.
 #[serde_with::skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageEvent {
     /// Unique id of the event.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::OrganizationDetail;
@@ -39,7 +40,7 @@ pub struct ActivityPage {
 
 /// An activity in a list, with the rule that decides it.
 #[serde_with::skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ActivityRow {
     /// Activity as the public API returns it.
@@ -49,7 +50,7 @@ pub struct ActivityRow {
 }
 
 /// Rule that decides a waiting activity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum WaitingRule {
     /// The root quorum must approve.
@@ -59,7 +60,7 @@ pub enum WaitingRule {
 }
 
 /// Reason why the rule applies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum WaitingReason {
     /// Policies are not consulted for activities of this kind.
@@ -78,7 +79,7 @@ pub enum WaitingReason {
 
 /// What an activity waits for, as the daemon computes it.
 #[serde_with::skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Waiting {
     /// Rule that decides.

@@ -1,5 +1,6 @@
 //! Organizations with all their records, as the console reads them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -11,7 +12,7 @@ use crate::ids::{OrganizationId, UserId, WalletAccountId};
 
 /// Summary of an organization, as it appears in a list.
 #[serde_with::skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OrganizationHead {
     /// Unique id of the organization.
@@ -43,7 +44,7 @@ pub struct OrganizationPage {
 
 /// An organization with all its collections of bounded size, read in one snapshot.
 #[serde_with::skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OrganizationDetail {
     /// Summary: id, name, version and root quorum.

@@ -115,7 +115,7 @@ pub struct IpAllowlist {
 }
 
 /// Payment method of an organization. Nothing is ever charged.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PaymentMethod {
     /// Unique id of the payment method.

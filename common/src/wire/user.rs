@@ -124,7 +124,7 @@ impl User {
 }
 
 /// Read-only session of a user.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReadOnlySession {
     /// Unique id of the session: the first 16 hex digits of the SHA-256 digest of its token.
@@ -137,7 +137,7 @@ pub struct ReadOnlySession {
 
 /// Last recorded use of a credential.
 #[serde_with::skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LastUse {
     /// Id of the API key, passkey, OAuth identity or read-only session.
@@ -149,7 +149,7 @@ pub struct LastUse {
 }
 
 /// Use of a passkey whose signature counter was not higher than the one before (Web Authentication §6.1.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CounterWentBack {
     /// Time of the use, in milliseconds since 1970.
@@ -162,7 +162,7 @@ pub struct CounterWentBack {
 
 /// The newest event in the delivery of the mail with an invitation.
 #[serde_with::skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InvitationMail {
     /// Invitation that the mail contains.

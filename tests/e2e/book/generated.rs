@@ -9,6 +9,7 @@ use std::process::Command;
 use quorate_common::catalog::Catalog;
 use quorate_tests::book;
 use quorate_tests::paths;
+use serde_json::Value;
 
 #[test]
 fn the_pages_of_commands_are_current() {
@@ -17,6 +18,79 @@ fn the_pages_of_commands_are_current() {
         let mut text = String::new();
         describe(program, &mut Vec::new(), &shared, &mut text);
         book::check_generated(&format!("docs/src/reference/{program}.md"), &text);
+    }
+}
+
+#[test]
+fn the_page_of_json_output_is_current() {
+    let output = Command::new(paths::program("quorate")).arg("schema").output().expect("it can be started");
+    let schema: Value = serde_json::from_slice(&output.stdout).expect("a schema");
+    let definitions = schema["$defs"].as_object().expect("definitions");
+    let mut text = String::new();
+    // Records of the wire begin with a capital letter.
+    for (noun, definition) in definitions.iter().filter(|(noun, _)| noun.starts_with(char::is_lowercase)) {
+        let commands: Vec<String> =
+            definition["title"].as_str().expect("commands").split(", ").map(code).collect();
+        write!(text, "\n## {noun}\n\nPrinted by {}.\n\n| member | type |\n|---|---|\n", commands.join(", "))
+            .expect("a text can be written to");
+        let mut members = BTreeMap::new();
+        collect_members(&schema, definition, &mut members);
+        for (name, kind) in members {
+            writeln!(text, "| `{name}` | {kind} |").expect("a text can be written to");
+        }
+    }
+    text.push('\n');
+    book::check_generated("docs/src/reference/json.md", &text);
+}
+
+/// Returns a command as code; other words stay as they are.
+fn code(words: &str) -> String {
+    let is_code = words.starts_with("quorate ") || words.starts_with('-');
+    if is_code { format!("`{words}`") } else { words.to_owned() }
+}
+
+/// Returns the definition that a schema refers to, otherwise the schema.
+fn resolved<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
+    let name = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix("#/$defs/"));
+    name.map_or(schema, |name| resolved(root, &root["$defs"][name]))
+}
+
+/// Adds the members of an object with their types.
+fn collect_members(root: &Value, schema: &Value, members: &mut BTreeMap<String, String>) {
+    let schema = resolved(root, schema);
+    for part in schema["allOf"].as_array().into_iter().flatten() {
+        collect_members(root, part, members);
+    }
+    let required: Vec<&str> =
+        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    for (name, member) in schema["properties"].as_object().into_iter().flatten() {
+        let always = if required.contains(&name.as_str()) { "" } else { "; may be absent" };
+        members.insert(name.clone(), format!("{}{always}", type_of(root, member)));
+    }
+}
+
+fn type_of(root: &Value, schema: &Value) -> String {
+    let schema = resolved(root, schema);
+    if schema["format"] == "date-time" {
+        return "time".to_owned();
+    }
+    if let Some(options) = schema["anyOf"].as_array().or(schema["oneOf"].as_array()) {
+        let mut types: Vec<String> = options.iter().map(|one| type_of(root, one)).collect();
+        types.dedup();
+        return types.join(" or ");
+    }
+    let of = |name: &str| match name {
+        "string" => "text".to_owned(),
+        "array" => format!("list of {}", type_of(root, &schema["items"])),
+        other => other.to_owned(),
+    };
+    match &schema["type"] {
+        Value::String(name) => of(name),
+        Value::Array(names) => {
+            names.iter().filter_map(Value::as_str).map(of).collect::<Vec<_>>().join(" or ")
+        }
+        _ if schema.get("const").is_some() || schema.get("enum").is_some() => "text".to_owned(),
+        _ => "any".to_owned(),
     }
 }
 

@@ -8,13 +8,14 @@ use quorate_policy::request::kind_of;
 use serde_json::{Value, json};
 
 use super::arguments::ActivityCommand;
+use super::table::{self, Table};
 use crate::ballot::Outcome;
 use crate::catalog;
 use crate::failure::{Exit, Failure, Result};
-use crate::output::Answer;
+use crate::output::{self, Answer};
 use crate::proof::{json, plain_text, status_word};
 use crate::session::Session;
-use crate::text::{clean, date_time};
+use crate::text::{clean, counted, rfc3339};
 
 /// Interval at which a waiting activity is read again.
 const PAUSE_MILLIS: u64 = 500;
@@ -39,15 +40,37 @@ async fn list(session: &Session, statuses: &[String], types: &[String], limit: u
     let id = session.organization_id().await?;
     let statuses = statuses.iter().map(|name| status(name)).collect::<Result<Vec<_>, _>>()?;
     let types = types.iter().map(|name| activity_types(name)).collect::<Result<Vec<_>, _>>()?.concat();
-    let rows = session.client.newest(id, &statuses, &types, limit).await?;
+    // One more than wanted shows whether there are more.
+    let mut found = session.client.newest(id, &statuses, &types, limit.saturating_add(1)).await?;
+    let more = (found.len() > limit).then(|| "older ones exist: raise --limit".to_owned());
+    found.truncate(limit);
+    if more.is_some() {
+        output::warn_scripts(&format!("only the newest {limit} activities are listed; raise --limit"));
+    }
     let line = |row: &ActivityRow| {
         let activity = &row.activity;
-        let kind = clean(activity.activity_type.trim_start_matches("ACTIVITY_TYPE_"));
-        let when = date_time(activity.created_at.millis());
-        let status = status_word(activity.status);
-        (json!(row), format!("{when}  {status:<9}  {}  {kind}\n", activity.id))
+        let proposer = activity.votes.first().and_then(|vote| vote.user.as_ref());
+        let proposer = proposer.map_or_else(|| "-".to_owned(), |user| user.user_name.clone());
+        let cells = [
+            rfc3339(activity.created_at.millis()),
+            status_word(activity.status).to_owned(),
+            activity.id.to_string(),
+            activity.activity_type.trim_start_matches("ACTIVITY_TYPE_").to_owned(),
+            proposer,
+            counted(u64::try_from(activity.votes.len()).unwrap_or(u64::MAX), "vote"),
+            activity.fingerprint.to_string(),
+        ];
+        table::row(json!(row), activity.id, cells)
     };
-    Ok(Answer::rows(rows.iter().map(line), "No activities."))
+    Ok(Table {
+        noun: ("activity", "activities"),
+        columns: &["PROPOSED", "STATUS", "ID", "TYPE"],
+        wide: &["PROPOSER", "VOTES", "FINGERPRINT"],
+        rows: found.iter().map(line).collect(),
+        none: "No activities.",
+        more,
+    }
+    .answer())
 }
 
 async fn wait(session: &Session, reference: &str, timeout: u64) -> Result<Answer> {

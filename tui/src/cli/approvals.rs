@@ -47,7 +47,8 @@ pub(super) async fn run(session: &Session, command: &ApprovalsCommand) -> Result
     }
     lines.sort_by_key(|(order, id, ..)| (*order, *id));
     let rows = lines.into_iter().map(|(_, _, data, text)| (data, text));
-    Ok(Answer::rows(rows, "Nothing waits for approval."))
+    let answer = Answer::rows(rows, "Nothing waits for approval.");
+    Ok(answer.summed_up(("activity waits", "activities wait"), "/activityId"))
 }
 
 fn line(review: &Review, mine: bool) -> Value {

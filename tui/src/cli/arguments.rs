@@ -2,15 +2,18 @@
 
 use std::path::PathBuf;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 use quorate_chain::address::Chain;
 use quorate_common::fingerprint::Fingerprint;
 
+use super::complete;
 use super::dev::DevArguments;
+use super::examples;
 use super::policy_arguments::{PolicyCommand, ProposalArguments, ProposeArguments};
 use super::proof_arguments::{Expected, ProofCommand, VoteCommand};
 use super::values::{CurveArgument, UserKey, chain, fingerprint};
 use crate::messages::DeliveryState;
+use crate::output::Format;
 use crate::session::{Context, GLOBAL_OPTIONS};
 
 /// Text after the help: terms of the help texts, and the exit codes as in `docs/src/reference/commands.md`.
@@ -20,6 +23,12 @@ Terms:
   fingerprint          SHA-256 digest of that request; votes name the activity by it
   HIGH flag            warning in a review; commands proceed only if it is accepted by name
   pinned organization  the one of --organization, --credentials or config.toml
+
+Examples:
+  quorate dev                           try the console with a throwaway daemon
+  quorate approvals ls --mine           list what waits for your approval
+  quorate review ACTIVITY               show what it does, with all checks
+  quorate help approve                  show the help of a command
 
 Exit codes:
   0    success
@@ -40,12 +49,22 @@ Exit codes:
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) context: Context,
-    /// Print JSON to standard output; lists are one object per line
+    /// Print JSON to standard output; lists are one object per line; the same as --format json
     #[arg(long, global = true, help_heading = GLOBAL_OPTIONS)]
-    pub(crate) json: bool,
+    json: bool,
+    /// Form of the output
+    #[arg(short = 'o', long, global = true, help_heading = GLOBAL_OPTIONS, conflicts_with = "json", default_value = "text", hide_default_value = true)]
+    format: Format,
     /// Command to run; without one the console opens
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
+}
+
+impl Arguments {
+    /// Returns the form of the output.
+    pub(crate) fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -58,13 +77,14 @@ pub(crate) enum Command {
     /// Review an activity: what it does, its flags, proof and votes
     Review {
         /// Activity id or fingerprint (64 hex digits, optionally with sha256:)
-        #[arg(value_name = "REF")]
+        #[arg(value_name = "REF", add = complete::waiting())]
         reference: String,
     },
     /// Approve an activity
     ///
     /// Nothing is sent unless the fingerprint is the expected one, all checks pass, and each HIGH flag is
     /// accepted by name.
+    #[command(after_help = examples::APPROVE)]
     Approve(ApproveArguments),
     /// Reject an activity; a single rejection is final
     ///
@@ -72,7 +92,7 @@ pub(crate) enum Command {
     /// does not return the bytes that the proposer signed, pass the fingerprint that the proposer gives you.
     Reject {
         /// Activity id or fingerprint (64 hex digits, optionally with sha256:)
-        #[arg(value_name = "REF")]
+        #[arg(value_name = "REF", add = complete::waiting())]
         reference: String,
         /// Expected fingerprint; nothing is sent if the proposal has another one
         #[arg(long, value_name = "HASH", value_parser = fingerprint)]
@@ -111,6 +131,20 @@ pub(crate) enum Command {
     /// Inspect the delivery of mail and SMS
     #[command(subcommand)]
     Messages(MessagesCommand),
+    /// List or show wallets
+    #[command(subcommand)]
+    Wallet(WalletCommand),
+    /// Print each change of the organization as it happens, one line per event, until interrupted
+    ///
+    /// Without a selected organization, prints the changes of all. If the connection is lost, connects again and continues after the last event.
+    #[command(after_help = examples::WATCH)]
+    Watch {
+        /// End after this number of events
+        #[arg(long, value_name = "N")]
+        limit: Option<u64>,
+    },
+    /// Show the daemon, organization, user and key that commands use now
+    Whoami,
     /// Manage your own signing keys
     #[command(subcommand)]
     Key(KeyCommand),
@@ -120,7 +154,7 @@ pub(crate) enum Command {
     /// Manage the known keys, names and root quorums (trust on first use)
     #[command(subcommand, alias = "roster")]
     KnownKeys(KnownKeysCommand),
-    /// Verify the local journal of your decisions
+    /// List or verify the local journal of your decisions
     #[command(subcommand)]
     Journal(JournalCommand),
     /// Check the installation and show what to do
@@ -133,14 +167,39 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Config(ConfigCommand),
     /// List, select or show contexts: named sets of daemon, organization, user and key
-    #[command(subcommand)]
+    #[command(subcommand, after_help = examples::CONTEXT)]
     Context(ContextCommand),
     /// Start a throwaway daemon with a demo organization
     Dev(DevArguments),
     /// Print a completion script for a shell
+    #[command(after_help = examples::COMPLETION)]
     Completion {
         /// Shell that runs the script
         shell: clap_complete::Shell,
+        /// Complete commands and options only, without calling `quorate` for keys, contexts, names and ids
+        #[arg(long)]
+        r#static: bool,
+    },
+    /// Print the JSON Schema of what --json prints
+    Schema,
+    /// Write a manual page for each command to a folder
+    #[command(hide = true)]
+    Man {
+        /// Folder, which is created if missing
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
+}
+
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum WalletCommand {
+    /// List wallets
+    Ls,
+    /// Show a wallet with all of its accounts
+    Get {
+        /// Wallet id or name
+        #[arg(value_name = "WALLET", add = complete::wallets())]
+        wallet: String,
     },
 }
 
@@ -163,11 +222,13 @@ pub(crate) enum ContextCommand {
     /// Select a context for all later commands, in config.toml
     Use {
         /// Name of the context
+        #[arg(add = complete::contexts())]
         name: String,
     },
     /// Show a context
     Show {
         /// Name of the context; the selected one if omitted
+        #[arg(add = complete::contexts())]
         name: Option<String>,
     },
 }
@@ -184,9 +245,10 @@ pub(crate) enum UserCommand {
     ///
     /// The daemon records the last use of a credential once an hour, so the real one can be up to an hour later.
     /// "No use recorded" means that the credential was not used since the daemon records this.
+    #[command(after_help = examples::USER_LS)]
     Ls {
         /// User id or name; all users and open invitations if omitted
-        #[arg(value_name = "USER")]
+        #[arg(value_name = "USER", add = complete::users())]
         of: Option<String>,
         /// List only sessions that have not ended, recovery keys included
         #[arg(long)]
@@ -214,7 +276,7 @@ pub(crate) enum MessagesCommand {
     /// the server follows. A parent lists the messages of its sub-organizations too.
     Ls {
         /// Organization, by id or name; the pinned organization if omitted
-        #[arg(value_name = "ORGANIZATION")]
+        #[arg(value_name = "ORGANIZATION", add = complete::organizations())]
         id: Option<String>,
         /// List only messages in this state
         #[arg(long, value_enum)]
@@ -228,6 +290,7 @@ pub(crate) enum MessagesCommand {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ApprovalsCommand {
     /// List waiting activities
+    #[command(after_help = examples::APPROVALS_LS)]
     Ls {
         /// List only activities that wait for your approval
         #[arg(long, conflicts_with = "others")]
@@ -242,7 +305,7 @@ pub(crate) enum ApprovalsCommand {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ApproveArguments {
     /// Activity id or fingerprint (64 hex digits, optionally with sha256:)
-    #[arg(value_name = "REF")]
+    #[arg(value_name = "REF", add = complete::waiting())]
     pub(crate) reference: String,
     #[command(flatten)]
     pub(crate) expected: Expected,
@@ -251,6 +314,7 @@ pub(crate) struct ApproveArguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ActivityCommand {
     /// List activities, newest first
+    #[command(after_help = examples::ACTIVITY_LS)]
     Ls {
         /// List only activities with this status, for example COMPLETED; may be repeated
         #[arg(long)]
@@ -265,13 +329,13 @@ pub(crate) enum ActivityCommand {
     /// Show one activity as the daemon records it, with all checks
     Get {
         /// Activity id or fingerprint (64 hex digits, optionally with sha256:)
-        #[arg(value_name = "REF")]
+        #[arg(value_name = "REF", add = complete::waiting())]
         reference: String,
     },
     /// Wait until an activity is executed, rejected or failed
     Wait {
         /// Activity id or fingerprint (64 hex digits, optionally with sha256:)
-        #[arg(value_name = "REF")]
+        #[arg(value_name = "REF", add = complete::waiting())]
         reference: String,
         /// Maximum time to wait, in seconds
         #[arg(long, default_value_t = 300)]
@@ -282,9 +346,10 @@ pub(crate) enum ActivityCommand {
 #[derive(Debug, Subcommand)]
 pub(crate) enum OrgCommand {
     /// List organizations
+    #[command(after_help = examples::ORG_LS)]
     Ls {
         /// List the children of this organization, by id or name
-        #[arg(long, value_name = "ORGANIZATION")]
+        #[arg(long, value_name = "ORGANIZATION", add = complete::organizations())]
         parent: Option<String>,
         /// List only children with a user who has this verified mail address or phone number; children of the
         /// pinned organization if --parent is omitted
@@ -294,7 +359,7 @@ pub(crate) enum OrgCommand {
     /// Show one organization: users, keys, wallets, quorum, policies
     Get {
         /// Organization, by id or name; the pinned organization if omitted
-        #[arg(value_name = "ORGANIZATION")]
+        #[arg(value_name = "ORGANIZATION", add = complete::organizations())]
         id: Option<String>,
     },
 }
@@ -302,6 +367,7 @@ pub(crate) enum OrgCommand {
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyCommand {
     /// Create a key in an encrypted file and print its public key
+    #[command(after_help = examples::KEY_ADD)]
     Add {
         /// Name of the key
         name: String,
@@ -316,7 +382,11 @@ pub(crate) enum KeyCommand {
     /// Shows what is lost, and reads the name of the key from the terminal, or from standard input without one.
     Rm {
         /// Name of the key file
+        #[arg(add = complete::keys())]
         name: String,
+        /// Name of the key file once more, instead of typing it
+        #[arg(long, value_name = "NAME")]
+        yes: Option<String>,
     },
     /// Lock the unlocked keys of all your open consoles
     Lock,
@@ -402,12 +472,12 @@ pub(crate) enum KnownKeysCommand {
 
 #[derive(Debug, Clone, Copy, Subcommand)]
 pub(crate) enum JournalCommand {
+    /// List your decisions, newest first; exits with 7 if the journal was changed
+    Ls {
+        /// Maximum number of decisions
+        #[arg(long, value_name = "N", default_value_t = 50)]
+        limit: usize,
+    },
     /// Check that no entry of the journal was changed or removed
     Verify,
-}
-
-pub(super) fn completion(shell: clap_complete::Shell) -> String {
-    let mut bytes = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "quorate", &mut bytes);
-    String::from_utf8_lossy(&bytes).into_owned()
 }

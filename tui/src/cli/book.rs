@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::arguments::BookCommand;
 use super::input::given;
+use super::table::{self, Table};
 use crate::book::{Book, Entry, EntryError, SIZE_LIMIT};
 use crate::clock::now_millis;
 use crate::failure::{Exit, Failure, Result};
@@ -24,7 +25,7 @@ pub(super) fn run(folders: &Folders, command: &BookCommand) -> Result<Answer> {
         BookCommand::Export => {
             let text = book.text();
             let data = serde_json::from_str(&text).unwrap_or_default();
-            Ok(Answer::one(data, text))
+            Ok(Answer::file(data, text))
         }
         BookCommand::Add { chain, address, name, decimals, allow_flag } => {
             let entry = Entry::new(*chain, address, name, now_millis())?.with_decimals(*decimals)?;
@@ -80,8 +81,15 @@ fn counted(addresses: usize) -> String {
 }
 
 fn list(book: &Book) -> Answer {
-    let rows = book.entries().into_iter().map(|entry| (line(entry), entry_text(entry)));
-    Answer::rows(rows, "No addresses. Add one with `quorate book add CHAIN ADDRESS NAME`.")
+    let rows = book.entries().into_iter().map(|entry| {
+        let Entry { chain, address, name, added_millis } = entry;
+        let cells = [name.clone(), chain.name().to_owned(), address.clone(), date(*added_millis)];
+        table::row(line(entry), name, cells)
+    });
+    let none = "No addresses. Add one with `quorate book add CHAIN ADDRESS NAME`.";
+    let columns = &["NAME", "CHAIN", "ADDRESS", "ADDED"];
+    Table { noun: ("address", "addresses"), columns, wide: &[], rows: rows.collect(), none, more: None }
+        .answer()
 }
 
 fn entry_text(entry: &Entry) -> String {
@@ -92,7 +100,8 @@ fn entry_text(entry: &Entry) -> String {
 }
 
 fn line(entry: &Entry) -> Value {
-    json!(entry)
+    let Entry { chain, address, name, added_millis } = entry;
+    json!({"chain": chain, "address": address, "name": name, "addedAtMillis": added_millis})
 }
 
 impl From<EntryError> for Failure {

@@ -189,7 +189,11 @@ pub(super) async fn send(
             format!("sent, but the daemon's record does not contain this {what} with your signature");
         return Err(Failure::new(Exit::Verification, message).with(json!({"activity": target})));
     }
-    let text = format!("{label} recorded. {}\nactivity: {}\n", outcome_text(&target, review), target.id);
+    // A person who proposes from a file sees what became of it.
+    let proposed =
+        if ballot.choice == Choice::Propose { format!("{}\n", review.sentence) } else { String::new() };
+    let outcome_text = outcome_text(&target, review);
+    let text = format!("{proposed}{label} recorded. {outcome_text}\nactivity: {}\n", target.id);
     Ok(answer(review, ballot.choice, outcome, "recorded", text).with_result(&target))
 }
 

@@ -1,9 +1,10 @@
-//! `quorate key add|ls|rm|lock` and `quorate journal verify`.
+//! `quorate key add|ls|rm|lock`.
 
 use quorate_common::stamp::ApiKeyCurve;
 use serde_json::json;
 
-use super::arguments::{JournalCommand, KeyCommand};
+use super::arguments::KeyCommand;
+use super::table::{self, Row, Table};
 use super::values::CurveArgument;
 use crate::failure::{Exit, Failure, Result};
 use crate::files::Folders;
@@ -18,7 +19,7 @@ pub(super) fn run(folders: &Folders, context: &Context, command: &KeyCommand) ->
     match command {
         KeyCommand::Add { name, curve } => add(folders, context, name, *curve),
         KeyCommand::Ls => list(folders),
-        KeyCommand::Rm { name } => remove(folders, name),
+        KeyCommand::Rm { name, yes } => remove(folders, name, yes.as_deref()),
         KeyCommand::Lock => lock(folders),
     }
 }
@@ -40,9 +41,13 @@ fn add(folders: &Folders, context: &Context, name: &str, curve: CurveArgument) -
         return Err(Failure::new(Exit::Usage, "the passphrases differ; no key was created"));
     }
     let key = KeyFile::create(folders, &name, curve, &phrase)?;
-    let text = format!("{}\n", key.public_key());
-    let data = json!({"name": name, "curve": curve_name(key.curve()), "publicKey": key.public_key()});
-    Ok(Answer::one(data, text))
+    let (curve, public) = (curve_name(key.curve()), key.public_key());
+    let text = format!(
+        "Key {name} ({curve}) is created, encrypted with the passphrase. Its public key:\n{public}\n\
+         Give the public key to whoever adds it to your user. Select the key with --key {name} or in config.toml.\n"
+    );
+    let answer = Answer::one(json!({"name": name, "curve": curve, "publicKey": public}), text);
+    Ok(Answer { names: Some(vec![name.clone()]), ..answer })
 }
 
 /// Returns the name of a key file. `reason` is why a key of another source is an error.
@@ -55,38 +60,50 @@ fn of_file(selector: &str, reason: &str) -> Result<String> {
 
 fn list(folders: &Folders) -> Result<Answer> {
     let keys = Sources::new(folders)?.list()?;
-    let none = "No keys. Create one with `quorate key add NAME`, or add one to your SSH agent.";
-    Ok(Answer::rows(keys.iter().map(row), none))
+    Ok(Table {
+        noun: ("key", "keys"),
+        columns: &["NAME", "CURVE", "PUBLIC KEY"],
+        wide: &[],
+        rows: keys.iter().map(row).collect(),
+        none: "No keys. Create one with `quorate key add NAME`, or add one to your SSH agent.",
+        more: None,
+    }
+    .answer())
 }
 
-fn row(key: &Listed) -> (serde_json::Value, String) {
+fn row(key: &Listed) -> Row {
     let Listed { selector, comment, key } = key;
-    let note = comment.as_ref().map(|comment| format!("  {}", clean(comment))).unwrap_or_default();
-    let name = clean(selector);
     let mut data = match key {
-        Ok((curve, public)) => json!({"name": selector, "curve": curve_name(*curve), "publicKey": public}),
+        Ok((curve, public)) => {
+            json!({"name": selector, "curve": curve_name(*curve), "publicKey": public})
+        }
         Err(error) => json!({"name": selector, "error": error}),
     };
     if let (Some(comment), Some(members)) = (comment, data.as_object_mut()) {
         members.insert("comment".to_owned(), json!(comment));
     }
-    let text = match key {
-        Ok((curve, public)) => format!("{name}  {}  {public}{note}\n", curve_name(*curve)),
-        Err(error) => format!("{name}{note}  unusable: {}\n", clean(error)),
+    let (curve, public) = match key {
+        Ok((curve, public)) => (curve_name(*curve).to_owned(), public.clone()),
+        Err(error) => ("-".to_owned(), format!("unusable: {error}")),
     };
-    (data, text)
+    let mut row = table::row(data, selector, [selector.clone(), curve, public]);
+    row.notes.extend(comment.as_ref().map(|comment| clean(comment)));
+    row
 }
 
-/// Deletes a key file once its name was typed.
-fn remove(folders: &Folders, selector: &str) -> Result<Answer> {
+/// Deletes a key file once its name was typed, or given as an argument.
+fn remove(folders: &Folders, selector: &str, yes: Option<&str>) -> Result<Answer> {
     let name = of_file(selector, "remove it with the tools of its source, such as ssh-add -d")?;
     let path = KeyFile::existing(folders, &name)?;
     let public = KeyFile::load(folders, &name).map(|key| key.public_key().to_owned());
     let public = public.unwrap_or_else(|error| format!("unusable: {error}"));
-    let typed = passphrase::word(&format!(
-        "Deletes key {name} ({public}). Nothing can restore it, and requests can no longer be signed with it.\n\
-         Type the name of the key to delete it: "
-    ))?;
+    let typed = match yes {
+        Some(given) => given.to_owned(),
+        None => passphrase::word(&format!(
+            "Deletes key {name} ({public}). Nothing can restore it, and requests can no longer be signed with it.\n\
+             Type the name of the key to delete it: "
+        ))?,
+    };
     if typed != name {
         return Err(Failure::new(Exit::Usage, "the name differs; the key was not deleted"));
     }
@@ -99,15 +116,4 @@ fn lock(folders: &Folders) -> Result<Answer> {
     lock_request::send(folders)?;
     let text = "Open consoles wipe their unlocked keys within a second.\n";
     Ok(Answer::one(json!({"locked": true}), text.to_owned()))
-}
-
-pub(super) fn journal(folders: &Folders, command: JournalCommand) -> Result<Answer> {
-    let JournalCommand::Verify = command;
-    match crate::journal::verify(&folders.journal())? {
-        Ok(count) => Ok(Answer::one(
-            json!({"entries": count, "intact": true}),
-            format!("Entries: {count}. The hash chain is intact.\n"),
-        )),
-        Err(line) => Err(Failure::new(Exit::Verification, format!("the hash chain breaks at line {line}"))),
-    }
 }

@@ -34,7 +34,7 @@ pub(super) async fn run(
     let mut known_keys = KnownKeys::load(&path)?;
     match command {
         KnownKeysCommand::Ls => Ok(list(&known_keys)),
-        KnownKeysCommand::Export => Ok(Answer::one(
+        KnownKeysCommand::Export => Ok(Answer::file(
             serde_json::to_value(&known_keys).unwrap_or_default(),
             format!("{}\n", known_keys.text()),
         )),
@@ -187,10 +187,9 @@ fn list(known_keys: &KnownKeys) -> Answer {
     });
     let text = keys + &quorums.collect::<String>();
     let empty = "No known keys yet. `quorate approvals ls` and `quorate review` record them.\n".to_owned();
-    Answer::list(
-        seen.iter().map(|seen| line(known_keys, seen)).collect(),
-        if text.is_empty() { empty } else { text },
-    )
+    let data = seen.iter().map(|seen| line(known_keys, seen)).collect();
+    let answer = Answer::list(data, if text.is_empty() { empty } else { text });
+    answer.summed_up(("known key", "known keys"), "/publicKey")
 }
 
 /// Compares two sets of known keys. The exit code is 1 if they differ.
@@ -239,7 +238,7 @@ fn line(known_keys: &KnownKeys, seen: &KnownKey<'_>) -> Value {
         "userId": seen.user,
         "userName": known_keys.name(seen.organization, seen.user),
         "publicKey": seen.public_key,
-        "firstSeenMillis": seen.since,
+        "firstSeenAtMillis": seen.since,
         "confirmed": seen.is_confirmed,
     })
 }

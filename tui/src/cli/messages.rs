@@ -7,7 +7,7 @@ use serde_json::json;
 use super::arguments::MessagesCommand;
 use crate::failure::Result;
 use crate::messages::{DeliveryState, Newest, state};
-use crate::output::Answer;
+use crate::output::{self, Answer};
 use crate::session::{Session, organization_named};
 use crate::text::{clean, date_time};
 
@@ -18,8 +18,19 @@ pub(super) async fn run(session: &Session, command: &MessagesCommand) -> Result<
         Some(id) => organization_named(&session.client, id).await?,
         None => session.organization().await?.head.organization_id,
     };
-    let newest = newest(session, organization, *state, usize::from(*limit)).await?;
-    Ok(Answer::rows(newest.iter().map(|one| (row(one), text(one))), "No messages."))
+    let limit = usize::from(*limit);
+    // One more than wanted shows whether there are more.
+    let mut newest = newest(session, organization, *state, limit.saturating_add(1)).await?;
+    let is_cut = newest.len() > limit;
+    newest.truncate(limit);
+    let cut = is_cut.then(|| format!("only the newest {limit} are listed: raise --limit"));
+    if let Some(cut) = &cut {
+        output::warn_scripts(cut);
+    }
+    let answer = Answer::rows(newest.iter().map(|one| (row(one), text(one))), "No messages.");
+    let mut answer = answer.summed_up(("message", "messages"), "/id");
+    answer.text.extend(cut.map(|cut| format!("{cut}\n")));
+    Ok(answer)
 }
 
 /// Returns the newest event of each message, newest first, if the message is in this state.

@@ -4,15 +4,19 @@ mod activity;
 mod approvals;
 mod arguments;
 mod book;
+mod complete;
 mod config;
 mod contexts;
 mod decide;
 mod dev;
 mod doctor;
+mod examples;
 mod input;
+mod journal;
 mod keys;
 mod known_keys;
 mod loaded;
+mod manual;
 mod messages;
 mod organizations;
 mod policies;
@@ -22,16 +26,20 @@ mod proof_arguments;
 mod proposals;
 mod propose;
 mod review;
+mod schemas;
 mod status;
+mod table;
 mod users;
 mod values;
 mod vote;
+mod wallets;
+mod watch;
 mod webhooks;
+mod whoami;
 
 pub(crate) use arguments::{Arguments, Command};
+pub(crate) use complete::command;
 pub(crate) use dev::{Daemon, DevArguments};
-
-use serde_json::Value;
 
 use crate::failure::Result;
 use crate::files::Folders;
@@ -58,15 +66,20 @@ pub(crate) async fn run(arguments: &Arguments, command: &Command, folders: &Fold
         Command::Webhooks(command) => webhooks::run(&session()?, *command).await,
         Command::User(command) => users::run(&session()?, command).await,
         Command::Messages(command) => messages::run(&session()?, command).await,
+        Command::Wallet(command) => wallets::run(&session()?, command).await,
+        Command::Watch { limit } => watch::run(&session()?, *limit).await,
+        Command::Whoami => whoami::run(&session()?, folders).await,
         Command::Key(command) => keys::run(folders, &arguments.context, command),
         Command::Book(command) => book::run(folders, command),
         Command::KnownKeys(command) => known_keys::run(folders, session, command).await,
-        Command::Journal(command) => keys::journal(folders, *command),
+        Command::Journal(command) => journal::run(folders, *command),
         Command::Doctor => doctor::run(&arguments.context, folders).await,
         Command::Config(command) => config::run(folders, &arguments.context, *command),
         Command::Context(command) => contexts::run(folders, &arguments.context, command),
         Command::Dev(options) => dev::without_terminal(options, folders).await,
-        Command::Completion { shell } => Ok(Answer::one(Value::Null, arguments::completion(*shell))),
+        Command::Completion { shell, r#static } => manual::completion(*shell, *r#static),
+        Command::Schema => Ok(schemas::run()),
+        Command::Man { folder } => manual::pages(folder),
     }
 }
 

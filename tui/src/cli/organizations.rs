@@ -2,16 +2,17 @@
 
 use std::fmt::Write as _;
 
-use quorate_common::console::{OrganizationDetail, OrganizationHead};
+use quorate_common::console::OrganizationDetail;
 use quorate_common::ids::OrganizationId;
 use serde_json::json;
 
 use super::arguments::OrgCommand;
+use super::table::{self, Table};
 use crate::failure::Result;
 use crate::kinds::LINES;
 use crate::output::Answer;
 use crate::session::{Session, organization_named, pin_keys};
-use crate::text::clean;
+use crate::text::{clean, rfc3339};
 
 pub(super) async fn run(session: &Session, command: &OrgCommand) -> Result<Answer> {
     session.daemon_status().await?;
@@ -55,12 +56,28 @@ async fn list(session: &Session, parent: Option<OrganizationId>, contact: Option
             break;
         }
     }
-    let row = |head: &OrganizationHead| {
-        let (quorum, name) = (&head.root_quorum, clean(&head.organization_name));
-        let root = format!("root {}/{}", quorum.threshold, quorum.user_ids.len());
-        (json!(head), format!("{}  {root}  {name}\n", head.organization_id))
-    };
-    Ok(Answer::rows(heads.iter().map(row), "No organizations."))
+    let rows = heads.iter().map(|head| {
+        let quorum = &head.root_quorum;
+        let parent = head.parent_organization_id.map_or_else(|| "-".to_owned(), |id| id.to_string());
+        let cells = [
+            head.organization_name.clone(),
+            head.organization_id.to_string(),
+            format!("{} of {}", quorum.threshold, quorum.user_ids.len()),
+            head.version.to_string(),
+            rfc3339(head.created_at.millis()),
+            parent,
+        ];
+        table::row(json!(head), head.organization_id, cells)
+    });
+    Ok(Table {
+        noun: ("organization", "organizations"),
+        columns: &["NAME", "ID", "ROOT QUORUM"],
+        wide: &["VERSION", "CREATED", "PARENT"],
+        rows: rows.collect(),
+        none: "No organizations.",
+        more: None,
+    }
+    .answer())
 }
 
 /// Formats an organization as lines: the kind of record, its id and its name.

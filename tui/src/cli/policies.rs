@@ -131,7 +131,8 @@ fn list(loaded: &LoadedOrganization) -> Answer {
         let text = format!("{}  {effect:<5}  {name}\n    {words}\n", policy.policy_id);
         (json!({"policy": policy, "words": words}), text)
     };
-    Answer::rows(loaded.organization.policies.iter().map(row), "No policies.")
+    let answer = Answer::rows(loaded.organization.policies.iter().map(row), "No policies.");
+    answer.summed_up(("policy", "policies"), "/policy/policyId")
 }
 
 fn get(loaded: &LoadedOrganization, wanted: &str) -> Result<Answer> {

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
+use super::complete;
+
 /// Arguments of a proposal.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct ProposeArguments {
@@ -39,7 +41,7 @@ pub(crate) enum PolicyCommand {
     /// Show one policy as text and in words, who can satisfy it, and findings about it
     Get {
         /// Policy id or name
-        #[arg(value_name = "POLICY")]
+        #[arg(value_name = "POLICY", add = complete::policies())]
         policy: String,
     },
     /// Check expressions without a daemon; reports the first error with its position and exits with 1
@@ -60,23 +62,23 @@ pub(crate) enum PolicyCommand {
     /// Explain how each policy evaluates an activity now, and which part of it decides
     Explain {
         /// Activity id or fingerprint (64 hex digits, optionally with sha256:)
-        #[arg(value_name = "REF")]
+        #[arg(value_name = "REF", add = complete::waiting())]
         reference: String,
         /// Policy id or name; all policies if omitted
-        #[arg(long, value_name = "POLICY")]
+        #[arg(long, value_name = "POLICY", add = complete::policies())]
         policy: Option<String>,
     },
     /// Show how an activity would change policies, and which of the last 1,000 activities would then have
     /// another outcome
     Diff {
         /// Activity id or fingerprint (64 hex digits, optionally with sha256:)
-        #[arg(value_name = "REF")]
+        #[arg(value_name = "REF", add = complete::waiting())]
         reference: String,
     },
     /// Show how requests would be decided, without sending them
     Simulate {
         /// Proposer, by user name or id; a request can name another one as its "proposer"
-        #[arg(long = "as", value_name = "USER")]
+        #[arg(long = "as", value_name = "USER", add = complete::users())]
         proposer: Option<String>,
         /// File with JSON requests, one after another, each with "type" and "parameters"; - for standard
         /// input
@@ -86,10 +88,11 @@ pub(crate) enum PolicyCommand {
     /// Print a policy, or a template for a new one, as text to edit
     Draft {
         /// Policy id or name
-        #[arg(value_name = "POLICY")]
+        #[arg(value_name = "POLICY", add = complete::policies())]
         policy: Option<String>,
     },
     /// Propose a new policy
+    #[command(after_help = super::examples::POLICY_NEW)]
     New {
         /// Policy in the format of `quorate policy draft`, or in JSON as clients send it; - for standard input
         #[arg(value_name = "FILE")]
@@ -100,7 +103,7 @@ pub(crate) enum PolicyCommand {
     /// Propose a change of a policy
     Change {
         /// Policy id or name
-        #[arg(value_name = "POLICY")]
+        #[arg(value_name = "POLICY", add = complete::policies())]
         policy: String,
         /// Changed policy in the format of `quorate policy draft POLICY`, or in JSON; - for standard input
         #[arg(value_name = "FILE")]
@@ -111,7 +114,7 @@ pub(crate) enum PolicyCommand {
     /// Propose the removal of a policy
     Remove {
         /// Policy id or name
-        #[arg(value_name = "POLICY")]
+        #[arg(value_name = "POLICY", add = complete::policies())]
         policy: String,
         #[command(flatten)]
         how: ProposeArguments,
@@ -119,7 +122,7 @@ pub(crate) enum PolicyCommand {
     /// Find probable mistakes in policies; exits with 1 if there is a warning
     Lint {
         /// Policy id or name; all policies if omitted
-        #[arg(value_name = "POLICY")]
+        #[arg(value_name = "POLICY", add = complete::policies())]
         policy: Option<String>,
     },
 }

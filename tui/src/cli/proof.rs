@@ -39,7 +39,7 @@ async fn export(session: &Session, reference: &str, output: Option<&Path>) -> Re
     // What cannot be read again is not written.
     Bundle::read(text.as_bytes()).map_err(|error| failure(&error))?;
     let answer = match output {
-        None => Answer::one(bundle.json(), text),
+        None => Answer::file(bundle.json(), text),
         Some(path) => {
             files::create_private(path, text.as_bytes())?;
             let data = json!({

@@ -28,10 +28,10 @@ pub(crate) enum ProofCommand {
     /// The file contains no secrets: what reviews mask is left out, and so is the result of the activity.
     Export {
         /// Activity id or fingerprint (64 hex digits, optionally with sha256:)
-        #[arg(value_name = "REF")]
+        #[arg(value_name = "REF", add = super::complete::waiting())]
         reference: String,
         /// New file to write; standard output if omitted
-        #[arg(short, long, value_name = "FILE")]
+        #[arg(long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
     /// Review an exported activity without a connection; exits with 7 if a check fails
@@ -88,6 +88,6 @@ pub(crate) struct SignArguments {
     #[arg(long)]
     pub(crate) note: Option<String>,
     /// New file to write the vote to
-    #[arg(short, long, value_name = "VOTE")]
+    #[arg(long, value_name = "VOTE")]
     pub(crate) output: PathBuf,
 }

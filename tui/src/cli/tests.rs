@@ -5,7 +5,7 @@ use clap::Parser;
 use quorate_common::activity::Status;
 use quorate_common::console::ReviewRecord;
 use quorate_common::wire::Timestamp;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::clock::now_millis;

@@ -26,7 +26,7 @@ pub(super) async fn run(session: &Session, command: &UserCommand) -> Result<Answ
                     && unused.is_none_or(|days| is_unused(one, days, now))
             };
             let rows = all.filter(is_wanted).map(|one| row(&one, now));
-            Ok(Answer::rows(rows, "No credentials."))
+            Ok(Answer::rows(rows, "No credentials.").summed_up(("credential", "credentials"), "/id"))
         }
         UserCommand::Revoke { id, how } => {
             let mut all = credentials::all(&loaded.organization, actor, now).into_iter();

@@ -81,7 +81,7 @@ async fn sign(session: &Session, options: &SignArguments) -> Result<Answer> {
         "fingerprint": fingerprint,
         "choice": ballot.choice.word(),
         "vote": "signed",
-        "submitBeforeMillis": now.saturating_add(SIGNED_MILLIS),
+        "expiresAtMillis": now.saturating_add(SIGNED_MILLIS),
         "sentence": review.sentence,
     });
     Ok(Answer::one(data, text))

@@ -15,7 +15,8 @@ pub(super) async fn run(session: &Session, command: WebhooksCommand) -> Result<A
         WebhooksCommand::Parked => {
             let destinations = parked(session).await?;
             let rows = destinations.iter().map(|one| (json!(one), text(one)));
-            Ok(Answer::rows(rows, "No webhook deliveries are parked."))
+            let answer = Answer::rows(rows, "No webhook deliveries are parked.");
+            Ok(answer.summed_up(("destination", "destinations"), "/endpointId"))
         }
     }
 }

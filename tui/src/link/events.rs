@@ -1,12 +1,14 @@
 //! The change feed: server-sent events (HTML Standard §9.2) in a response body. Comment lines only show that
 //! the daemon is alive.
 
+use std::collections::VecDeque;
+
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use quorate_common::console::Event;
 
-use super::client::{LinkError, Result};
+use super::client::{Client, LinkError, Result, escaped};
 
 /// Maximum length of a line of the feed, in bytes.
 const LINE_LIMIT: usize = 64 * 1024;
@@ -36,6 +38,39 @@ impl Feed {
             self.body.frame().await.ok_or_else(|| LinkError::Lost("the event feed ended".to_owned()))?;
         let frame = frame.map_err(|error| LinkError::Lost(error.to_string()))?;
         self.lines.push(&frame.into_data().unwrap_or_else(|_| Bytes::new()))
+    }
+}
+
+/// The events of the feed, one by one.
+pub(crate) struct Events {
+    feed: Feed,
+    waiting: VecDeque<Event>,
+}
+
+impl Events {
+    /// Waits for the next event.
+    pub(crate) async fn next(&mut self) -> Result<Event> {
+        loop {
+            if let Some(event) = self.waiting.pop_front() {
+                return Ok(event);
+            }
+            let items = self.feed.next().await?.into_iter();
+            self.waiting.extend(items.filter_map(|item| match item {
+                Item::Event(event) => Some(event),
+                Item::Alive => None,
+            }));
+        }
+    }
+}
+
+impl Client {
+    /// Opens the feed after the event with this token, or from now on.
+    pub(crate) async fn events(&self, after: Option<&str>) -> Result<Events> {
+        let path = after.map_or_else(
+            || "/console/v1/events".to_owned(),
+            |token| format!("/console/v1/events?after={}", escaped(token)),
+        );
+        Ok(Events { feed: Feed::new(self.open(&path).await?), waiting: VecDeque::new() })
     }
 }
 

@@ -10,6 +10,7 @@ mod transfers;
 mod worker;
 
 pub(crate) use client::{Client, LinkError, Result};
+pub(crate) use events::Events;
 #[cfg(test)]
 pub(crate) use messages::InboxPage;
 pub(crate) use messages::{Answer, Order, Subject};

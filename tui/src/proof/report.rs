@@ -36,7 +36,7 @@ pub(crate) fn json(review: &Review) -> Value {
         "facts": members(&review.facts),
         "changes": review.changes.iter().map(|change| json!({"label": change.label, "now": change.now, "after": change.after, "note": change.note})).collect::<Vec<_>>(),
         "unknownMembers": review.unknown_members,
-        "proposer": proposal.map(|proposal| json!({"userId": proposal.proposer, "publicKey": proposal.public_key, "stampedMillis": proposal.stamped})),
+        "proposer": proposal.map(|proposal| json!({"userId": proposal.proposer, "publicKey": proposal.public_key, "stampedAtMillis": proposal.stamped})),
         "votes": {
             "counted": names(review.tally.has_list()),
             "needed": review.tally.needed,
@@ -79,7 +79,7 @@ fn transfer(transfer: &Transfer) -> Value {
 fn cast(vote: &VoteProof) -> Value {
     json!({
         "userId": vote.user, "userName": vote.name, "selection": vote.selection, "publicKey": vote.public_key,
-        "castMillis": vote.cast, "signed": vote.signed, "counts": vote.counts(), "expired": vote.expired,
+        "castAtMillis": vote.cast, "signed": vote.signed, "counts": vote.counts(), "expired": vote.expired,
         "error": vote.error, "keyConfirmed": vote.key_confirmed, "attested": vote.attested,
     })
 }

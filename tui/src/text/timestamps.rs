@@ -6,12 +6,24 @@ use time::macros::format_description;
 
 const DATE_TIME: &[BorrowedFormatItem<'_>] =
     format_description!("[year]-[month]-[day] [hour]:[minute]:[second] UTC");
+const RFC_3339: &[BorrowedFormatItem<'_>] =
+    format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]");
 const DATE: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]");
 const CLOCK: &[BorrowedFormatItem<'_>] = format_description!("[hour]:[minute]:[second]");
 
 /// Formats date and time: `2026-11-21 06:28:04 UTC`.
 pub(crate) fn date_time(millis: u64) -> String {
     formatted(millis, DATE_TIME)
+}
+
+/// Formats date and time for scripts (RFC 3339, in UTC): `2026-11-21T06:28:04Z`. A time that is not a whole second has
+/// its milliseconds.
+pub(crate) fn rfc3339(millis: u64) -> String {
+    let seconds = formatted(millis, RFC_3339);
+    match millis % 1000 {
+        0 => format!("{seconds}Z"),
+        rest => format!("{seconds}.{rest:03}Z"),
+    }
 }
 
 /// Formats the date in UTC: `2026-11-21`.

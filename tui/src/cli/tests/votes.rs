@@ -27,7 +27,8 @@ impl Machines {
         let folder = tempfile::tempdir().unwrap();
         let machines = Self { fake, folder, hash };
         let bundle = machines.bundle();
-        let (exit, data) = at(&machines.fake, "mira", &["proof", "export", &id, "-o", text(&bundle)]).await;
+        let (exit, data) =
+            at(&machines.fake, "mira", &["proof", "export", &id, "--output", text(&bundle)]).await;
         assert_eq!(exit, Exit::Done, "{data:?}");
         machines
     }
@@ -56,7 +57,7 @@ impl Machines {
 
     async fn sign(&self, rest: &[&str]) -> (Exit, String) {
         let (bundle, vote) = (self.bundle(), self.vote());
-        let fixed = ["vote", "sign", text(&bundle), "--expect-sha256", &self.hash, "-o", text(&vote)];
+        let fixed = ["vote", "sign", text(&bundle), "--expect-sha256", &self.hash, "--output", text(&vote)];
         self.run_away(&[&fixed, rest].concat()).await
     }
 
@@ -110,7 +111,8 @@ fn signing_has_the_rules_of_approve() {
         let other = [&KNOWN[..], &FLAGS, &["--expect-type", "ACTIVITY_TYPE_CREATE_WALLET"]].concat();
         assert_eq!(machines.sign(&other).await.0, Exit::Verification);
         let (bundle, vote) = (machines.bundle(), machines.vote());
-        let unnamed = ["vote", "sign", text(&bundle), "-o", text(&vote), "--allow-flag", "no-known-keys"];
+        let unnamed =
+            ["vote", "sign", text(&bundle), "--output", text(&vote), "--allow-flag", "no-known-keys"];
         assert_eq!(machines.run_away(&unnamed).await.0, Exit::Usage);
         let (exit, answer) = machines.sign(&[&KNOWN[..], &FLAGS, &ELSEWHERE].concat()).await;
         assert_eq!(exit, Exit::Verification);
