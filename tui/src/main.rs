@@ -56,7 +56,7 @@ use crate::session::{Context, Environment, Session};
 
 fn main() -> ExitCode {
     process::harden();
-    // Ends the program if a shell asks for completions.
+    // Ends the program if a shell requests completions.
     CompleteEnv::with_factory(cli::command).bin("quorate").complete();
     let mut arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,

@@ -119,7 +119,9 @@ pub(crate) fn finish(result: Result<Answer>) -> Exit {
             if is(Format::Json) {
                 answer.published().iter().for_each(line);
             } else if let Some(names) = answer.names.as_ref().filter(|_| is(Format::Name)) {
-                names.iter().for_each(|name| plain(&format!("{}\n", clean(name))));
+                for name in names {
+                    plain(&format!("{}\n", clean(name)));
+                }
             } else {
                 let wide = answer.wide.as_ref().filter(|_| is(Format::Wide));
                 plain(wide.unwrap_or(&answer.text));

@@ -43,7 +43,7 @@ pub struct DevArguments {
     /// Loopback address of the API; port 0 selects a free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8787")]
     listen: SocketAddr,
-    /// Path of the local socket [default: $XDG_RUNTIME_DIR/quorate/quorated.sock, which `quorate` uses by itself, or
+    /// Path of the local socket [default: `$XDG_RUNTIME_DIR/quorate/quorated.sock`, which `quorate` uses by itself, or
     /// quorate.sock in the data directory if there is no such variable]
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,

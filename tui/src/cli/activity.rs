@@ -60,7 +60,7 @@ async fn list(session: &Session, statuses: &[String], types: &[String], limit: u
             counted(u64::try_from(activity.votes.len()).unwrap_or(u64::MAX), "vote"),
             activity.fingerprint.to_string(),
         ];
-        table::row(json!(row), activity.id, cells)
+        table::row(json!(row), &activity.id, cells)
     };
     Ok(Table {
         noun: ("activity", "activities"),

@@ -3,12 +3,10 @@
 
 use std::time::Duration;
 
-use clap::CommandFactory;
 use clap::builder::ArgExt;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use quorate_common::console::OrganizationDetail;
 
-use super::arguments::Arguments;
 use crate::config::Config;
 use crate::files::Folders;
 use crate::keys::Sources;
@@ -18,15 +16,6 @@ use crate::text::clean;
 
 /// Time that a person who pressed Tab waits for the daemon.
 const PATIENCE: Duration = Duration::from_millis(500);
-
-/// Returns the commands, whose options complete values.
-pub(crate) fn command() -> clap::Command {
-    Arguments::command()
-        .mut_arg("context", |arg| arg.add(contexts()))
-        .mut_arg("organization", |arg| arg.add(organizations()))
-        .mut_arg("user", |arg| arg.add(users()))
-        .mut_arg("key", |arg| arg.add(keys()))
-}
 
 /// Returns the keys of the user.
 pub(super) fn keys() -> impl ArgExt {

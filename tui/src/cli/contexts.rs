@@ -34,13 +34,13 @@ pub(super) fn run(folders: &Folders, context: &Context, command: &ContextCommand
         ContextCommand::Use { name } => {
             let selection = of(&config, name)?;
             config::use_context(folders, name)?;
-            let mut said = format!("config.toml now uses context {}.\n", clean(name));
+            let mut text = format!("config.toml now uses context {}.\n", clean(name));
             if current.is_some() && !is_current(name) && config.context != current {
-                said.push_str(
+                text.push_str(
                     "The option --context or the variable QUORATE_CONTEXT selects another one now.\n",
                 );
             }
-            Ok(Answer::one(data(name, selection, true), said))
+            Ok(Answer::one(data(name, selection, true), text))
         }
     }
 }

@@ -61,7 +61,7 @@ fn row(entry: &Entry) -> Row {
         entry.organization_id.to_string(),
         entry.fingerprint.clone(),
     ];
-    let mut row = table::row(json!(entry), entry.activity_id, cells);
+    let mut row = table::row(json!(entry), &entry.activity_id, cells);
     row.notes.push(clean(&entry.sentence));
     row.notes.extend(entry.note.as_ref().map(|note| format!("note: {}", clean(note))));
     row

@@ -44,7 +44,7 @@ fn add(folders: &Folders, context: &Context, name: &str, curve: CurveArgument) -
     let (curve, public) = (curve_name(key.curve()), key.public_key());
     let text = format!(
         "Key {name} ({curve}) is created, encrypted with the passphrase. Its public key:\n{public}\n\
-         Give the public key to whoever adds it to your user. Select the key with --key {name} or in config.toml.\n"
+         Give the public key to the root user who adds it to your user. Select the key with --key {name} or in config.toml.\n"
     );
     let answer = Answer::one(json!({"name": name, "curve": curve, "publicKey": public}), text);
     Ok(Answer { names: Some(vec![name.clone()]), ..answer })

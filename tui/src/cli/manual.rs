@@ -7,11 +7,21 @@ use clap_complete::env::Shells;
 use serde_json::json;
 
 use super::arguments::Arguments;
+use super::complete;
 use crate::failure::Result;
 use crate::output::Answer;
 use crate::text::clean;
 
-/// Returns a script for a shell. Unless it must be static, it asks this program for values such as keys and ids.
+/// Returns the commands, whose options complete values.
+pub(crate) fn command() -> clap::Command {
+    Arguments::command()
+        .mut_arg("context", |arg| arg.add(complete::contexts()))
+        .mut_arg("organization", |arg| arg.add(complete::organizations()))
+        .mut_arg("user", |arg| arg.add(complete::users()))
+        .mut_arg("key", |arg| arg.add(complete::keys()))
+}
+
+/// Returns a script for a shell. Unless it must be static, it calls this program for values such as keys and ids.
 pub(super) fn completion(shell: clap_complete::Shell, is_static: bool) -> Result<Answer> {
     let mut bytes = Vec::new();
     let shells = Shells::builtins();

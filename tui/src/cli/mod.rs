@@ -38,8 +38,8 @@ mod webhooks;
 mod whoami;
 
 pub(crate) use arguments::{Arguments, Command};
-pub(crate) use complete::command;
 pub(crate) use dev::{Daemon, DevArguments};
+pub(crate) use manual::command;
 
 use crate::failure::Result;
 use crate::files::Folders;

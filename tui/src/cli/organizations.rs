@@ -67,7 +67,7 @@ async fn list(session: &Session, parent: Option<OrganizationId>, contact: Option
             rfc3339(head.created_at.millis()),
             parent,
         ];
-        table::row(json!(head), head.organization_id, cells)
+        table::row(json!(head), &head.organization_id, cells)
     });
     Ok(Table {
         noun: ("organization", "organizations"),

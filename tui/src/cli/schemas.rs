@@ -78,7 +78,7 @@ fn of_daemon(generator: &mut SchemaGenerator, all: &mut Map<String, Value>) {
     all.insert("wallet".to_owned(), wire(generator.subschema_for::<Wallet>()));
     let account = wire(generator.subschema_for::<WalletAccount>());
     let wallet = json!({"$ref": "#/$defs/wallet"});
-    all.insert("walletDetail".to_owned(), with(&wallet, &[("accounts", list(account))]));
+    all.insert("walletDetail".to_owned(), with(&wallet, &[("accounts", list(&account))]));
     all.insert("activity".to_owned(), wire(generator.subschema_for::<ActivityRow>()));
     let message = wire(generator.subschema_for::<MessageEvent>());
     all.insert("message".to_owned(), with(&message, &[("state", text())]));
@@ -93,7 +93,7 @@ fn of_daemon(generator: &mut SchemaGenerator, all: &mut Map<String, Value>) {
     all.insert("status".to_owned(), with(&status, &more));
     all.insert("decision".to_owned(), wire(generator.subschema_for::<Entry>()));
     let policy = wire(generator.subschema_for::<Policy>());
-    let policy = object(&[("policy", policy), ("words", text())], &[("findings", list(json!(true)))]);
+    let policy = object(&[("policy", policy), ("words", text())], &[("findings", list(&json!(true)))]);
     all.insert("policy".to_owned(), policy);
 }
 
@@ -115,6 +115,12 @@ fn of_console(all: &mut Map<String, Value>) {
         ("sentence", text()),
     ];
     add("vote", object(&vote, &[("result", json!(true)), ("failure", json!(true))]));
+    of_files(all);
+}
+
+/// Adds what the user's own files hold, and what commands report about this program.
+fn of_files(all: &mut Map<String, Value>) {
+    let mut add = |noun: &str, schema| all.insert(noun.to_owned(), schema);
     let key = [("curve", text()), ("publicKey", text()), ("comment", text()), ("error", text())];
     add("key", object(&[("name", text())], &key));
     let known = [
@@ -174,7 +180,7 @@ fn of_console(all: &mut Map<String, Value>) {
 
 fn review() -> Vec<(&'static str, Value)> {
     let selected = |name| (name, or_null(&text()));
-    let named = || list(object(&[("name", text()), ("value", text())], &[]));
+    let named = || list(&object(&[("name", text()), ("value", text())], &[]));
     let flag = object(&[("name", text()), ("level", text()), ("text", text())], &[]);
     let check = object(&[("id", text()), ("mark", text()), ("text", text())], &[]);
     let change = object(&[("label", text()), ("now", text()), ("after", text()), ("note", text())], &[]);
@@ -194,12 +200,12 @@ fn review() -> Vec<(&'static str, Value)> {
         ("title", text()),
         ("sentence", text()),
         selected("risk"),
-        ("flags", list(flag)),
-        ("checks", list(check)),
+        ("flags", list(&flag)),
+        ("checks", list(&check)),
         ("fields", named()),
         ("facts", named()),
-        ("changes", list(change)),
-        ("unknownMembers", list(text())),
+        ("changes", list(&change)),
+        ("unknownMembers", list(&text())),
         ("proposer", or_null(&proposer)),
         ("votes", votes()),
         selected("message"),
@@ -227,15 +233,15 @@ fn votes() -> Value {
     ];
     object(
         &[
-            ("counted", list(text())),
+            ("counted", list(&text())),
             ("needed", number()),
             ("resumesWith", json!(true)),
-            ("openTo", list(text())),
+            ("openTo", list(&text())),
             ("rule", or_null(&text())),
             ("reason", or_null(&text())),
             ("policyEvaluations", json!(true)),
             ("expiresAt", or_null(&time())),
-            ("cast", list(object(&cast, &[]))),
+            ("cast", list(&object(&cast, &[]))),
         ],
         &[],
     )
@@ -281,7 +287,7 @@ fn yes_or_no() -> Value {
     json!({"type": "boolean"})
 }
 
-fn list(items: Value) -> Value {
+fn list(items: &Value) -> Value {
     json!({"type": "array", "items": items})
 }
 

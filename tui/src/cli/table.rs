@@ -51,7 +51,7 @@ impl Table {
 }
 
 /// Creates the row of an item without notes.
-pub(super) fn row(data: Value, name: impl ToString, cells: impl IntoIterator<Item = String>) -> Row {
+pub(super) fn row(data: Value, name: &impl ToString, cells: impl IntoIterator<Item = String>) -> Row {
     Row { data, name: name.to_string(), cells: cells.into_iter().collect(), notes: Vec::new() }
 }
 
@@ -104,9 +104,9 @@ mod tests {
         let rows = || {
             let long = "a name that is longer than each of the others, \u{540d}\u{524d}";
             let cells = |name: &str| [name.to_owned(), "1".to_owned(), "3".to_owned()];
-            let mut noted = row(json!({"name": "a"}), "1", cells("a\u{1b}[31m"));
+            let mut noted = row(json!({"name": "a"}), &"1", cells("a\u{1b}[31m"));
             noted.notes.push("unused".to_owned());
-            vec![noted, row(json!({"name": "b"}), "2", cells(long))]
+            vec![noted, row(json!({"name": "b"}), &"2", cells(long))]
         };
         let answer = table(rows(), None);
         let long = "a name that is longer than each of the others, \u{540d}\u{524d}";

@@ -33,7 +33,7 @@ fn list(wallets: &[Wallet]) -> Answer {
             rfc3339(wallet.created_at.millis()),
             if wallet.imported { "imported" } else { "created here" }.to_owned(),
         ];
-        table::row(json!(wallet), wallet.wallet_id, cells)
+        table::row(json!(wallet), &wallet.wallet_id, cells)
     };
     Table {
         noun: ("wallet", "wallets"),

@@ -14,8 +14,9 @@ use zeroize::Zeroizing;
 
 use super::identity::Identity;
 use super::names;
-use super::settings::{Environment, Settings};
-use crate::config::{Config, Selection};
+use super::options::Context;
+use super::settings::Settings;
+use crate::config::Config;
 use crate::failure::{Exit, Failure, Result};
 use crate::files::{self, FileError, Folders};
 use crate::keys::{self, CredentialsKey, Description, KeySource, Sources, passphrase};
@@ -24,51 +25,7 @@ use crate::output;
 use crate::proof::Viewer;
 use crate::text::clean;
 
-/// Heading of the options that every command accepts, in help texts.
-pub(crate) const GLOBAL_OPTIONS: &str = "Global options";
 const CREDENTIALS_LIMIT: u64 = 1024 * 1024;
-
-/// Global options that select the context.
-#[derive(Debug, Clone, Default, clap::Args)]
-pub(crate) struct Context {
-    /// Context to use: a section [contexts.NAME] of config.toml [env: QUORATE_CONTEXT]
-    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "NAME", conflicts_with = "credentials")]
-    pub(crate) context: Option<String>,
-    /// Path of the daemon's local socket [env: QUORATE_SOCKET]
-    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "PATH")]
-    pub(crate) socket: Option<PathBuf>,
-    /// Organization to work with, by id or name; votes are signed for an id only [env: QUORATE_ORGANIZATION]
-    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "ORGANIZATION")]
-    pub(crate) organization: Option<String>,
-    /// Key to sign with: the name of a key file, agent:KEY or pkcs11:TOKEN/LABEL, see `quorate key ls` [env:
-    /// QUORATE_KEY]
-    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "KEY", conflicts_with = "credentials")]
-    pub(crate) key: Option<String>,
-    /// Sign with a key from the credentials file that `quorated dev` wrote
-    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "FILE")]
-    pub(crate) credentials: Option<PathBuf>,
-    /// User to act as, by name or id [env: QUORATE_USER]
-    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "USER")]
-    pub(crate) user: Option<String>,
-    /// Read the passphrase from the first line of this file descriptor
-    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "N")]
-    pub(crate) passphrase_fd: Option<u32>,
-    /// The environment variables; none unless the program starts with them.
-    #[arg(skip)]
-    pub(crate) environment: Environment,
-}
-
-impl Context {
-    /// Returns what the options select.
-    pub(super) fn selection(&self) -> Selection {
-        Selection {
-            socket: self.socket.clone(),
-            organization: self.organization.clone(),
-            user: self.user.clone(),
-            key: self.key.clone(),
-        }
-    }
-}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

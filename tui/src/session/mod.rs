@@ -4,11 +4,13 @@
 mod context;
 mod identity;
 mod names;
+mod options;
 mod reading;
 mod settings;
 
-pub(crate) use context::{Context, GLOBAL_OPTIONS, Session, check_credentials};
+pub(crate) use context::{Session, check_credentials};
 pub(crate) use identity::Identity;
 pub(crate) use names::{one_named, organization as organization_named};
+pub(crate) use options::{Context, Environment, GLOBAL_OPTIONS};
 pub(crate) use reading::pin_keys;
-pub(crate) use settings::{Environment, Origin, Setting, Settings, unknown as unknown_context};
+pub(crate) use settings::{Origin, Setting, Settings, unknown as unknown_context};

@@ -1,4 +1,4 @@
-//! Finds what a name stands for. A name that stands for several things is an error that lists their ids.
+//! Finds what a name means. A name that means several things is an error that lists their ids.
 
 use quorate_common::console::OrganizationHead;
 use quorate_common::ids::OrganizationId;

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use super::context::Context;
+use super::options::Context;
 use crate::config::{Config, Selection};
 use crate::failure::{Exit, Failure, Result};
 use crate::files;
@@ -41,31 +41,6 @@ pub(crate) struct Settings {
     pub(crate) key: Option<Setting<String>>,
     /// See [`super::Identity::is_of_other`].
     pub(crate) is_of_other: bool,
-}
-
-/// Values of the environment variables.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Environment {
-    pub(crate) context: Option<String>,
-    pub(crate) selection: Selection,
-}
-
-impl Environment {
-    /// Reads the variables. An empty one is not set.
-    pub(crate) fn read() -> Self {
-        let of = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-        // Text that is not UTF-8 names nothing, and the error shows it.
-        let text = |name: &str| of(name).map(|value| value.to_string_lossy().into_owned());
-        Self {
-            context: text("QUORATE_CONTEXT"),
-            selection: Selection {
-                socket: of("QUORATE_SOCKET").map(PathBuf::from),
-                organization: text("QUORATE_ORGANIZATION"),
-                user: text("QUORATE_USER"),
-                key: text("QUORATE_KEY"),
-            },
-        }
-    }
 }
 
 impl Settings {
@@ -110,7 +85,7 @@ impl Settings {
 /// Returns the name of the context that applies.
 fn context(arguments: &Context, config: &Config) -> Option<Setting<String>> {
     let of = |value: &Option<String>, origin| value.clone().map(|value| Setting { value, origin });
-    of(&arguments.context, Origin::Argument)
+    of(&arguments.named, Origin::Argument)
         .or_else(|| of(&arguments.environment.context, Origin::Variable))
         .or_else(|| of(&config.context, Origin::File))
 }
@@ -148,7 +123,7 @@ mod tests {
         let mut arguments = Context::default();
         let of = |name: &str, origin| (name.to_owned(), origin);
         assert_eq!(shown(settings(&arguments).user), of("file", Origin::File));
-        arguments.context = Some("prod".to_owned());
+        arguments.named = Some("prod".to_owned());
         let prod = || Origin::Context("prod".to_owned());
         assert_eq!(shown(settings(&arguments).user), of("prod", prod()));
         // What the context does not set comes from the file.
@@ -168,9 +143,9 @@ mod tests {
         assert_eq!(chosen(&arguments), ("prod".to_owned(), Origin::File));
         arguments.environment.context = Some("test".to_owned());
         assert_eq!(chosen(&arguments), ("test".to_owned(), Origin::Variable));
-        arguments.context = Some("other".to_owned());
+        arguments.named = Some("other".to_owned());
         assert_eq!(chosen(&arguments), ("other".to_owned(), Origin::Argument));
-        arguments.context = Some("none".to_owned());
+        arguments.named = Some("none".to_owned());
         let failure = Settings::of(&arguments, &config).unwrap_err();
         assert_eq!(failure.exit, Exit::NotFound);
         assert_eq!(
@@ -188,7 +163,7 @@ mod tests {
         arguments.organization = Some("another".to_owned());
         arguments.user = Some("mira".to_owned());
         assert!(!settings(&arguments).is_of_other);
-        let prod = Context { context: Some("prod".to_owned()), ..Context::default() };
+        let prod = Context { named: Some("prod".to_owned()), ..Context::default() };
         assert!(!settings(&prod).is_of_other);
     }
 }
