@@ -156,8 +156,11 @@ async fn the_output_of_commands_is_as_the_schema_describes_it() {
     let (id, fingerprint) = (text("activityId"), text("fingerprint"));
     let wallets = bob.run(&["wallet", "ls"]).await.with(0).lines();
     let wallet = wallets[0]["walletName"].as_str().expect("a name").to_owned();
+    let wallet_id = wallets[0]["walletId"].as_str().expect("an id").to_owned();
+    let here = format!("quorate://{}", daemon.credentials().organization_id);
+    assert_eq!(text("address"), format!("{here}/activity/{id}"));
     let approve = ["approve", &id, "--expect-sha256", &fingerprint];
-    let commands: [(&str, &[&str]); 23] = [
+    let commands: [(&str, &[&str]); 28] = [
         ("organization", &["org", "ls"]),
         ("organizationDetail", &["org", "get"]),
         ("credential", &["user", "ls"]),
@@ -180,6 +183,11 @@ async fn the_output_of_commands_is_as_the_schema_describes_it() {
         ("finding", &["doctor"]),
         ("identity", &["whoami"]),
         ("status", &["status"]),
+        ("review", &["open", &format!("{here}/activity/{id}")]),
+        ("organizationDetail", &["open", &here]),
+        ("walletDetail", &["open", &format!("{here}/wallet/{wallet_id}")]),
+        ("credential", &["open", &format!("{here}/user/{}", daemon.root_id(0))]),
+        ("error", &["open", "quorate://nonsense"]),
         ("error", &["review", "nonsense"]),
     ];
     for (noun, words) in commands {
@@ -250,6 +258,35 @@ async fn changes_are_watched() {
         (&activity["type"], &activity["organizationId"]),
         (&json!(CREATE_WALLET), &json!(daemon.credentials().organization_id))
     );
+}
+
+#[tokio::test]
+async fn watching_continues_after_a_restart_of_the_daemon() {
+    let mut daemon = Daemon::start(Options::quorum(2, 3)).await;
+    let bob = Operator::root(&daemon, 1);
+    let output = bob.home().join("output");
+    let lines = || fs::read_to_string(&output).unwrap_or_default().lines().count();
+    let changing = async {
+        let mut number = 0_u64;
+        let mut change = async |daemon: &Daemon| {
+            number += 1;
+            daemon.root(0).waiting(CREATE_WALLET, &requests::wallet(&format!("watched {number}"))).await;
+        };
+        while lines() == 0 {
+            change(&daemon).await;
+        }
+        daemon.kill();
+        daemon.restart().await;
+        loop {
+            change(&daemon).await;
+        }
+    };
+    let watched = tokio::select! {
+        watched = bob.run(&["watch", "--limit", "100"]) => watched.with(0),
+        () = changing => unreachable!("changes never end"),
+    };
+    assert_eq!(watched.lines().len(), 100);
+    assert!(watched.stderr.contains("connecting again in 1 s"), "{}", watched.stderr);
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! `quorate`: the terminal console and the command line of a Quorate daemon. Reviews activities from the
 //! signed bytes, and votes on them. Stores no service state and no service keys.
 
+mod address;
 mod app;
 mod ballot;
 mod book;

@@ -10,17 +10,13 @@ use crate::failure::{Exit, Result};
 use crate::published::published;
 use crate::text::{clean, is_hidden};
 
-/// Form of the output.
+/// Form of the output. The option describes the values, as help on each of them would spread every help text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 pub(crate) enum Format {
-    /// Text for people
     #[default]
     Text,
-    /// Text for people, with more columns
     Wide,
-    /// One JSON object, and one per line in lists
     Json,
-    /// Ids or names only, one per line
     Name,
 }
 

@@ -12,6 +12,7 @@ use super::examples;
 use super::policy_arguments::{PolicyCommand, ProposalArguments, ProposeArguments};
 use super::proof_arguments::{Expected, ProofCommand, VoteCommand};
 use super::values::{CurveArgument, UserKey, chain, fingerprint};
+use crate::address::Address;
 use crate::messages::DeliveryState;
 use crate::output::Format;
 use crate::session::{Context, GLOBAL_OPTIONS};
@@ -49,11 +50,11 @@ Exit codes:
 pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) context: Context,
-    /// Print JSON to standard output; lists are one object per line; the same as --format json
+    /// Print JSON to standard output; lists are one object per line
     #[arg(long, global = true, help_heading = GLOBAL_OPTIONS)]
     json: bool,
-    /// Form of the output
-    #[arg(short = 'o', long, global = true, help_heading = GLOBAL_OPTIONS, conflicts_with = "json", default_value = "text", hide_default_value = true)]
+    /// Form of the output: text, wide (more columns), json (as --json) or name (ids only)
+    #[arg(short = 'o', long, global = true, help_heading = GLOBAL_OPTIONS, conflicts_with = "json", default_value = "text", hide_default_value = true, hide_possible_values = true)]
     format: Format,
     /// Command to run; without one the console opens
     #[command(subcommand)]
@@ -142,6 +143,14 @@ pub(crate) enum Command {
         /// End after this number of events
         #[arg(long, value_name = "N")]
         limit: Option<u64>,
+    },
+    /// Show what an address means, such as the activity in quorate://ORGANIZATION/activity/ID
+    ///
+    /// The addresses of activities are in `quorate review --json`. Those of an organization, its users, policies and wallets
+    /// are quorate://ORGANIZATION and quorate://ORGANIZATION/user|policy|wallet/ID. An address contains ids only.
+    Open {
+        /// Address
+        address: Address,
     },
     /// Show the daemon, organization, user and key that commands use now
     Whoami,

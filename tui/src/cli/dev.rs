@@ -88,12 +88,22 @@ impl Daemon {
         self.folder.join("credentials.json")
     }
 
+    /// Returns the address of the API.
+    fn base_url(&self) -> Result<String> {
+        let url = self.credentials_json()?.get("baseUrl").and_then(Value::as_str).map(crate::text::clean);
+        Ok(url.unwrap_or_default())
+    }
+
+    fn credentials_json(&self) -> Result<Value> {
+        let bytes = files::read_private(&self.credentials(), CREDENTIALS_LIMIT)?.unwrap_or_default();
+        Ok(serde_json::from_slice(&bytes).unwrap_or_default())
+    }
+
     /// Returns a context for the first root user who can still vote.
     pub(crate) async fn context(&self) -> Result<Context> {
         let mut context = Context { credentials: Some(self.credentials()), ..Context::default() };
         let session = Session::new(&context, &self.folders)?;
-        let bytes = files::read_private(&self.credentials(), CREDENTIALS_LIMIT)?.unwrap_or_default();
-        let file: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        let file = self.credentials_json()?;
         let users: Vec<(String, String)> = file
             .get("rootUsers")
             .and_then(Value::as_array)
@@ -181,11 +191,13 @@ pub(super) async fn without_terminal(options: &DevArguments, folders: &Folders) 
     let user = context.user.unwrap_or_default();
     let file = daemon.credentials();
     let command = format!("quorate --credentials {} --user {user}", file.display());
-    let data = json!({"credentials": file, "user": user, "console": command});
+    let base_url = daemon.base_url()?;
+    let data = json!({"credentials": file, "user": user, "console": command, "baseUrl": base_url});
     crate::output::now(
         &data,
         &format!(
-            "The DEV daemon runs until this command ends. In another shell, run:\n  {command}\n  {command} approvals ls\n"
+            "The DEV daemon runs until this command ends.\nIts API is at {base_url}, and the keys of its users are in {}.\nIn another shell, run:\n  {command}\n  {command} approvals ls\n",
+            file.display()
         ),
     );
     crate::signals::ended().await;

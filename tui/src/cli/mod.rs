@@ -18,6 +18,7 @@ mod known_keys;
 mod loaded;
 mod manual;
 mod messages;
+mod open;
 mod organizations;
 mod policies;
 mod policy_arguments;
@@ -68,6 +69,7 @@ pub(crate) async fn run(arguments: &Arguments, command: &Command, folders: &Fold
         Command::Messages(command) => messages::run(&session()?, command).await,
         Command::Wallet(command) => wallets::run(&session()?, command).await,
         Command::Watch { limit } => watch::run(&session()?, *limit).await,
+        Command::Open { address } => open::run(&arguments.context, folders, *address).await,
         Command::Whoami => whoami::run(&session()?, folders).await,
         Command::Key(command) => keys::run(folders, &arguments.context, command),
         Command::Book(command) => book::run(folders, command),

@@ -187,6 +187,7 @@ fn review() -> Vec<(&'static str, Value)> {
     let proposer = object(&[("userId", text()), ("publicKey", text()), ("stampedAt", or_null(&time()))], &[]);
     vec![
         selected("activityId"),
+        selected("address"),
         selected("outlook"),
         ("organizationId", text()),
         ("organizationName", text()),

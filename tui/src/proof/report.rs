@@ -6,6 +6,7 @@ use super::review::Review;
 use super::sentences::{needs, policy_lines};
 use super::states::status_word;
 use super::votes::VoteProof;
+use crate::address::Address;
 use crate::kinds::{Field, Right, Transfer, digits};
 use crate::text::{clean, clock, date_time, grouped};
 
@@ -16,6 +17,7 @@ pub(crate) fn json(review: &Review) -> Value {
         |users: &[quorate_common::ids::UserId]| users.iter().map(ToString::to_string).collect::<Vec<_>>();
     json!({
         "activityId": review.draft.is_none().then_some(review.activity.id),
+        "address": review.draft.is_none().then(|| Address::of_activity(review.activity.organization_id, review.activity.id).to_string()),
         "outlook": review.draft.as_ref().map(|draft| draft.outlook.as_str()),
         "organizationId": review.activity.organization_id,
         "organizationName": review.organization.head.organization_name,
