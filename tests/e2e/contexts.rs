@@ -11,9 +11,9 @@ fn configuration(daemon: &Daemon) -> String {
     let credentials = daemon.credentials();
     let user = &credentials.root_users[1].user_name;
     format!(
-        "# mine\nuser = \"nobody\"\n\n[contexts.here]\nsocket = {:?}\norganization = \"acme-treasury\"\nuser = {user:?}\n\n\
+        "# mine\nuser = \"nobody\"\n\n[contexts.here]\nsocket = \"{}\"\norganization = \"acme-treasury\"\nuser = {user:?}\n\n\
          [contexts.away]\nsocket = \"/nowhere/quorated.sock\"\n",
-        credentials.socket
+        credentials.socket.display()
     )
 }
 
@@ -34,8 +34,8 @@ async fn contexts_and_variables_select_by_name() {
 
     let organization = bob.run_raw(&["--json", "org", "get"], "").await.with(0).json();
     assert_eq!(organization["organizationId"], id);
-    let named = bob.run_raw(&["--json", "org", "get", "acme-treasury"], "").await.with(0).json();
-    assert_eq!(named["organizationId"], id);
+    let same = bob.run_raw(&["--json", "org", "get", "acme-treasury"], "").await.with(0).json();
+    assert_eq!(same["organizationId"], id);
     drop(bob.run_raw(&["--json", "org", "get", "acme"], "").await.with(3));
     // What was named decides, whatever the weaker places say.
     drop(bob.run_raw(&["--user", "nobody", "org", "get"], "").await.with(3));

@@ -124,6 +124,20 @@ fn is_time(value: &Value) -> bool {
     })
 }
 
+/// Checks that values which differ from the schema are found.
+fn check_wrong_values(schema: &Value) {
+    let wrong = [
+        json!({"name": "a"}),
+        json!({"name": 1, "value": null, "origin": ""}),
+        json!({"name": "a", "value": null, "origin": "", "more": 1}),
+    ];
+    for value in wrong {
+        let mut found = Vec::new();
+        differences(schema, &[&schema["$defs"]["setting"]], &value, "setting", &mut found);
+        assert!(!found.is_empty(), "{value} is not a setting");
+    }
+}
+
 #[tokio::test]
 async fn the_output_of_commands_is_as_the_schema_describes_it() {
     let daemon = Daemon::start(Options::demo()).await;
@@ -135,16 +149,7 @@ async fn the_output_of_commands_is_as_the_schema_describes_it() {
     let golden = fs::read_to_string(book::root().join(FILE)).expect("the schema can be read");
     assert!(golden == schema, "{FILE} is not current; BLESS=1 rewrites it, and read the difference");
     let schema: Value = serde_json::from_str(&schema).expect("the schema is JSON");
-    let wrong = [
-        json!({"name": "a"}),
-        json!({"name": 1, "value": null, "origin": ""}),
-        json!({"name": "a", "value": null, "origin": "", "more": 1}),
-    ];
-    for value in wrong {
-        let mut found = Vec::new();
-        differences(&schema, &[&schema["$defs"]["setting"]], &value, "setting", &mut found);
-        assert!(!found.is_empty(), "{value} is not a setting");
-    }
+    check_wrong_values(&schema);
 
     bob.configure("[contexts.here]\nuser = \"jo\"\n");
     drop(bob.run_raw(&["key", "add", "laptop"], "correct horse battery\n").await.with(0));

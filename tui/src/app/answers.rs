@@ -14,7 +14,7 @@ use crate::screens::inbox::closed;
 use crate::screens::request::Effect;
 use crate::screens::review;
 use crate::screens::shared::LinkState;
-use crate::text::{clock, duration};
+use crate::text::{clock, duration, quoted};
 
 /// Applies one answer.
 pub(super) fn apply(model: &mut Model, answer: Answer) -> Vec<Effect> {
@@ -95,18 +95,29 @@ fn apply_shared(model: &mut Model, answer: Answer) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Shows the only organization if none is pinned.
+/// Shows the organization that was named, or the only one, if none is pinned.
 fn select_only(model: &mut Model, page: &OrganizationPage) -> Vec<Effect> {
-    match page.organizations.as_slice() {
-        [only] if page.next.is_none() => {
+    let name = model.shared.identity.organization_name.as_deref();
+    let is_wanted = |head: &&OrganizationHead| name.is_none_or(|name| head.organization_name == name);
+    let mut wanted = page.organizations.iter().filter(is_wanted);
+    match (wanted.next(), wanted.next()) {
+        (Some(only), None) if page.next.is_none() => {
             let id = only.organization_id;
             model.shared.organization_id = Some(id);
             model.failures.remove(&Subject::PinnedOrganization);
             vec![Effect::Order(model.shared.inbox.start_reading(id, model.shared.now))]
         }
         _ => {
-            let text = "several organizations exist: pin one with --organization ID";
-            model.failures.insert(Subject::PinnedOrganization, text.to_owned());
+            let text = match name {
+                Some(name) => {
+                    format!(
+                        "no organization, or more than one, is named {}: pin one with --organization ID",
+                        quoted(name)
+                    )
+                }
+                None => "several organizations exist: pin one with --organization ID".to_owned(),
+            };
+            model.failures.insert(Subject::PinnedOrganization, text);
             Vec::new()
         }
     }

@@ -23,7 +23,7 @@ Terms:
   activity             signed request that changes the organization or uses its keys
   fingerprint          SHA-256 digest of that request; votes name the activity by it
   HIGH flag            warning in a review; commands proceed only if it is accepted by name
-  pinned organization  the one of --organization, --credentials or config.toml
+  pinned organization  the one that is selected by its id; nothing is signed for another one
 
 Examples:
   quorate dev                           try the console with a throwaway daemon
@@ -144,10 +144,10 @@ pub(crate) enum Command {
         #[arg(long, value_name = "N")]
         limit: Option<u64>,
     },
-    /// Show what an address means, such as the activity in quorate://ORGANIZATION/activity/ID
+    /// Show what an address means, such as the activity in `quorate://ORGANIZATION/activity/ID`
     ///
     /// The addresses of activities are in `quorate review --json`. Those of an organization, its users, policies and wallets
-    /// are quorate://ORGANIZATION and quorate://ORGANIZATION/user|policy|wallet/ID. An address contains ids only.
+    /// are `quorate://ORGANIZATION` and `quorate://ORGANIZATION/user|policy|wallet/ID`. An address contains ids only.
     Open {
         /// Address
         address: Address,
@@ -205,6 +205,7 @@ pub(crate) enum WalletCommand {
     /// List wallets
     Ls,
     /// Show a wallet with all of its accounts
+    #[command(alias = "show")]
     Get {
         /// Wallet id or name
         #[arg(value_name = "WALLET", add = complete::wallets())]
@@ -336,6 +337,7 @@ pub(crate) enum ActivityCommand {
         limit: usize,
     },
     /// Show one activity as the daemon records it, with all checks
+    #[command(alias = "show")]
     Get {
         /// Activity id or fingerprint (64 hex digits, optionally with sha256:)
         #[arg(value_name = "REF", add = complete::waiting())]
@@ -366,6 +368,7 @@ pub(crate) enum OrgCommand {
         contact: Option<String>,
     },
     /// Show one organization: users, keys, wallets, quorum, policies
+    #[command(alias = "show")]
     Get {
         /// Organization, by id or name; the pinned organization if omitted
         #[arg(value_name = "ORGANIZATION", add = complete::organizations())]

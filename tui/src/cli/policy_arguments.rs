@@ -39,6 +39,7 @@ pub(crate) enum PolicyCommand {
     /// List policies, each also in words
     Ls,
     /// Show one policy as text and in words, who can satisfy it, and findings about it
+    #[command(alias = "show")]
     Get {
         /// Policy id or name
         #[arg(value_name = "POLICY", add = complete::policies())]
