@@ -82,7 +82,7 @@ fn counted(addresses: usize) -> String {
 
 fn list(book: &Book) -> Answer {
     let rows = book.entries().into_iter().map(|entry| {
-        let Entry { chain, address, name, added_millis } = entry;
+        let Entry { chain, address, name, added_millis, .. } = entry;
         let cells = [name.clone(), chain.name().to_owned(), address.clone(), date(*added_millis)];
         table::row(line(entry), name, cells)
     });
@@ -100,8 +100,12 @@ fn entry_text(entry: &Entry) -> String {
 }
 
 fn line(entry: &Entry) -> Value {
-    let Entry { chain, address, name, added_millis } = entry;
-    json!({"chain": chain, "address": address, "name": name, "addedAtMillis": added_millis})
+    let Entry { chain, address, name, added_millis, decimals } = entry;
+    let mut line = json!({"chain": chain, "address": address, "name": name, "addedAtMillis": added_millis});
+    if let (Some(decimals), Some(members)) = (decimals, line.as_object_mut()) {
+        members.insert("decimals".to_owned(), json!(decimals));
+    }
+    line
 }
 
 impl From<EntryError> for Failure {

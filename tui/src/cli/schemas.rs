@@ -134,7 +134,10 @@ fn of_files(all: &mut Map<String, Value>) {
     add("knownKey", object(&known, &[("only", text())]));
     add(
         "address",
-        object(&[("chain", text()), ("address", text()), ("name", text()), ("addedAt", time())], &[]),
+        object(
+            &[("chain", text()), ("address", text()), ("name", text()), ("addedAt", time())],
+            &[("decimals", number())],
+        ),
     );
     add("credential", credential());
     let selected = |name| (name, or_null(&text()));

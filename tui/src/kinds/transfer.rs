@@ -2,6 +2,7 @@
 
 use quorate_common::ids::ActivityId;
 use quorate_policy::Integer;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of payments that are shown one by one; the details list all of them.
@@ -97,7 +98,7 @@ impl Payment {
 }
 
 /// One executed or approved payment, reduced to what later payments are compared with.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Sent {
     /// Time of the execution or of the decision, in milliseconds since the Unix epoch.
@@ -113,6 +114,7 @@ pub(crate) struct Sent {
     /// Id of the asset, see [`Asset::id`].
     pub(crate) asset: String,
     #[serde(with = "const_hex")]
+    #[schemars(with = "String")]
     pub(crate) amount: Amount,
 }
 
