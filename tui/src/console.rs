@@ -12,7 +12,7 @@ use crate::clock::now_millis;
 use crate::config::Config;
 use crate::doctor;
 use crate::editor;
-use crate::failure::Result;
+use crate::failure::{Exit, Result};
 use crate::files::{self, Folders};
 use crate::journal;
 use crate::keymap::Key;
@@ -173,15 +173,21 @@ impl Pace {
     }
 }
 
-/// Checks that user and key belong to the organization; otherwise the console exits. If the daemon does not answer,
-/// the console shows the problem and repeats the check once it is connected.
+/// Checks that an organization that was named exists, and that user and key belong to it; otherwise the console exits. If
+/// the daemon does not answer, the console shows the problem and repeats the check once it is connected.
 async fn check(session: &Session) -> Result<()> {
-    if !session.identity.is_selected() {
+    let is_named = session.identity.organization_name.is_some();
+    if !session.identity.is_selected() && !is_named {
         return Ok(());
     }
     let mismatch = async {
         session.daemon_status().await.ok()?;
-        let id = session.organization_id().await.ok()?;
+        let id = match session.organization_id().await {
+            Err(failure) if is_named && matches!(failure.exit, Exit::NotFound | Exit::Usage) => {
+                return Some(failure);
+            }
+            id => id.ok()?,
+        };
         session.identity.mismatch(&session.client.organization(id).await.ok()?)
     };
     match tokio::time::timeout(CHECK_TIMEOUT, mismatch).await {
