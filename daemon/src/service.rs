@@ -215,12 +215,6 @@ where
     if let (Some(pages), Some(base_url)) = (pages, &base_url) {
         let _ = engine.executor.world().invitation_page.set(pages.invitation_page(base_url));
     }
-    for method in settings.auth_proxy.iter().flat_map(|proxy| proxy.without_client()) {
-        tracing::warn!(
-            provider = method.name(),
-            "the authentication proxy accepts ID tokens for every application of a provider; set its client id"
-        );
-    }
     let proxy = settings.auth_proxy.map(|settings| AuthProxy::new(executor(), settings));
     let console = Console::new(executor(), info);
     let routes = Arc::new(Routes::new(executor(), console, proxy, pages.map(Pages::new)));

@@ -60,7 +60,7 @@ async fn the_terminal_is_restored_while_the_console_is_stopped() {
 #[tokio::test]
 async fn a_user_who_does_not_exist_leaves_the_terminal_restored() {
     let daemon = daemon().await;
-    let organization = daemon.credentials().organization_id.to_string();
+    let organization = daemon.credentials().organization_id.clone();
     let reader = Operator::reading(&daemon.credentials().socket, &organization);
     let setup = Setup { arguments: &["--user", "nobody"], ..Setup::default() };
     let mut screen = Screen::start(reader, setup);

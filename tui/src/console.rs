@@ -48,8 +48,7 @@ pub(crate) async fn run(session: Session) -> Result<()> {
 }
 
 async fn run_until_quit(session: &Arc<Session>) -> Result<()> {
-    let known_keys = KnownKeys::load(&session.folders.known_keys())?;
-    let book = Book::load(&session.folders.book())?;
+    let mut model = model(session)?;
     let theme = theme(&session.folders)?;
     if theme.is_ascii {
         show_ascii_only();
@@ -59,8 +58,7 @@ async fn run_until_quit(session: &Arc<Session>) -> Result<()> {
     let mut is_checked = false;
     let mut screen = Screen::open()?;
     let size = screen.terminal.size()?;
-    let mut model = Model::new(session.identity.clone(), known_keys, (size.width, size.height), now_millis());
-    model.shared.book = book;
+    model.shared.size = (size.width, size.height);
     let (answers_in, mut answers) = unbounded_channel();
     let (results_in, mut results) = unbounded_channel();
     let orders = link::start(session.client.clone(), answers_in);
@@ -81,9 +79,7 @@ async fn run_until_quit(session: &Arc<Session>) -> Result<()> {
         }
         let msg = tokio::select! {
             input = screen.next() => match input {
-                Some(Input::Key(key)) => Msg::Key(key, now_millis()),
-                Some(Input::Paste(text)) => Msg::Paste(text),
-                Some(Input::Resize(columns, rows)) => Msg::Resize(columns, rows),
+                Some(input) => message(input),
                 None => return Ok(()),
             },
             Some(answer) = answers.recv() => Msg::Link(answer),
@@ -100,13 +96,8 @@ async fn run_until_quit(session: &Arc<Session>) -> Result<()> {
         };
         model.shared.now = model.shared.now.max(now_millis());
         for effect in update(&mut model, msg) {
-            if matches!(effect, Effect::Order(_)) {
-                read_own_files(&mut model, session, &results_in);
-            }
-            if matches!(effect, Effect::Order(Order::Transfers(..))) {
-                let read = journal::transfers(&session.folders.journal())
-                    .map(|transfers| model.shared.own_transfers = transfers);
-                report_error(read, "cannot read the journal", &results_in);
+            if let Effect::Order(order) = &effect {
+                read_own_files(order, &mut model, session, &results_in);
             }
             if let Effect::Copy(text) = &effect {
                 screen.copy(text)?;
@@ -125,6 +116,23 @@ async fn run_until_quit(session: &Arc<Session>) -> Result<()> {
                 return Ok(());
             }
         }
+    }
+}
+
+/// Creates the state from the user's own files.
+fn model(session: &Session) -> Result<Model> {
+    let known_keys = KnownKeys::load(&session.folders.known_keys())?;
+    let mut model = Model::new(session.identity.clone(), known_keys, (0, 0), now_millis());
+    model.shared.book = Book::load(&session.folders.book())?;
+    Ok(model)
+}
+
+/// Returns the message of an input.
+fn message(input: Input) -> Msg {
+    match input {
+        Input::Key(key) => Msg::Key(key, now_millis()),
+        Input::Paste(text) => Msg::Paste(text),
+        Input::Resize(columns, rows) => Msg::Resize(columns, rows),
     }
 }
 
@@ -196,9 +204,14 @@ async fn check(session: &Session) -> Result<()> {
     }
 }
 
-/// Reloads the address book and the known keys before each request: another process of the same user may have
-/// changed them.
-fn read_own_files(model: &mut Model, session: &Session, results: &UnboundedSender<Msg>) {
+/// Reloads the address book and the known keys before each request, and the journal before one for transfers: another
+/// process of the same user may have changed them.
+fn read_own_files(order: &Order, model: &mut Model, session: &Session, results: &UnboundedSender<Msg>) {
+    if matches!(order, Order::Transfers(..)) {
+        let read = journal::transfers(&session.folders.journal())
+            .map(|transfers| model.shared.own_transfers = transfers);
+        report_error(read, "cannot read the journal", results);
+    }
     let read = Book::load(&session.folders.book()).map(|book| model.shared.book = book);
     report_error(read, "cannot read the address book", results);
     let read = KnownKeys::load(&session.folders.known_keys())

@@ -90,6 +90,12 @@ struct Call<'a> {
 impl AuthProxy {
     /// Creates the proxy.
     pub fn new(executor: Arc<Executor>, settings: Settings) -> Self {
+        for method in settings.without_client() {
+            tracing::warn!(
+                provider = method.name(),
+                "the authentication proxy accepts ID tokens for every application of a provider; set its client id"
+            );
+        }
         let addresses = RateLimiter::new(settings.requests_per_address, MINUTE);
         let contacts = RateLimiter::new(settings.requests_per_contact, MINUTE);
         let (digests, credentials) = (RandomState::new(), SigningUp::default());
