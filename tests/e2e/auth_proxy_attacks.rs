@@ -7,6 +7,7 @@ use std::sync::Arc;
 use hyper::Method;
 use quorate_tests::caller::Caller;
 use quorate_tests::http::Reply;
+use quorate_tests::issuer::Issuer;
 use quorate_tests::keys::Key;
 use quorate_tests::mailbox::Mailbox;
 use quorate_tests::passkey::Passkey;
@@ -241,6 +242,93 @@ async fn the_key_of_a_wallet_is_never_shared() {
         .result("ACTIVITY_TYPE_STAMP_LOGIN", &json!({"publicKey": Key::named("session").public_key()}))
         .await;
     assert!(opened["session"].is_string(), "{opened}");
+}
+
+#[tokio::test]
+async fn unproven_contacts_and_registered_credentials_are_refused() {
+    let mailbox = Mailbox::start(0);
+    let proxy = start(&mailbox).await;
+    // A code to an unproven contact would be a second way into the organization of the wallet's owner.
+    let wallet = sign_up(&wallet_key("wallet of somebody else"));
+    let mut by_passkey = sign_up(&Key::named("session of the attacker"));
+    by_passkey["authenticators"] = json!([Passkey::of("attacker").registration()]);
+    let proven = token(&proxy, &mailbox, CONTACT, &Key::named("holder")).await;
+    for (body, name, contact, proof) in [
+        (&wallet, "userEmail", "eve@evil.example", None),
+        (&wallet, "userPhoneNumber", "+12025550123", None),
+        (&by_passkey, "userEmail", "eve@evil.example", None),
+        (&by_passkey, "userPhoneNumber", "+12025550123", Some(&proven)),
+    ] {
+        let mut body = body.clone();
+        (body[name], body["verificationToken"]) = (json!(contact), json!(proof));
+        let message = proxy.post("signup_v2", &body).await.expect_error(403, 7, "");
+        assert_eq!(message, format!("a sign-up needs a verification token that proves `{name}`"));
+    }
+
+    // What a person adds to their organization later is theirs.
+    let mut body = by_passkey.clone();
+    body["authenticators"] = json!([Passkey::of("ann").registration()]);
+    let ann_key = Key::named("session of ann");
+    body["apiKeys"] = sign_up(&ann_key)["apiKeys"].clone();
+    let created = proxy.post("signup_v2", &body).await.success();
+    let home = created["organizationId"].as_str().expect("an id");
+    let ann = Caller::new(proxy.http.clone(), home, ann_key);
+    let (second, key) = (Passkey::of("second of ann"), Key::named("second key of ann"));
+    let added = json!({"userId": created["userId"], "authenticators": [second.registration()]});
+    ann.completed("ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2", &added).await;
+    let added = json!({"userId": created["userId"], "apiKeys": sign_up(&key)["apiKeys"]});
+    ann.completed("ACTIVITY_TYPE_CREATE_API_KEYS_V2", &added).await;
+    let mut padded = second.registration();
+    padded["attestation"]["credentialId"] = json!(format!("{}==", second.id()));
+    for passkey in [second.registration(), padded, Passkey { name: "attacker", ..second }.registration()] {
+        let mut body = by_passkey.clone();
+        body["authenticators"] = json!([passkey]);
+        let message = proxy.post("signup_v2", &body).await.expect_error(409, 6, "");
+        assert_eq!(message, "a sub-organization with this passkey exists");
+    }
+    let mut body = by_passkey.clone();
+    body["apiKeys"] = sign_up(&key)["apiKeys"].clone();
+    let message = proxy.post("signup_v2", &body).await.expect_error(409, 6, "");
+    assert_eq!(message, "a sub-organization with this public key exists");
+}
+
+#[tokio::test]
+async fn a_login_by_an_identity_leads_to_nobody_else() {
+    let (mailbox, issuer) = (Mailbox::start(0), Issuer::start());
+    let keys = format!(
+        "{}\ngoogle_client_id = \"app\"\n[oidc]\nissuers = [\"{}\"]\nallow_http = true\nallow_networks = [\"127.0.0.0/8\"]",
+        keys().replace("\"wallet\"]", "\"wallet\", \"google\"]"),
+        issuer.url()
+    );
+    let proxy = Proxy::start(&keys, &mailbox).await;
+    proxy.enable().await;
+    // Eve runs another application of the issuer, and has tokens of its visitors.
+    let eve_key = wallet_key("eve");
+    let created = proxy.post("signup_v2", &sign_up(&eve_key)).await.success();
+    let home = created["organizationId"].as_str().expect("an id");
+    let eve = Caller::new(proxy.http.clone(), home, eve_key);
+    let stolen = issuer.token_for("evil", "dan", &Key::named("any").public_key());
+    let claimed = json!({"iss": issuer.url(), "sub": "dan", "aud": "app"});
+    let identities =
+        json!([{"providerName": "a", "oidcToken": stolen}, {"providerName": "b", "oidcClaims": claimed}]);
+    let registered = json!({"userId": created["userId"], "oauthProviders": identities});
+    eve.completed("ACTIVITY_TYPE_CREATE_OAUTH_PROVIDERS_V2", &registered).await;
+
+    let session = Key::named("session of dan");
+    let login = async || {
+        let token = issuer.token("dan", &session.public_key());
+        let body = json!({"oidcToken": token, "publicKey": session.public_key()});
+        proxy.post("oauth_login", &body).await
+    };
+    let message = login().await.expect_error(404, 5, "");
+    assert_eq!(message, "no organization found for this login");
+    let token = issuer.token("dan", &session.public_key());
+    let body = json!({"userName": "dan", "apiKeys": [], "authenticators": [],
+        "oauthProviders": [{"providerName": "google", "oidcToken": token}]});
+    let own = proxy.post("signup_v2", &body).await.success();
+    let opened = login().await.success();
+    let of_session = claims(opened["session"].as_str().expect("a token"));
+    assert_eq!(of_session["organization_id"], own["organizationId"]);
 }
 
 #[tokio::test]

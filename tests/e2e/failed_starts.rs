@@ -18,6 +18,7 @@ use serde_json::json;
 const KEY_FILE: &str = "file = \"root.key\"";
 
 const FAILED: i32 = 1;
+const USAGE: i32 = 2;
 const UNUSABLE: i32 = 3;
 const NO_KEY: i32 = 4;
 const IN_USE: i32 = 6;
@@ -181,7 +182,7 @@ async fn root_users_with_the_same_key_are_rejected() {
     let rejected = installation.run("init", &init).await;
     let message = "--root-user: \"mira\" and \"jo\" have the same public key; create a key for each user with \
                    'quorate key add'";
-    assert_run(&rejected, FAILED, message);
+    assert_run(&rejected, USAGE, message);
     assert!(!installation.path("data").exists(), "nothing was created");
 }
 

@@ -41,9 +41,14 @@ impl Issuer {
 
     /// Returns a token of a subject for the application `app`, requested for a public key.
     pub fn token(&self, subject: &str, public_key: &str) -> String {
+        self.token_for("app", subject, public_key)
+    }
+
+    /// Returns a token of a subject for an application, requested for a public key.
+    pub fn token_for(&self, application: &str, subject: &str, public_key: &str) -> String {
         let now = now_millis();
         let nonce = const_hex::encode(Sha256::digest(public_key));
-        let claims = json!({"iss": self.url, "aud": "app", "sub": subject, "iat": now / 1000,
+        let claims = json!({"iss": self.url, "aud": application, "sub": subject, "iat": now / 1000,
             "exp": now / 1000 + 600, "nonce": nonce, "jti": now.to_string()});
         let header = json!({"alg": "ES256", "kid": "key", "typ": "JWT"});
         let input =

@@ -127,14 +127,15 @@ pub fn with_identity(
         .collect())
 }
 
-/// Returns whether somebody signed up with a credential, or uses it, in one of the organizations.
+/// Returns whether a user of one of the organizations has a credential. A sign-up proves nothing, so it must not take
+/// precedence over what others registered before.
 ///
 /// # Errors
 /// If the store cannot be read, or a record is damaged.
-pub fn is_taken(world: &dyn World, ids: &[OrganizationId], named: Named<'_>) -> Result<bool, Corrupt> {
+pub fn is_registered(world: &dyn World, ids: &[OrganizationId], named: Named<'_>) -> Result<bool, Corrupt> {
     for id in ids {
         let Some(organization) = world.organization(*id)? else { continue };
-        if established::standing(world, &organization, named)? == Standing::Established {
+        if established::standing(world, &organization, named)? > Standing::Absent {
             return Ok(true);
         }
     }

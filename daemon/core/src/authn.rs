@@ -378,8 +378,8 @@ fn locate(
 }
 
 /// Finds the only sub-organization that has the credential. Anyone can register a public key or credential id
-/// of somebody else, so the sub-organizations in which it is established take precedence. If several have it, only those
-/// count for which the stamp is valid.
+/// of somebody else, so only the sub-organizations count for which the stamp is valid, and of these, those in which it is
+/// established take precedence.
 fn child_with_credential(
     world: &dyn World,
     parent: &Organization,
@@ -394,15 +394,20 @@ fn child_with_credential(
     let is_truncated = keys.len() > CANDIDATES;
     let mut ids: Vec<OrganizationId> = keys.iter().filter_map(|key| layout::lookup_child(key)).collect();
     ids.dedup();
+    // An organization in which the stamp is not valid must not take precedence over one in which it is.
+    let mut valid = Vec::with_capacity(ids.len());
+    for id in &ids {
+        if world.organization(*id)?.is_some_and(|child| proof.is_valid_for(&child, body, now)) {
+            valid.push(*id);
+        }
+    }
+    let considered = if valid.is_empty() { &ids } else { &valid };
     let mut children = Vec::new();
-    for id in established::that_count(world, &ids, named)? {
+    for id in established::that_count(world, considered, named)? {
         children.extend(world.organization(id)?);
     }
     let is_ambiguous = children.len() > 1;
-    if is_ambiguous {
-        children.retain(|child| proof.is_valid_for(child, body, now));
-    }
-    if is_ambiguous && children.len() != 1 || is_truncated && children.is_empty() {
+    if is_ambiguous || is_truncated && children.is_empty() {
         let noun = if lookup == Lookup::CredentialId { "credential ID" } else { "public key" };
         return Err(Authn::SeveralChildren(noun).into());
     }

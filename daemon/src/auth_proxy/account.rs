@@ -12,7 +12,7 @@ use super::{Call, invalid};
 use crate::clock;
 
 /// Maximum number of sub-organizations with the same value that are compared.
-const COMPARED: &str = "100";
+pub(super) const COMPARED: usize = 100;
 
 /// Returns the sub-organization with a value. The member is absent if no sub-organization has it.
 pub(super) async fn account(call: &Call<'_>) -> Result<Value, ApiError> {
@@ -29,11 +29,7 @@ pub(super) async fn account(call: &Call<'_>) -> Result<Value, ApiError> {
         }
         "OIDC_TOKEN" | "OIDC_CLAIMS" => {
             call.check_oauth(Some(value).filter(|_| filter == "OIDC_TOKEN"))?;
-            let ids = find_all(call, "list_suborgs", filter, value).await?;
-            let identities = identities(filter, value);
-            call.proxy.read(|world, _| {
-                auth_proxy::oldest(world, &auth_proxy::with_identity(world, &ids, &identities)?)
-            })?
+            with_identity(call, filter, value).await?
         }
         "PUBLIC_KEY" => {
             let ids = find_all(call, "list_suborgs", filter, value).await?;
@@ -50,6 +46,18 @@ pub(super) async fn account(call: &Call<'_>) -> Result<Value, ApiError> {
         _ => return Err(invalid("invalid request body: `filterType`: unknown name")),
     };
     Ok(found.map_or_else(|| json!({}), |id| json!({"organizationId": id})))
+}
+
+/// Returns the sub-organization that counts for a person with an identity.
+pub(super) async fn with_identity(
+    call: &Call<'_>,
+    filter: &str,
+    value: &str,
+) -> Result<Option<OrganizationId>, ApiError> {
+    let ids = find_all(call, "list_suborgs", filter, value).await?;
+    let identities = identities(filter, value);
+    call.proxy
+        .read(|world, _| auth_proxy::oldest(world, &auth_proxy::with_identity(world, &ids, &identities)?))
 }
 
 /// Returns the identities that a lookup names, each as issuer, audience and subject. The query has checked them.
@@ -86,7 +94,7 @@ pub(super) async fn find_all(
     let body = Map::from_iter([
         ("filterType".to_owned(), json!(filter)),
         ("filterValue".to_owned(), json!(value)),
-        ("paginationOptions".to_owned(), json!({"limit": COMPARED})),
+        ("paginationOptions".to_owned(), json!({"limit": COMPARED.to_string()})),
     ]);
     let answer = call.query(query, body).await?;
     let ids = answer.get("organizationIds").and_then(Value::as_array).into_iter().flatten();

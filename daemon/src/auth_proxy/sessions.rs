@@ -33,7 +33,7 @@ pub(super) async fn oauth(call: &Call<'_>) -> Result<Value, ApiError> {
     call.check_oauth(Some(token))?;
     let organization = match named(call)? {
         Some(organization) => organization,
-        None => account::find(call, "list_suborgs", "OIDC_TOKEN", token).await?.ok_or_else(nobody)?,
+        None => account::with_identity(call, "OIDC_TOKEN", token).await?.ok_or_else(nobody)?,
     };
     let mut members = login(call)?;
     members.extend(call.parameters.only(["oidcToken"]));

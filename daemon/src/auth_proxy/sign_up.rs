@@ -9,6 +9,7 @@ use quorate_core::model::one_time_code::Contact;
 use serde_json::{Map, Value, json};
 
 use super::credentials::Reservation;
+use super::request::Parameters;
 use super::settings::Method;
 use super::{Call, account, invalid};
 
@@ -65,9 +66,11 @@ fn check(call: &Call<'_>) -> Result<(), ApiError> {
             return Err(ApiError::new(Code::PermissionDenied, "OAUTH disallowed"));
         }
     }
-    if has_token {
-        call.check_method(Method::of(&account::proven(call)?))?;
+    let proven = if has_token { Some(account::proven(call)?) } else { None };
+    if let Some(contact) = &proven {
+        call.check_method(Method::of(contact))?;
     }
+    check_contacts(parameters, proven.as_ref())?;
     let keys = parameters.items("apiKeys");
     let has_wallet = keys.iter().any(is_wallet);
     if has_wallet {
@@ -81,6 +84,25 @@ fn check(call: &Call<'_>) -> Result<(), ApiError> {
     } else {
         Ok(())
     }
+}
+
+/// Checks that a sign-up has no contact without a token that may prove it: codes to a contact open sessions, so an unproven
+/// one beside the public key of somebody else would be a second way in. Whether the token proves the contact is checked
+/// when the organization is created.
+fn check_contacts(parameters: &Parameters, proven: Option<&Contact>) -> Result<(), ApiError> {
+    let provable = match proven {
+        Some(Contact::Email(_)) => "userEmail",
+        Some(Contact::Phone(_)) => "userPhoneNumber",
+        None => "",
+    };
+    for name in ["userEmail", "userPhoneNumber"] {
+        let has_contact = parameters.maybe_text(name)?.is_some_and(|text| !text.is_empty());
+        if has_contact && name != provable {
+            let message = format!("a sign-up needs a verification token that proves `{name}`");
+            return Err(ApiError::new(Code::PermissionDenied, message));
+        }
+    }
+    Ok(())
 }
 
 fn is_wallet(key: &Value) -> bool {
@@ -112,19 +134,23 @@ async fn reserve(call: &Call<'_>) -> Result<Vec<Reservation>, ApiError> {
             if is_wallet(key) {
                 return Ok(!auth_proxy::with_wallet_key(world, &found, public_key)?.is_empty());
             }
-            auth_proxy::is_taken(world, &found, Named::Key(ApiKeyCurve::P256, public_key))
+            auth_proxy::is_registered(world, &found, Named::Key(ApiKeyCurve::P256, public_key))
         })?;
-        if is_taken {
+        if is_taken || found.len() >= account::COMPARED {
             return Err(exists());
         }
     }
     for passkey in passkeys {
         let id = passkey.pointer("/attestation/credentialId").and_then(Value::as_str);
         let id = id.ok_or_else(|| invalid("invalid request body: missing field `credentialId`"))?;
+        // As ids are stored.
+        let id = id.trim_end_matches('=');
         let exists = || ApiError::new(Code::AlreadyExists, "a sub-organization with this passkey exists");
         reservations.push(call.proxy.credentials.reserve(id).ok_or_else(exists)?);
         let found = account::find_all(call, "list_suborgs", "CREDENTIAL_ID", id).await?;
-        if call.proxy.read(|world, _| auth_proxy::is_taken(world, &found, Named::Passkey(id)))? {
+        let is_taken =
+            call.proxy.read(|world, _| auth_proxy::is_registered(world, &found, Named::Passkey(id)))?;
+        if is_taken || found.len() >= account::COMPARED {
             return Err(exists());
         }
     }

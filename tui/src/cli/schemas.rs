@@ -203,6 +203,7 @@ fn review() -> Vec<(&'static str, Value)> {
         ("statusWord", text()),
         ("title", text()),
         ("sentence", text()),
+        ("transfer", or_null(&transfer())),
         selected("risk"),
         ("flags", list(&flag)),
         ("checks", list(&check)),
@@ -219,6 +220,27 @@ fn review() -> Vec<(&'static str, Value)> {
         selected("approveRefusal"),
         selected("rejectRefusal"),
     ]
+}
+
+/// What a transaction moves. Amounts are in the smallest unit of the asset.
+fn transfer() -> Value {
+    let payment = [
+        ("asset", text()),
+        ("amount", text()),
+        ("text", text()),
+        ("to", text()),
+        ("recipient", text()),
+        ("isKnown", yes_or_no()),
+        ("isAllowance", yes_or_no()),
+    ];
+    let line = object(&[("label", text()), ("text", text())], &[]);
+    let members = [
+        ("headline", text()),
+        ("from", text()),
+        ("payments", list(&object(&payment, &[]))),
+        ("lines", list(&line)),
+    ];
+    object(&members, &[])
 }
 
 fn votes() -> Value {

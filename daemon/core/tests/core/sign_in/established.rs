@@ -98,8 +98,6 @@ fn a_wallet_that_has_not_signed_up_is_not_captured() {
         auth_proxy::with_wallet_key(&fixture.memory, &ids, bob.public_key()).expect("readable")
     };
     assert_eq!(wallets(&fixture), []);
-    let named = Named::Key(ApiKeyCurve::Secp256k1, bob.public_key());
-    assert!(!auth_proxy::is_taken(&fixture.memory, &ids, named).expect("readable"), "bob can sign up");
     // A key that stamped something is in the hands of its user.
     use_key(&mut fixture, &eve, ApiKeyCurve::Secp256k1, bob.public_key());
     assert_eq!(wallets(&fixture), [eve.home]);
@@ -107,7 +105,7 @@ fn a_wallet_that_has_not_signed_up_is_not_captured() {
 }
 
 #[test]
-fn a_registered_passkey_neither_hides_nor_blocks_the_one_of_its_holder() {
+fn a_registered_passkey_does_not_hide_the_one_of_its_holder() {
     let mut fixture = Fixture::new(1);
     let eve = squatter(&mut fixture);
     let dan = Passkey::of("dan");
@@ -128,5 +126,24 @@ fn a_registered_passkey_neither_hides_nor_blocks_the_one_of_its_holder() {
     let id = registration["attestation"]["credentialId"].as_str().expect("an id");
     let found = established::that_count(&fixture.memory, &ids, Named::Passkey(id)).expect("readable");
     assert_eq!(found, [ids[1]]);
-    assert!(!auth_proxy::is_taken(&fixture.memory, &[eve.home], Named::Passkey(id)).expect("readable"));
+    // It proves nothing, and neither would a sign-up with it.
+    assert!(auth_proxy::is_registered(&fixture.memory, &[eve.home], Named::Passkey(id)).expect("readable"));
+}
+
+#[test]
+fn an_organization_created_with_another_key_of_the_same_credential_id_takes_no_precedence() {
+    let mut fixture = Fixture::new(1);
+    let ann = fixture.child.clone();
+    let own = Passkey::of("ann");
+    let added = json!({"userId": ann.user, "authenticators": [own.registration()]});
+    let kind = "ACTIVITY_TYPE_CREATE_AUTHENTICATORS_V2";
+    fixture.submit(&ann, ann.home, kind, &added, NOW + 1).expect("registered");
+    let other = Passkey { known_as: own.known_as, ..Passkey::of("eve") };
+    assert_eq!(own.id(), other.id());
+    let users = json!([{"userName": "eve", "apiKeys": [], "authenticators": [other.registration()], "oauthProviders": []}]);
+    let child = json!({"subOrganizationName": "eve", "rootUsers": users, "rootQuorumThreshold": 1});
+    fixture.execute("ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V7", &child);
+    let by_passkey =
+        |body: &[u8]| Credentials { webauthn: Header::Once(own.header(body)), ..Credentials::default() };
+    assert_eq!(log_in(&mut fixture, 95, by_passkey).expect("a session"), json!(ann.home));
 }
