@@ -307,7 +307,7 @@ async fn a_login_by_an_identity_leads_to_nobody_else() {
     let created = proxy.post("signup_v2", &sign_up(&eve_key)).await.success();
     let home = created["organizationId"].as_str().expect("an id");
     let eve = Caller::new(proxy.http.clone(), home, eve_key);
-    let stolen = issuer.token_for("evil", "dan", &Key::named("any").public_key());
+    let stolen = issuer.token_for("evil", "dan", Key::named("any").public_key());
     let claimed = json!({"iss": issuer.url(), "sub": "dan", "aud": "app"});
     let identities =
         json!([{"providerName": "a", "oidcToken": stolen}, {"providerName": "b", "oidcClaims": claimed}]);
@@ -316,13 +316,13 @@ async fn a_login_by_an_identity_leads_to_nobody_else() {
 
     let session = Key::named("session of dan");
     let login = async || {
-        let token = issuer.token("dan", &session.public_key());
+        let token = issuer.token("dan", session.public_key());
         let body = json!({"oidcToken": token, "publicKey": session.public_key()});
         proxy.post("oauth_login", &body).await
     };
     let message = login().await.expect_error(404, 5, "");
     assert_eq!(message, "no organization found for this login");
-    let token = issuer.token("dan", &session.public_key());
+    let token = issuer.token("dan", session.public_key());
     let body = json!({"userName": "dan", "apiKeys": [], "authenticators": [],
         "oauthProviders": [{"providerName": "google", "oidcToken": token}]});
     let own = proxy.post("signup_v2", &body).await.success();

@@ -9,12 +9,12 @@ use zeroize::Zeroizing;
 
 use crate::error::{Conflict, Corrupt, RequestError};
 use crate::established::{self, Named, Standing};
-use crate::model::layout::{self, SecretOf};
+use crate::model::layout::{self, Lookup, SecretOf};
 use crate::model::one_time_code::Contact;
 use crate::model::{Change, Millis, OauthProvider, Organization, User};
 use crate::records;
 use crate::secret;
-use crate::world::World;
+use crate::world::{Page, World};
 
 /// Returns the API key of the user of the authentication proxy. Returns `None` if the proxy is not enabled.
 ///
@@ -65,6 +65,27 @@ pub fn proven_contact(
         OtpType::Email => Email::parse(claims.contact).ok().map(Contact::Email),
         OtpType::Sms => Phone::parse(claims.contact).ok().map(Contact::Phone),
     }
+}
+
+/// Returns sub-organizations in which one of these values is established, see [`Lookup::established`]. At most `limit` entries
+/// of each value are read.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn established_in(
+    world: &dyn World,
+    parent: OrganizationId,
+    (lookup, values): (Lookup, &[String]),
+    limit: usize,
+) -> Result<Vec<OrganizationId>, Corrupt> {
+    let mut ids = Vec::new();
+    let Some(lookup) = lookup.established() else { return Ok(ids) };
+    for value in values {
+        let prefix = layout::lookup_entries(world.index(), parent, lookup, value);
+        let keys = world.records().keys(Page::first(&prefix, limit))?;
+        ids.extend(keys.iter().filter_map(|key| layout::lookup_child(key)));
+    }
+    Ok(ids)
 }
 
 /// Returns those of the organizations that count for the holder of this public key, as [`established::that_count`] does.

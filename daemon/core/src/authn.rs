@@ -377,9 +377,8 @@ fn locate(
     Err(proof.unknown(&named))
 }
 
-/// Finds the only sub-organization that has the credential. Anyone can register a public key or credential id
-/// of somebody else, so only the sub-organizations count for which the stamp is valid, and of these, those in which it is
-/// established take precedence.
+/// Finds the only sub-organization that has the credential, first among those in which it is established: there are as many
+/// other entries as people register credentials of others.
 fn child_with_credential(
     world: &dyn World,
     parent: &Organization,
@@ -387,7 +386,27 @@ fn child_with_credential(
     body: &[u8],
     now: Millis,
 ) -> Result<Option<Arc<Organization>>, RequestError> {
-    let (lookup, value) = proof.lookup();
+    let (lookup, _) = proof.lookup();
+    for lookup in lookup.established().into_iter().chain([lookup]) {
+        if let Some(child) = child_found_by(lookup, world, parent, proof, body, now)? {
+            return Ok(Some(child));
+        }
+    }
+    Ok(None)
+}
+
+/// Finds the only sub-organization with the credential in an index. Anyone can register a public key or credential id
+/// of somebody else, so only the sub-organizations count for which the stamp is valid, and of these, those in which it is
+/// established take precedence.
+fn child_found_by(
+    lookup: Lookup,
+    world: &dyn World,
+    parent: &Organization,
+    proof: &Proof,
+    body: &[u8],
+    now: Millis,
+) -> Result<Option<Arc<Organization>>, RequestError> {
+    let (of_all, value) = proof.lookup();
     let Some(named) = proof.named() else { return Ok(None) };
     let prefix = layout::lookup_entries(world.index(), parent.id(), lookup, value);
     let keys = world.records().keys(Page::first(&prefix, CANDIDATES.saturating_add(1)))?;
@@ -401,14 +420,15 @@ fn child_with_credential(
             valid.push(*id);
         }
     }
-    let considered = if valid.is_empty() { &ids } else { &valid };
+    // The last index has all of them, so its error names what is wrong with the stamp.
+    let considered = if valid.is_empty() && lookup == of_all { &ids } else { &valid };
     let mut children = Vec::new();
     for id in established::that_count(world, considered, named)? {
         children.extend(world.organization(id)?);
     }
     let is_ambiguous = children.len() > 1;
     if is_ambiguous || is_truncated && children.is_empty() {
-        let noun = if lookup == Lookup::CredentialId { "credential ID" } else { "public key" };
+        let noun = if matches!(proof, Proof::Passkey(_)) { "credential ID" } else { "public key" };
         return Err(Authn::SeveralChildren(noun).into());
     }
     Ok(children.pop())

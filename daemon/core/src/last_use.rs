@@ -7,9 +7,10 @@ use quorate_common::ids::{AuthenticatorId, OrganizationId, UserId};
 use quorate_common::wire::{self, LastUse};
 
 use crate::error::Corrupt;
-use crate::model::last_use::{CredentialUse, LastUses, WentBack};
-use crate::model::layout::{self, sign_in};
+use crate::model::last_use::{Credential, CredentialUse, LastUses, WentBack};
+use crate::model::layout::{self, Lookup, sign_in};
 use crate::model::record::Record as _;
+use crate::model::user::ApiKey;
 use crate::model::write::Write;
 use crate::model::{Organization, User};
 use crate::pipeline::Commit;
@@ -61,11 +62,32 @@ pub fn commit(world: &dyn World, waiting: &[CredentialUse]) -> Result<Recording,
         if update.is_changed {
             recording.commit.must_not_exist.push(layout::deleted_user(organization, user.id));
             recording.commit.writes.push(Write::put(key, &record)?);
+            recording.commit.writes.extend(established(world, &snapshot, user, &uses));
         }
         let back = |(passkey, back)| PasskeyBack { organization, user: user.id, passkey, back };
         recording.went_back.extend(update.went_back.into_iter().map(back));
     }
     Ok(recording)
+}
+
+/// Returns the index entries by which a user is found by the keys that stamped something, so that no other registration of
+/// them counts. Keys that expire have none: nobody knows them before they are used.
+fn established(
+    world: &dyn World,
+    organization: &Organization,
+    holder: &User,
+    uses: &[CredentialUse],
+) -> Vec<Write> {
+    let Some(parent) = organization.head.parent else { return Vec::new() };
+    let has_stamped = |key: &&ApiKey| {
+        key.expiration_seconds.is_none()
+            && uses.iter().any(|one| one.credential == Credential::ApiKey(key.id))
+    };
+    let entry = |key: &ApiKey| {
+        let (id, of) = (organization.id(), holder.id.as_bytes());
+        layout::lookup_entry(world.index(), parent, Lookup::EstablishedKey, &key.public_key, id, of)
+    };
+    holder.api_keys.iter().filter(has_stamped).map(|key| Write::mark(entry(key), &[])).collect()
 }
 
 /// Returns when the credentials of an organization were last used, as far as it is recorded. Half of the rows that an

@@ -5,6 +5,7 @@ use quorate_common::ids::OrganizationId;
 use quorate_core::auth_proxy;
 use quorate_core::established::{self, Named};
 use quorate_core::id_token::IdToken;
+use quorate_core::model::layout::{self, Lookup};
 use quorate_core::model::one_time_code::Contact;
 use serde_json::{Map, Value, json};
 
@@ -12,7 +13,7 @@ use super::{Call, invalid};
 use crate::clock;
 
 /// Maximum number of sub-organizations with the same value that are compared.
-pub(super) const COMPARED: usize = 100;
+const COMPARED: usize = 100;
 
 /// Returns the sub-organization with a value. The member is absent if no sub-organization has it.
 pub(super) async fn account(call: &Call<'_>) -> Result<Value, ApiError> {
@@ -32,13 +33,13 @@ pub(super) async fn account(call: &Call<'_>) -> Result<Value, ApiError> {
             with_identity(call, filter, value).await?
         }
         "PUBLIC_KEY" => {
-            let ids = find_all(call, "list_suborgs", filter, value).await?;
+            let ids = with_credential(call, filter, value).await?;
             let key = value.to_ascii_lowercase();
             call.proxy
                 .read(|world, _| auth_proxy::oldest(world, &auth_proxy::with_key(world, &ids, &key)?))?
         }
         "CREDENTIAL_ID" => {
-            let ids = find_all(call, "list_suborgs", filter, value).await?;
+            let ids = with_credential(call, filter, value).await?;
             call.proxy.read(|world, _| {
                 auth_proxy::oldest(world, &established::that_count(world, &ids, Named::Passkey(value))?)
             })?
@@ -54,10 +55,42 @@ pub(super) async fn with_identity(
     filter: &str,
     value: &str,
 ) -> Result<Option<OrganizationId>, ApiError> {
-    let ids = find_all(call, "list_suborgs", filter, value).await?;
     let identities = identities(filter, value);
+    let text = |[issuer, audience, subject]: &[String; 3]| layout::identity(issuer, audience, subject);
+    let texts: Vec<String> = identities.iter().map(text).collect();
+    let ids = found(call, (Lookup::OauthIdentity, &texts), filter, value).await?;
     call.proxy
         .read(|world, _| auth_proxy::oldest(world, &auth_proxy::with_identity(world, &ids, &identities)?))
+}
+
+/// Returns the sub-organizations with a public key or a credential id.
+pub(super) async fn with_credential(
+    call: &Call<'_>,
+    filter: &str,
+    value: &str,
+) -> Result<Vec<OrganizationId>, ApiError> {
+    let (lookup, text) = match filter {
+        "PUBLIC_KEY" => (Lookup::PublicKey, value.to_ascii_lowercase()),
+        _ => (Lookup::CredentialId, value.to_owned()),
+    };
+    found(call, (lookup, &[text]), filter, value).await
+}
+
+/// Returns the sub-organizations that a query finds, after those in which the credential is established. The query alone
+/// would not find these behind many registrations by others.
+async fn found(
+    call: &Call<'_>,
+    established: (Lookup, &[String]),
+    filter: &str,
+    value: &str,
+) -> Result<Vec<OrganizationId>, ApiError> {
+    let mut ids = call.proxy.read(|world, organization| {
+        auth_proxy::established_in(world, organization.id(), established, COMPARED)
+    })?;
+    ids.extend(find_all(call, "list_suborgs", filter, value).await?);
+    ids.sort_unstable();
+    ids.dedup();
+    Ok(ids)
 }
 
 /// Returns the identities that a lookup names, each as issuer, audience and subject. The query has checked them.

@@ -129,14 +129,14 @@ async fn reserve(call: &Call<'_>) -> Result<Vec<Reservation>, ApiError> {
         let public_key = &public_key.to_ascii_lowercase();
         let exists = || ApiError::new(Code::AlreadyExists, "a sub-organization with this public key exists");
         reservations.push(call.proxy.credentials.reserve(public_key).ok_or_else(exists)?);
-        let found = account::find_all(call, "list_suborgs", "PUBLIC_KEY", public_key).await?;
+        let found = account::with_credential(call, "PUBLIC_KEY", public_key).await?;
         let is_taken = call.proxy.read(|world, _| {
             if is_wallet(key) {
                 return Ok(!auth_proxy::with_wallet_key(world, &found, public_key)?.is_empty());
             }
             auth_proxy::is_registered(world, &found, Named::Key(ApiKeyCurve::P256, public_key))
         })?;
-        if is_taken || found.len() >= account::COMPARED {
+        if is_taken {
             return Err(exists());
         }
     }
@@ -147,10 +147,10 @@ async fn reserve(call: &Call<'_>) -> Result<Vec<Reservation>, ApiError> {
         let id = id.trim_end_matches('=');
         let exists = || ApiError::new(Code::AlreadyExists, "a sub-organization with this passkey exists");
         reservations.push(call.proxy.credentials.reserve(id).ok_or_else(exists)?);
-        let found = account::find_all(call, "list_suborgs", "CREDENTIAL_ID", id).await?;
+        let found = account::with_credential(call, "CREDENTIAL_ID", id).await?;
         let is_taken =
             call.proxy.read(|world, _| auth_proxy::is_registered(world, &found, Named::Passkey(id)))?;
-        if is_taken || found.len() >= account::COMPARED {
+        if is_taken {
             return Err(exists());
         }
     }

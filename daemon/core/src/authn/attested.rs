@@ -118,7 +118,24 @@ impl Request<'_> {
         if named.head.parent.is_some() || self.scope != CredentialScope::SubOrganizations {
             return Ok(None);
         }
-        let (ids, is_cut) = self.candidates(named.id(), attested)?;
+        let (lookup, values) = attested.lookup();
+        for lookup in lookup.established().into_iter().chain([lookup]) {
+            if let Some(child) = self.child_found_by(lookup, &values, named.id(), attested)? {
+                return Ok(Some(child));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the only sub-organization of the user in an index.
+    fn child_found_by(
+        &self,
+        lookup: Lookup,
+        values: &[String],
+        parent: OrganizationId,
+        attested: &Attested<'_>,
+    ) -> Result<Option<Arc<Organization>>, RequestError> {
+        let (ids, is_cut) = self.candidates(lookup, values, parent, attested)?;
         let mut children = Vec::with_capacity(ids.len());
         for id in ids {
             let child = self.world.organization(id)?.ok_or(Missing::Organization)?;
@@ -138,13 +155,14 @@ impl Request<'_> {
     /// Returns the sub-organizations that may be that of the user, and whether there may be more entries of them.
     fn candidates(
         &self,
+        lookup: Lookup,
+        values: &[String],
         parent: OrganizationId,
         attested: &Attested<'_>,
     ) -> Result<(Vec<OrganizationId>, bool), RequestError> {
         let (mut ids, mut is_cut) = (Vec::new(), false);
-        let (lookup, values) = attested.lookup();
         for value in values {
-            let prefix = layout::lookup_entries(self.world.index(), parent, lookup, &value);
+            let prefix = layout::lookup_entries(self.world.index(), parent, lookup, value);
             let keys = self.world.records().keys(Page::first(&prefix, CANDIDATES.saturating_add(1)))?;
             is_cut |= keys.len() > CANDIDATES;
             ids.extend(keys.iter().filter_map(|key| layout::lookup_child(key)));

@@ -7,14 +7,15 @@ use quorate_common::ids::{
 use zeroize::Zeroizing;
 
 use super::entries::{
-    account_entries, account_removal, child_entry, name_key, path_key, private_signer_keys, user_lookup_keys,
+    account_entries, account_removal, child_entry, name_key, path_key, possible_lookup_keys,
+    private_signer_keys, user_lookup_keys,
 };
 use super::{Change, NewOrganization};
 use crate::error::Corrupt;
 use crate::model::contents::RecordDigest;
 use crate::model::import_target;
 use crate::model::layout::{self, Class, IndexKey, Key, Lookup, SecretOf, sign_in};
-use crate::model::organization::Organization;
+use crate::model::organization::{Head, Organization};
 use crate::model::write::{Effect, Write};
 use crate::model::{
     AnyRecord, Millis, PrivateKey, RECORDS, RecordId, Secret, SmartContractInterface, SnapshotRecord, User,
@@ -234,23 +235,28 @@ impl Applied {
 
     fn put_user(&mut self, user: User, index: &IndexKey) -> Result<(), Corrupt> {
         let id = self.id();
-        self.replace_lookups(user.id, user_lookup_keys(&self.after.head, &user, index), index);
+        self.replace_lookups(user.id, Some(&user), index);
         self.writes.push(Write::put(layout::entity(id, Class::USER, user.id.as_bytes()), &user)?);
         self.after.put_user(user);
         Ok(())
     }
 
-    /// Replaces the index entries of a user by those with these keys.
-    fn replace_lookups(&mut self, user: UserId, new: Vec<Key>, index: &IndexKey) {
-        let head = &self.after.head;
-        let old = self.after.user(user).map(|old| user_lookup_keys(head, old, index)).unwrap_or_default();
-        self.writes.extend(old.iter().filter(|key| !new.contains(key)).cloned().map(Write::remove));
-        self.mark(new.into_iter().filter(|key| !old.contains(key)));
+    /// Replaces the index entries of a user by those of its new record, if it has one. Entries of keys that were used stay
+    /// as long as the user has the keys.
+    fn replace_lookups(&mut self, id: UserId, new: Option<&User>, index: &IndexKey) {
+        let (head, old) = (&self.after.head, self.after.user(id));
+        let keys = |user: Option<&User>, of: fn(&Head, &User, &IndexKey) -> Vec<Key>| {
+            user.map(|user| of(head, user, index)).unwrap_or_default()
+        };
+        let (before, after) = (keys(old, user_lookup_keys), keys(new, user_lookup_keys));
+        let (possible, kept) = (keys(old, possible_lookup_keys), keys(new, possible_lookup_keys));
+        self.writes.extend(possible.into_iter().filter(|key| !kept.contains(key)).map(Write::remove));
+        self.mark(after.into_iter().filter(|key| !before.contains(key)));
     }
 
     fn remove_user(&mut self, user: UserId, index: &IndexKey) {
         let id = self.id();
-        self.replace_lookups(user, Vec::new(), index);
+        self.replace_lookups(user, None, index);
         self.writes.push(Write::remove(layout::entity(id, Class::USER, user.as_bytes())));
         self.writes.push(Write::mark(layout::deleted_user(id, user), &[]));
         self.writes.push(Write::remove(sign_in::last_uses(id, user)));

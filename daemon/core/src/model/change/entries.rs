@@ -6,7 +6,7 @@ use crate::model::layout::{self, IndexKey, Key, Lookup};
 use crate::model::organization::Head;
 use crate::model::user::IdentityProof;
 use crate::model::write::{Effect, Write};
-use crate::model::{OauthProvider, PrivateKey, User, WalletAccount};
+use crate::model::{Millis, OauthProvider, PrivateKey, User, WalletAccount};
 
 /// Returns the key of the list entry of an organization under its parent, or among the top-level
 /// organizations.
@@ -64,8 +64,6 @@ pub(super) fn path_key(account: &WalletAccount, index: &IndexKey) -> Key {
 /// Returns the keys of the index entries of a sub-organization by the name, contacts and credentials of a
 /// user.
 pub(super) fn user_lookup_keys(head: &Head, user: &User, index: &IndexKey) -> Vec<Key> {
-    let Some(parent) = head.parent else { return Vec::new() };
-    let of = user.id.as_bytes();
     let mut values = vec![(Lookup::Username, user.name.to_string())];
     if let Some(email) = &user.email {
         let email = email.as_str().to_lowercase();
@@ -79,8 +77,44 @@ pub(super) fn user_lookup_keys(head: &Head, user: &User, index: &IndexKey) -> Ve
     values.extend(user.api_keys.iter().map(|key| (Lookup::PublicKey, key.public_key.clone())));
     values.extend(user.authenticators.iter().map(|one| (Lookup::CredentialId, one.credential_id.clone())));
     let proven = user.oauth_providers.iter().filter(|one| one.proof > IdentityProof::Claim);
-    let identity = |one: &OauthProvider| layout::identity(&one.issuer, &one.audience, &one.subject);
     values.extend(proven.map(|one| (Lookup::OauthIdentity, identity(one))));
-    let keys = values.into_iter();
-    keys.map(|(lookup, value)| layout::lookup_entry(index, parent, lookup, &value, head.id, of)).collect()
+    values.extend(established_from_the_start(head, user));
+    keys_of(head, user, values, index)
+}
+
+/// Returns the keys of all index entries that a user may have: those of [`user_lookup_keys`], and those of keys that were
+/// used.
+pub(super) fn possible_lookup_keys(head: &Head, user: &User, index: &IndexKey) -> Vec<Key> {
+    let lasting = user.api_keys.iter().filter(|key| key.expiration_seconds.is_none());
+    let lasting = lasting.map(|key| (Lookup::EstablishedKey, key.public_key.clone())).collect();
+    [user_lookup_keys(head, user, index), keys_of(head, user, lasting, index)].concat()
+}
+
+/// Returns the values by which a user is known to be found: their credentials that were created together with the
+/// organization, by its parent or by the authentication proxy, which checks sign-ups; and identities that a token proved.
+fn established_from_the_start(head: &Head, user: &User) -> Vec<(Lookup, String)> {
+    let is_first = |created: Millis| created <= head.created;
+    let keys = user.api_keys.iter().filter(|key| is_first(key.created));
+    let passkeys = user.authenticators.iter().filter(|one| is_first(one.created));
+    let identities = user.oauth_providers.iter().filter(|one| match one.proof {
+        IdentityProof::Token => true,
+        IdentityProof::SamePerson => is_first(one.created),
+        IdentityProof::Claim => false,
+    });
+    keys.map(|key| (Lookup::EstablishedKey, key.public_key.clone()))
+        .chain(passkeys.map(|one| (Lookup::EstablishedPasskey, one.credential_id.clone())))
+        .chain(identities.map(|one| (Lookup::EstablishedIdentity, identity(one))))
+        .collect()
+}
+
+fn identity(one: &OauthProvider) -> String {
+    layout::identity(&one.issuer, &one.audience, &one.subject)
+}
+
+fn keys_of(head: &Head, user: &User, values: Vec<(Lookup, String)>, index: &IndexKey) -> Vec<Key> {
+    let Some(parent) = head.parent else { return Vec::new() };
+    let of = user.id.as_bytes();
+    let key =
+        |(lookup, value): (Lookup, String)| layout::lookup_entry(index, parent, lookup, &value, head.id, of);
+    values.into_iter().map(key).collect()
 }

@@ -82,6 +82,25 @@ pub enum Lookup {
     VerifiedPhoneNumber = 9,
     /// OAuth identity of a user, as [`identity`] writes it. Identities that were only claimed have no entry.
     OauthIdentity = 10,
+    /// Public key of an API key that was created together with the sub-organization or used there, lowercase.
+    EstablishedKey = 11,
+    /// Credential id of an authenticator that was created together with the sub-organization.
+    EstablishedPasskey = 12,
+    /// OAuth identity that a token proved, or that was created together with the sub-organization.
+    EstablishedIdentity = 13,
+}
+
+impl Lookup {
+    /// Returns the lookup that finds only credentials that are known to be those of their users. Everybody with a
+    /// sub-organization can add entries to the other one for credentials of other people.
+    pub const fn established(self) -> Option<Self> {
+        match self {
+            Self::PublicKey => Some(Self::EstablishedKey),
+            Self::CredentialId => Some(Self::EstablishedPasskey),
+            Self::OauthIdentity => Some(Self::EstablishedIdentity),
+            _ => None,
+        }
+    }
 }
 
 /// Returns the text by which an OAuth identity is looked up: its claims as a JSON array, which is unambiguous.

@@ -9,6 +9,7 @@ use quorate_core::authn::{Credentials, Header};
 use quorate_core::established::{self, Named};
 use quorate_core::last_use;
 use quorate_core::model::last_use::{Credential, CredentialUse};
+use quorate_core::model::layout::Lookup;
 use serde_json::{Value, json};
 
 use crate::fixture::{AuthMethod, Fixture, NOW, Person, header, public_key, stamper};
@@ -146,4 +147,42 @@ fn an_organization_created_with_another_key_of_the_same_credential_id_takes_no_p
     let by_passkey =
         |body: &[u8]| Credentials { webauthn: Header::Once(own.header(body)), ..Credentials::default() };
     assert_eq!(log_in(&mut fixture, 95, by_passkey).expect("a session"), json!(ann.home));
+}
+
+/// Number of sub-organizations that register the credentials of other people: more than a login or a lookup compares.
+const SQUATTERS: usize = 130;
+
+#[test]
+fn many_registrations_neither_hide_a_credential_nor_lock_its_holder_out() {
+    let mut fixture = Fixture::new(1);
+    let ann = fixture.child.clone();
+    let key = stamper(ann.number);
+    let wallet = Stamper::new(ApiKeyCurve::Secp256k1, &[8; 32]).expect("a key");
+    let spare = Person { number: 98, ..ann.clone() };
+    register(&mut fixture, &ann, "API_KEY_CURVE_P256", &public_key(spare.number));
+    // The wallet is added later, and used.
+    register(&mut fixture, &ann, "API_KEY_CURVE_SECP256K1", wallet.public_key());
+    use_key(&mut fixture, &ann, ApiKeyCurve::Secp256k1, wallet.public_key());
+    for _ in 0..SQUATTERS {
+        let eve = squatter(&mut fixture);
+        register(&mut fixture, &eve, "API_KEY_CURVE_P256", key.public_key());
+        register(&mut fixture, &eve, "API_KEY_CURVE_SECP256K1", wallet.public_key());
+    }
+    for (session, stamper) in [(95, &key), (96, &wallet)] {
+        assert_eq!(log_in(&mut fixture, session, by_key(stamper)).expect("a session"), json!(ann.home));
+        let text = [stamper.public_key().to_owned()];
+        let established = |fixture: &Fixture| {
+            let value = (Lookup::PublicKey, &text[..]);
+            auth_proxy::established_in(&fixture.memory, fixture.id, value, 10).expect("readable")
+        };
+        assert_eq!(established(&fixture), [ann.home]);
+        // The entry is removed with the key.
+        let stored = fixture.memory.stored(ann.home);
+        let keys = &stored.user(ann.user).expect("the user").api_keys;
+        let id = keys.iter().find(|one| one.public_key == stamper.public_key()).expect("the key").id;
+        let removed = json!({"userId": ann.user, "apiKeyIds": [id]});
+        let kind = "ACTIVITY_TYPE_DELETE_API_KEYS";
+        fixture.submit(&spare, ann.home, kind, &removed, NOW + 3).expect("deleted");
+        assert_eq!(established(&fixture), []);
+    }
 }
