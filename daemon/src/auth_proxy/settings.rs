@@ -99,10 +99,13 @@ impl Settings {
     }
 
     /// Returns whether an audience is the client id that is configured for an issuer. Every one is, if none is configured
-    /// for it. An issuer that is not that of a known provider may have any configured client id. The daemon issues its
-    /// own tokens only for the clients of the organization.
-    pub fn has_client(&self, issuer: &str, audience: &str) -> bool {
-        if self.own_issuer.as_deref() == Some(issuer) || self.client_ids.is_empty() {
+    /// for it. An issuer that is not that of a known provider may have any configured client id. The tokens that the daemon
+    /// issues must be for one of `own_clients`: each sub-organization can register applications of its own.
+    pub fn has_client(&self, issuer: &str, audience: &str, own_clients: &[String]) -> bool {
+        if self.own_issuer.as_deref() == Some(issuer) {
+            return own_clients.iter().any(|id| id == audience);
+        }
+        if self.client_ids.is_empty() {
             return true;
         }
         let mut providers =
@@ -114,10 +117,11 @@ impl Settings {
         ids.peek().is_none() || ids.any(|(_, id)| id == audience)
     }
 
-    /// Returns whether an ID token has a configured issuer and client.
-    pub fn accepts(&self, token: &IdToken<'_>) -> bool {
-        self.issuers.iter().any(|one| one == token.issuer())
-            && token.audiences().iter().any(|audience| self.has_client(token.issuer(), audience))
+    /// Returns whether an ID token has a configured issuer and client, as [`Self::has_client`] does.
+    pub fn accepts(&self, token: &IdToken<'_>, own_clients: &[String]) -> bool {
+        let issuer = token.issuer();
+        self.issuers.iter().any(|one| one == issuer)
+            && token.audiences().iter().any(|audience| self.has_client(issuer, audience, own_clients))
     }
 
     /// Returns the providers whose ID tokens are accepted from every application, because no client id is configured.
@@ -246,7 +250,8 @@ mod tests {
             let claims = json!({"iss": issuer, "sub": "s", "aud": audience, "iat": 1, "exp": 2});
             let encoded =
                 [header, claims].map(|part| Base64UrlUnpadded::encode_string(part.to_string().as_bytes()));
-            settings.accepts(&IdToken::read(&format!("{}.{}.AAAA", encoded[0], encoded[1])).unwrap())
+            let token = format!("{}.{}.AAAA", encoded[0], encoded[1]);
+            settings.accepts(&IdToken::read(&token).unwrap(), &["own".to_owned()])
         };
         assert!(accepts(&settings, GOOGLE, json!("any")), "no client id is configured");
         settings.methods = vec![Method::Google, Method::Apple];
@@ -256,7 +261,9 @@ mod tests {
             (GOOGLE, json!("app"), true),
             (GOOGLE, json!(["other", "app"]), true),
             (GOOGLE, json!("other"), false),
-            ("https://own.example", json!("other"), true),
+            ("https://own.example", json!("own"), true),
+            ("https://own.example", json!("app"), false),
+            ("https://own.example", json!("other"), false),
             ("https://evil.example", json!("app"), false),
             ("https://appleid.apple.com", json!("other"), true),
             ("https://custom.example", json!("app"), true),
@@ -264,7 +271,7 @@ mod tests {
         ] {
             assert_eq!(accepts(&settings, issuer, audience.clone()), expected, "{issuer} {audience}");
         }
-        assert!(settings.has_client(GOOGLE, "app") && !settings.has_client(GOOGLE, "other"));
+        assert!(settings.has_client(GOOGLE, "app", &[]) && !settings.has_client(GOOGLE, "other", &[]));
         assert_eq!(settings.without_client().collect::<Vec<_>>(), [Method::Apple]);
     }
 }

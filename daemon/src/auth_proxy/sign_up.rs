@@ -57,12 +57,13 @@ fn check(call: &Call<'_>) -> Result<(), ApiError> {
     if has_passkey {
         call.check_method(Method::Passkey)?;
     }
+    let own_clients = call.own_clients()?;
     for identity in parameters.items("oauthProviders") {
         call.check_oauth(identity.get("oidcToken").and_then(Value::as_str))?;
         let claim = |name| identity.pointer(name).and_then(Value::as_str).unwrap_or_default();
         let is_claimed = identity.get("oidcClaims").is_some_and(|claims| !claims.is_null());
         let (issuer, audience) = (claim("/oidcClaims/iss"), claim("/oidcClaims/aud"));
-        if is_claimed && !call.proxy.settings.has_client(issuer, audience) {
+        if is_claimed && !call.proxy.settings.has_client(issuer, audience, &own_clients) {
             return Err(ApiError::new(Code::PermissionDenied, "OAUTH disallowed"));
         }
     }
@@ -194,9 +195,21 @@ impl Call<'_> {
     /// # Errors
     /// If no provider is configured, or the token has another issuer or audience.
     pub(super) fn check_oauth(&self, token: Option<&str>) -> Result<(), ApiError> {
-        let settings = &self.proxy.settings;
-        let is_accepted = |token: &str| IdToken::read(token).is_none_or(|token| settings.accepts(&token));
+        let (settings, own_clients) = (&self.proxy.settings, self.own_clients()?);
+        let is_accepted =
+            |token: &str| IdToken::read(token).is_none_or(|token| settings.accepts(&token, &own_clients));
         let is_allowed = settings.allows_oauth() && token.is_none_or(is_accepted);
         if is_allowed { Ok(()) } else { Err(ApiError::new(Code::PermissionDenied, "OAUTH disallowed")) }
+    }
+
+    /// Returns the client ids of the organization at OAuth 2.0 providers, if the daemon issues ID tokens for them.
+    fn own_clients(&self) -> Result<Vec<String>, ApiError> {
+        if self.proxy.settings.own_issuer.is_none() {
+            return Ok(Vec::new());
+        }
+        self.proxy.read(|_, organization| {
+            let credentials = organization.records.oauth2_credentials.iter();
+            Ok(credentials.map(|one| one.client_id.clone()).collect())
+        })
     }
 }

@@ -56,10 +56,12 @@ pub fn check(request: &CodeRequest, view: &View<'_>) -> Result<Delivery, Request
 }
 
 /// Returns the facts of a request for a code. A code that could be guessed proves too little: somebody with one credential
-/// of the user could have codes sent again and again, and try each of them three times.
+/// of the user could have codes sent again and again, and try each of them three times. So does a code in a message of
+/// their making, whose link, sender or text leads the user to pass the code on.
 pub fn facts(request: &CodeRequest, delivery: &Delivery, view: &View<'_>) -> Facts {
     let is_strong = request.is_alphanumeric || request.length >= STRONG_DIGITS;
-    let own_codes = own_code(&delivery.contact, view).filter(|_| is_strong).into_iter().collect();
+    let is_plain = request.sms.is_none() && delivery.branding.is_plain();
+    let own_codes = own_code(&delivery.contact, view).filter(|_| is_strong && is_plain).into_iter().collect();
     Facts { own_codes, ..Facts::default() }
 }
 

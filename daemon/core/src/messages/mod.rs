@@ -58,6 +58,14 @@ pub struct Branding {
     pub link: Option<String>,
 }
 
+impl Branding {
+    /// Returns whether a message has the service's sender and no link or logo of the client. It may name an application.
+    pub const fn is_plain(&self) -> bool {
+        let Self { app_name: _, logo_url, sender_name, from, reply_to, link } = self;
+        logo_url.is_none() && sender_name.is_none() && from.is_none() && reply_to.is_none() && link.is_none()
+    }
+}
+
 /// Returns the mail with a one-time code. A link contains the code as well.
 ///
 /// # Errors

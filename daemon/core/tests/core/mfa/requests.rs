@@ -77,11 +77,19 @@ fn other_codes_still_wait_for_the_steps() {
     let (owner, admin) = (scene.owner.clone(), scene.admin.clone());
     scene.require(&owner, 0, "true", &["API_KEY", "EMAIL_OTP"]);
     let digits = json!({"alphanumeric": false, "otpLength": 8});
+    let link = json!({"emailCustomization": {"magicLinkTemplate": "https://evil.example/?code=%s"}});
+    let logo = json!({"emailCustomization": {"logoUrl": "https://evil.example/logo.png"}});
+    let sender = json!({"sendFromEmailSenderName": "Support"});
+    let reply = json!({"replyToEmailAddress": "support@evil.example"});
     for (contact, more, why) in [
         (ADMIN_EMAIL, json!({}), "the address of somebody else"),
         ("new@house.example", json!({}), "an address of nobody"),
         (PHONE, json!({}), "a number that no step needs"),
         (EMAIL, digits, "a code that could be guessed"),
+        (EMAIL, link, "a link of the requester, which would get the code"),
+        (EMAIL, logo, "a picture of the requester"),
+        (EMAIL, sender, "a sender of the requester"),
+        (EMAIL, reply, "replies to the requester"),
     ] {
         assert_eq!(short(&request(&mut scene, &owner, contact, &more)), NEEDED, "{why}");
     }
