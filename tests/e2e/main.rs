@@ -36,6 +36,7 @@ mod invitations;
 mod json_output;
 mod key_sources;
 mod limits;
+mod linear;
 mod message_delivery;
 mod mfa;
 mod model;

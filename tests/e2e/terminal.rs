@@ -146,6 +146,65 @@ async fn an_idle_console_draws_nothing_and_needs_no_processor() {
     assert!(used < 300, "{used} ms of the processor in {WINDOW:?}");
 }
 
+/// Writes the configuration of an operator's console.
+fn configure(operator: &Operator, text: &str) {
+    let folder = operator.home().join("config/quorate");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("config.toml"), text).expect("a file");
+}
+
+#[tokio::test]
+async fn a_new_high_activity_notifies_as_configured() {
+    let daemon = Daemon::start(Options::quorum(2, 2)).await;
+    let operator = Operator::root(&daemon, 1);
+    configure(&operator, "notify = [\"bell\", \"osc9\", \"osc777\", \"title\"]\n[keys]\nquit = \"Q\"\n");
+    let mut screen = Screen::open(operator);
+    screen.shows("Nothing waits").await;
+    let quorum = json!({"threshold": 1, "userIds": [daemon.root_id(0), daemon.root_id(1)]});
+    let _ = daemon.root(0).waiting("ACTIVITY_TYPE_UPDATE_ROOT_QUORUM", &quorum).await;
+    let text = "new HIGH: Change root quorum: threshold 2 [s] -> 1, same 2 members [s]";
+    let sent = |screen: &Screen| String::from_utf8_lossy(&screen.output()).into_owned();
+    for sequence in [
+        format!("\u{1b}]9;quorate: {text}\u{1b}\\"),
+        format!("\u{1b}]777;notify;quorate;{text}\u{1b}\\"),
+        "\u{1b}[22;2t\u{7}".to_owned(),
+        format!("\u{1b}]2;quorate: {text}\u{1b}\\"),
+    ] {
+        screen.wait_until(&format!("{sequence:?}"), |screen| sent(screen).contains(&sequence)).await;
+    }
+    // The added key works, and the title of before comes back.
+    screen.press("Q");
+    screen.wait_until("the end", Screen::has_ended).await;
+    screen.wait_until("the title", |screen| sent(screen).contains("\u{1b}[23;2t")).await;
+}
+
+#[tokio::test]
+async fn keys_with_two_meanings_are_refused_with_their_line() {
+    let daemon = Daemon::start(Options::quorum(2, 2)).await;
+    let operator = Operator::root(&daemon, 1);
+    configure(&operator, "[keys]\nrefresh = \"R\"\napprove = \"Enter\"\n");
+    let check = operator.run_raw(&["config", "check"], "").await.with(2);
+    assert!(check.output.contains("config.toml:3: keys: \"approve\": \"Enter\""), "{check:#?}");
+    let mut screen = Screen::open(operator);
+    screen.wait_until("the end", Screen::has_ended).await;
+    screen.wait_until("the reason", |screen| screen.text().contains("config.toml:3: keys")).await;
+}
+
+#[tokio::test]
+async fn errors_on_screen_are_in_the_log_of_the_console() {
+    let mut daemon = daemon().await;
+    let mut screen = Screen::open(Operator::root(&daemon, 1));
+    screen.shows("Change root quorum").await;
+    daemon.kill();
+    screen.shows("DISCONNECTED").await;
+    let path = screen.operator().home().join("state/quorate/console.log");
+    screen
+        .wait_until("the error in the log", |_| {
+            std::fs::read_to_string(&path).is_ok_and(|log| log.contains("no daemon listens at"))
+        })
+        .await;
+}
+
 /// Returns the processor time of the console, in milliseconds.
 fn processor_millis(screen: &Screen) -> u64 {
     let process = screen.process_id().as_raw_nonzero();

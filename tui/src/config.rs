@@ -14,8 +14,23 @@ const SIZE_LIMIT: u64 = 64 * 1024;
 const PROBLEMS: usize = 64;
 
 /// The keys of the file. Those of [`SELECTION`] may also be in a section `[contexts.NAME]`.
-pub(crate) const KEYS: [&str; 8] =
-    ["context", "contexts", "socket", "organization", "user", "key", "pkcs11_module", "theme"];
+pub(crate) const KEYS: [&str; 11] = [
+    "context",
+    "contexts",
+    "socket",
+    "organization",
+    "user",
+    "key",
+    "pkcs11_module",
+    "theme",
+    "notify",
+    "mouse",
+    "keys",
+];
+/// Ways to notify.
+pub(crate) const NOTIFICATIONS: [&str; 4] = ["bell", "osc9", "osc777", "title"];
+/// Maximum number of entries in a list or table.
+const ENTRIES: usize = 64;
 
 /// The keys that select a daemon, an organization, a user and a key.
 const SELECTION: [&str; 4] = ["socket", "organization", "user", "key"];
@@ -44,6 +59,14 @@ pub(crate) struct Config {
     pub(crate) pkcs11_module: Option<PathBuf>,
     /// Name of the theme of the console.
     pub(crate) theme: Option<String>,
+    /// How the console notifies of new activities with risk HIGH: some of [`NOTIFICATIONS`].
+    pub(crate) notify: Option<Vec<String>>,
+    /// Whether the console uses the mouse.
+    pub(crate) mouse: Option<bool>,
+    /// Keys that the user adds to commands, by the name of the command.
+    pub(crate) keys: Vec<(String, Vec<String>)>,
+    /// Lines of these keys, counted from one.
+    pub(crate) keys_at: Vec<usize>,
 }
 
 /// Why the configuration cannot be used.
@@ -138,6 +161,9 @@ impl Read {
                 ("contexts", other) => {
                     read.problem(at, format!("contexts: expected a table, found {}", other.type_str()));
                 }
+                ("keys", value) => read.set_keys(text, value, at),
+                ("mouse", value) => read.set_mouse(value, at),
+                ("notify", value) => read.set_notify(value, at),
                 (name, value_read) if KEYS.contains(&name) => {
                     if name == "context" {
                         read.context_span = Some(value.span());
@@ -227,6 +253,55 @@ impl Read {
         Some(text.to_string())
     }
 
+    /// Sets the ways to notify.
+    fn set_notify(&mut self, value: &DeValue<'_>, line: usize) {
+        let is_known = |way: &String| NOTIFICATIONS.contains(&way.as_str());
+        match texts(value).filter(|ways| ways.iter().all(is_known)) {
+            Some(ways) => {
+                self.config.notify = Some(ways);
+                self.lines.push(("notify".to_owned(), line));
+            }
+            None => {
+                self.problem(
+                    line,
+                    format!("notify: expected a list of some of {}", NOTIFICATIONS.join(", ")),
+                );
+            }
+        }
+    }
+
+    /// Sets whether the console uses the mouse.
+    fn set_mouse(&mut self, value: &DeValue<'_>, line: usize) {
+        match value {
+            DeValue::Boolean(mouse) => {
+                self.config.mouse = Some(*mouse);
+                self.lines.push(("mouse".to_owned(), line));
+            }
+            other => self.problem(line, format!("mouse: expected a boolean, found {}", other.type_str())),
+        }
+    }
+
+    /// Sets the keys that are added to commands, each with one key or a list of keys.
+    fn set_keys(&mut self, text: &str, value: &DeValue<'_>, at: usize) {
+        let DeValue::Table(table) = value else {
+            return self.problem(at, format!("keys: expected a table, found {}", value.type_str()));
+        };
+        for (command, value) in table.iter().take(ENTRIES) {
+            let at = line(text, command.span().start);
+            match texts(value.get_ref()) {
+                Some(keys) => {
+                    self.config.keys.push((command.get_ref().to_string(), keys));
+                    self.config.keys_at.push(at);
+                }
+                None => self.problem(
+                    at,
+                    format!("keys: {}: expected a key or a list of keys", quoted(command.get_ref())),
+                ),
+            }
+        }
+        self.lines.push(("keys".to_owned(), at));
+    }
+
     fn set(&mut self, name: &str, value: String) {
         match name {
             "context" => self.config.context = Some(value),
@@ -248,6 +323,20 @@ impl Selection {
     }
 }
 
+/// Returns a text or a list of texts.
+fn texts(value: &DeValue<'_>) -> Option<Vec<String>> {
+    let text = |value: &DeValue<'_>| match value {
+        DeValue::String(text) => Some(text.to_string()),
+        _ => None,
+    };
+    match value {
+        DeValue::Array(values) if values.len() <= ENTRIES => {
+            values.iter().map(|value| text(value.get_ref())).collect()
+        }
+        value => text(value).map(|text| vec![text]),
+    }
+}
+
 fn quoted_message(message: &str) -> String {
     crate::text::clean(message.lines().next().unwrap_or_default())
 }
@@ -264,6 +353,22 @@ mod tests {
 
     fn problems(text: &str) -> Vec<(usize, String)> {
         Read::of(text).problems.into_iter().map(|problem| (problem.line, problem.text)).collect()
+    }
+
+    #[test]
+    fn reads_keys_and_notifications() {
+        let read =
+            Read::of("notify = \"bell\"\nmouse = false\n[keys]\nrefresh = \"R\"\nopen = [\"o\", \"O\"]\n");
+        assert_eq!(read.problems, []);
+        assert_eq!((read.config.notify, read.config.mouse), (Some(vec!["bell".to_owned()]), Some(false)));
+        let mut keys = read.config.keys;
+        keys.sort();
+        let expected = [("open", vec!["o", "O"]), ("refresh", vec!["R"])];
+        let texts = |keys: Vec<&str>| keys.into_iter().map(str::to_owned).collect();
+        assert_eq!(keys, expected.map(|(name, keys)| (name.to_owned(), texts(keys))));
+        let rest = "notify = [\"bell\", \"horn\"]\nmouse = \"no\"\n[keys]\nrefresh = [\"R\"]\n# mine\nfilter = \"q\"\nopen = 1\n";
+        let lines: Vec<usize> = problems(rest).iter().map(|(line, _)| *line).collect();
+        assert_eq!(lines, [1, 2, 7], "{:?}", problems(rest));
     }
 
     #[test]

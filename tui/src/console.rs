@@ -9,10 +9,10 @@ use tokio::time::{Instant, MissedTickBehavior};
 use crate::app::{Model, Msg, drawn as after_drawing, update, view};
 use crate::book::Book;
 use crate::clock::now_millis;
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::doctor;
 use crate::editor;
-use crate::failure::{Exit, Result};
+use crate::failure::{Exit, Failure, Result};
 use crate::files::{self, Folders};
 use crate::journal;
 use crate::keymap::Key;
@@ -20,11 +20,12 @@ use crate::keys::lock_request::LockRequests;
 use crate::known_keys::KnownKeys;
 use crate::link::{self, Order};
 use crate::proof::BUNDLE_LIMIT;
+use crate::screens::bindings::Bindings;
 use crate::screens::request::Effect;
 use crate::session::Session;
 use crate::signals;
-use crate::term::{Input, Screen};
-use crate::text::{clean, show_ascii_only};
+use crate::term::{Input, Notification, Screen};
+use crate::text::{clean, date_time, show_ascii_only};
 use crate::theme::{self, Depth, Theme};
 
 /// Interval between two time messages to the state.
@@ -39,6 +40,9 @@ const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 /// Absolute minimum time between two frames. Messages that arrive together are drawn in one frame.
 const MIN_FRAME: Duration = Duration::from_millis(8);
 
+/// Size above which the log of the console is set aside, in bytes.
+const LOG_LIMIT: u64 = 1 << 20;
+
 /// Runs the console until the user quits. Its key is wiped however it ends.
 pub(crate) async fn run(session: Session) -> Result<()> {
     let session = Arc::new(session);
@@ -48,11 +52,8 @@ pub(crate) async fn run(session: Session) -> Result<()> {
 }
 
 async fn run_until_quit(session: &Arc<Session>) -> Result<()> {
-    let mut model = model(session)?;
-    let theme = theme(&session.folders)?;
-    if theme.is_ascii {
-        show_ascii_only();
-    }
+    let settings = Settings::load(&session.folders)?;
+    let mut model = model(session, settings.bindings)?;
     let check = check(session);
     tokio::pin!(check);
     let mut is_checked = false;
@@ -72,7 +73,7 @@ async fn run_until_quit(session: &Arc<Session>) -> Result<()> {
     loop {
         let due = pace.due();
         if model.dirty && Instant::now() >= due {
-            screen.terminal.draw(|frame| view(&model, theme, frame))?;
+            screen.terminal.draw(|frame| view(&model, settings.theme, frame))?;
             model.dirty = false;
             after_drawing(&mut model);
             pace.drawn();
@@ -112,6 +113,8 @@ async fn run_until_quit(session: &Arc<Session>) -> Result<()> {
                 drop(screen);
                 signals::stop();
                 screen = reopened(&results_in)?;
+            } else if let Effect::Notify(text) = &effect {
+                screen.notify(&settings.notifications, text)?;
             } else if !perform(effect, session, &orders, &results_in) {
                 return Ok(());
             }
@@ -119,11 +122,31 @@ async fn run_until_quit(session: &Arc<Session>) -> Result<()> {
     }
 }
 
+/// What `config.toml` states about the console.
+struct Settings {
+    theme: Theme,
+    notifications: Vec<Notification>,
+    bindings: Bindings,
+}
+
+impl Settings {
+    fn load(folders: &Folders) -> Result<Self> {
+        let config = Config::load(folders)?;
+        let theme = theme(&config, folders)?;
+        if theme.is_ascii {
+            show_ascii_only();
+        }
+        let notifications = notifications(&config);
+        Ok(Self { theme, notifications, bindings: bindings(&config, folders)? })
+    }
+}
+
 /// Creates the state from the user's own files.
-fn model(session: &Session) -> Result<Model> {
+fn model(session: &Session, bindings: Bindings) -> Result<Model> {
     let known_keys = KnownKeys::load(&session.folders.known_keys())?;
     let mut model = Model::new(session.identity.clone(), known_keys, (0, 0), now_millis());
     model.shared.book = Book::load(&session.folders.book())?;
+    model.bindings = bindings;
     Ok(model)
 }
 
@@ -228,7 +251,12 @@ fn perform(
 ) -> bool {
     match effect {
         // The main loop handles these because it owns the terminal.
-        Effect::Edit(_) | Effect::Copy(_) | Effect::Suspend => {}
+        Effect::Edit(_) | Effect::Copy(_) | Effect::Notify(_) | Effect::Suspend => {}
+        Effect::Log(text) => {
+            let line = format!("{} {text}\n", date_time(now_millis()));
+            // An error of the log cannot be logged, and the text is on screen anyway.
+            let _ = files::append_log(&session.folders.log(), &line, LOG_LIMIT);
+        }
         Effect::Lock => session.lock(),
         Effect::Export { name, text } => {
             let notice = match files::create_beside(&name, text.as_bytes()) {
@@ -296,10 +324,30 @@ fn report_error<E: std::fmt::Display>(result: Result<(), E>, what: &str, results
     }
 }
 
+/// Returns the keys that the user added to commands.
+fn bindings(config: &Config, folders: &Folders) -> Result<Bindings> {
+    Bindings::of(config).map_err(|problems| {
+        let path = config::path(folders).display().to_string();
+        let lines: Vec<String> =
+            problems.iter().map(|problem| format!("{path}:{}: {}", problem.line, problem.text)).collect();
+        Failure::lines(Exit::Usage, &lines.join("\n"))
+    })
+}
+
+/// Returns the ways to notify. A dumb terminal would print them.
+fn notifications(config: &Config) -> Vec<Notification> {
+    if std::env::var("TERM").is_ok_and(|term| term == "dumb") {
+        return Vec::new();
+    }
+    let default = || vec!["bell".to_owned()];
+    let ways = config.notify.clone().unwrap_or_else(default);
+    ways.iter().filter_map(|way| Notification::parse(way)).collect()
+}
+
 /// Returns the configured theme, as the terminal can show it.
-fn theme(folders: &Folders) -> Result<Theme> {
+fn theme(config: &Config, folders: &Folders) -> Result<Theme> {
     let variable = |name: &str| std::env::var(name).ok();
     let is_light = theme::is_light(variable("COLORFGBG").as_deref());
-    let palette = theme::load(Config::load(folders)?.theme.as_deref(), is_light, folders)?;
+    let palette = theme::load(config.theme.as_deref(), is_light, folders)?;
     Ok(Theme::new(palette, Depth::of(variable)).with_ascii(!theme::is_unicode(variable)))
 }

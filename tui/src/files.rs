@@ -70,6 +70,11 @@ impl Folders {
         self.state.join("journal.jsonl")
     }
 
+    /// Returns the path of the log of the console.
+    pub(crate) fn log(&self) -> PathBuf {
+        self.state.join("console.log")
+    }
+
     /// Returns the path of the address book.
     pub(crate) fn book(&self) -> PathBuf {
         self.config.join("book.json")
@@ -216,6 +221,14 @@ pub(crate) fn append_private(path: &Path, line: &str) -> Result<(), FileError> {
     create_parent(path)?;
     let mut file = private().create(true).append(true).open(path).map_err(|error| system(path, error))?;
     file.write_all(line.as_bytes()).and_then(|()| file.sync_all()).map_err(|error| system(path, error))
+}
+
+/// Appends a line to a log. A log that is longer than `limit` bytes replaces the older one beside it.
+pub(crate) fn append_log(path: &Path, line: &str, limit: u64) -> Result<(), FileError> {
+    if fs::metadata(path).is_ok_and(|metadata| metadata.len() > limit) {
+        fs::rename(path, path.with_extension("log.1")).map_err(|error| system(path, error))?;
+    }
+    append_private(path, line)
 }
 
 pub(crate) fn remove(path: &Path) -> Result<(), FileError> {

@@ -25,6 +25,36 @@ pub(crate) enum Key {
 }
 
 impl Key {
+    /// Parses the name of a key, as in `R`, `Space`, `PgDn` and `Ctrl-R`.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let mut letters = text.chars();
+        if let (Some(letter), None) = (letters.next(), letters.next()) {
+            return (!letter.is_control() && letter != ' ').then_some(Self::Char(letter));
+        }
+        if let Some(letter) = text.strip_prefix("Ctrl-") {
+            let mut letters = letter.chars();
+            return match (letters.next(), letters.next()) {
+                (Some(letter), None) if letter.is_ascii_alphabetic() => {
+                    Some(Self::Ctrl(letter.to_ascii_lowercase()))
+                }
+                _ => None,
+            };
+        }
+        let named =
+            [Self::Char(' '), Self::Enter, Self::Esc, Self::Tab, Self::BackTab, Self::Backspace, Self::Up];
+        let more = [
+            Self::Down,
+            Self::Left,
+            Self::Right,
+            Self::PageUp,
+            Self::PageDown,
+            Self::Home,
+            Self::End,
+            Self::Help,
+        ];
+        named.into_iter().chain(more).find(|key| key.name() == text)
+    }
+
     /// Returns the name that is shown to the user.
     fn name(self) -> String {
         match self {
@@ -87,8 +117,10 @@ pub(crate) enum Action {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Command {
     pub(crate) action: Action,
-    /// The keys; the user is shown the first one.
+    /// The built-in keys.
     pub(crate) keys: &'static [Key],
+    /// The keys that the user added.
+    pub(crate) added: &'static [Key],
     /// Label in the key bar; empty if the command does not appear there.
     pub(crate) label: &'static str,
     /// Description in the key list.
@@ -98,14 +130,19 @@ pub(crate) struct Command {
 }
 
 impl Command {
-    /// Returns the key that is shown to the user.
+    /// Returns the key that is shown to the user: an added one if there is one.
     pub(crate) fn key(&self) -> String {
-        self.keys.first().map(|key| key.name()).unwrap_or_default()
+        self.added.iter().chain(self.keys).next().map(|key| key.name()).unwrap_or_default()
     }
 
     /// Returns all keys, for the key list.
     pub(crate) fn all_keys(&self) -> String {
-        self.keys.iter().map(|key| key.name()).collect::<Vec<_>>().join(" ")
+        self.added.iter().chain(self.keys).map(|key| key.name()).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Returns whether this is one of the keys.
+    pub(crate) fn has(&self, key: Key) -> bool {
+        self.added.contains(&key) || self.keys.contains(&key)
     }
 
     /// Adds the equivalent command line.
@@ -121,7 +158,7 @@ pub(crate) const fn command(
     label: &'static str,
     help: &'static str,
 ) -> Command {
-    Command { action, keys, label, help, cli: "" }
+    Command { action, keys, added: &[], label, help, cli: "" }
 }
 
 pub(crate) const REVIEW: Command =
@@ -182,7 +219,7 @@ pub(crate) static EVERYWHERE: [Command; 11] = [
 
 /// Returns the action of a key.
 pub(crate) fn action(commands: &[Command], key: Key) -> Option<Action> {
-    commands.iter().find(|command| command.keys.contains(&key)).map(|command| command.action)
+    commands.iter().find(|command| command.has(key)).map(|command| command.action)
 }
 
 /// Returns the text of the key bar.

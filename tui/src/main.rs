@@ -84,7 +84,11 @@ fn main() -> ExitCode {
 async fn start(arguments: &Arguments, folders: &Folders) -> Exit {
     let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let result = match &arguments.command {
+        None if is_terminal && arguments.linear => linear(&arguments.context, folders).await,
         None if is_terminal => open(&arguments.context, folders).await,
+        Some(_) if arguments.linear => {
+            Err(Failure::new(Exit::Usage, "--linear opens the console: it takes no command"))
+        }
         Some(Command::Dev(options)) if is_terminal && arguments.format() != Format::Json => {
             dev(options, folders).await
         }
@@ -98,15 +102,33 @@ async fn start(arguments: &Arguments, folders: &Folders) -> Exit {
         }
         None => Err(Failure::new(
             Exit::Usage,
-            "the console needs a terminal; without one, run a command such as `quorate approvals ls --json`",
+            "the console needs a terminal, also with --linear; without one, run a command such as `quorate approvals ls --json`",
         )),
     };
     output::finish(result)
 }
 
 async fn open(context: &Context, folders: &Folders) -> Result<Answer> {
+    if is_dumb() {
+        return linear(context, folders).await;
+    }
     console::run(Session::new(context, folders)?).await?;
     Ok(Answer::nothing())
+}
+
+/// Returns whether the terminal only prints lines, as that of an editor or a printer.
+fn is_dumb() -> bool {
+    std::env::var("TERM").is_ok_and(|term| term == "dumb")
+}
+
+async fn linear(context: &Context, folders: &Folders) -> Result<Answer> {
+    let session = Session::new(context, folders)?;
+    let ended = tokio::select! {
+        ended = cli::linear::run(&session) => ended,
+        _ = tokio::signal::ctrl_c() => Err(Failure::new(Exit::Interrupted, "interrupted")),
+    };
+    session.lock();
+    ended
 }
 
 async fn dev(options: &DevArguments, folders: &Folders) -> Result<Answer> {

@@ -1,6 +1,6 @@
 //! The only module that touches the terminal. The terminal is always restored to its previous state.
 
-use std::io::{Stdout, stdout};
+use std::io::{Stdout, Write, stdout};
 
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{
@@ -17,6 +17,7 @@ use ratatui::backend::CrosstermBackend;
 use zeroize::Zeroizing;
 
 use crate::keymap::Key;
+use crate::text::clean;
 
 /// Input from the terminal.
 pub(crate) enum Input {
@@ -31,7 +32,52 @@ pub(crate) enum Input {
 pub(crate) struct Screen {
     pub(crate) terminal: Terminal<CrosstermBackend<Stdout>>,
     events: EventStream,
+    /// Whether the title of the window was replaced.
+    has_title: bool,
 }
+
+/// A way to notify a user who may look elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Notification {
+    Bell,
+    /// A notification of the desktop (iTerm2, OSC 9).
+    Osc9,
+    /// A notification of the desktop (urxvt, OSC 777).
+    Osc777,
+    /// The title of the window (xterm, OSC 2).
+    Title,
+}
+
+impl Notification {
+    /// Parses the name in `config.toml`.
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        Some(match name {
+            "bell" => Self::Bell,
+            "osc9" => Self::Osc9,
+            "osc777" => Self::Osc777,
+            "title" => Self::Title,
+            _ => return None,
+        })
+    }
+
+    /// Returns the bytes for the terminal. The text cannot end the sequence or add a parameter.
+    fn sequence(self, text: &str) -> String {
+        let text: String = clean(text).chars().take(NOTIFICATION_LIMIT).collect();
+        let text = text.replace(';', ",");
+        match self {
+            Self::Bell => "\u{7}".to_owned(),
+            Self::Osc9 => format!("\u{1b}]9;quorate: {text}\u{1b}\\"),
+            Self::Osc777 => format!("\u{1b}]777;notify;quorate;{text}\u{1b}\\"),
+            Self::Title => format!("\u{1b}]2;quorate: {text}\u{1b}\\"),
+        }
+    }
+}
+
+/// Saves and restores the title of the window (xterm, window operations 22 and 23).
+const SAVE_TITLE: &str = "\u{1b}[22;2t";
+const RESTORE_TITLE: &str = "\u{1b}[23;2t";
+/// Maximum length of a notification, in characters.
+const NOTIFICATION_LIMIT: usize = 160;
 
 /// Installs the panic hook that restores the terminal, once per process.
 static PANICS: std::sync::Once = std::sync::Once::new();
@@ -51,12 +97,25 @@ impl Screen {
         execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste, Clear(ClearType::All))?;
         let mut terminal = Terminal::new(CrosstermBackend::new(stdout()))?;
         terminal.hide_cursor()?;
-        Ok(Self { terminal, events: EventStream::new() })
+        Ok(Self { terminal, events: EventStream::new(), has_title: false })
     }
 
     /// Sends a text to the terminal's clipboard (xterm, OSC 52). Terminals without support ignore it.
     pub(crate) fn copy(&mut self, text: &str) -> std::io::Result<()> {
         execute!(self.terminal.backend_mut(), CopyToClipboard::to_clipboard_from(text))
+    }
+
+    /// Notifies the user, in each of these ways.
+    pub(crate) fn notify(&mut self, ways: &[Notification], text: &str) -> std::io::Result<()> {
+        let mut sequences: String = ways.iter().map(|way| way.sequence(text)).collect();
+        if ways.contains(&Notification::Title) && !self.has_title {
+            // Saves the title of before (xterm, window operation 22).
+            sequences.insert_str(0, SAVE_TITLE);
+            self.has_title = true;
+        }
+        let backend = self.terminal.backend_mut();
+        backend.write_all(sequences.as_bytes())?;
+        Write::flush(backend)
     }
 
     /// Returns the next input, or nothing if the terminal is closed.
@@ -77,6 +136,9 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
+        if self.has_title {
+            let _ = stdout().write_all(RESTORE_TITLE.as_bytes());
+        }
         restore();
     }
 }
@@ -111,4 +173,26 @@ fn key(event: KeyEvent) -> Option<Key> {
         KeyCode::F(1) => Key::Help,
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_of_a_notification_ends_no_sequence() {
+        let hostile = "a\u{7}b\u{1b}\\\u{9c};c\u{202e}";
+        let check = |way: &str, expected: Option<&str>| {
+            let sequence = Notification::parse(way).map(|way| way.sequence(hostile));
+            assert_eq!(sequence.as_deref(), expected, "{way}");
+        };
+        let text = "a<U+0007>b<U+001B>\\<U+009C>,c<U+202E>";
+        check("bell", Some("\u{7}"));
+        check("osc9", Some(&format!("\u{1b}]9;quorate: {text}\u{1b}\\")));
+        check("osc777", Some(&format!("\u{1b}]777;notify;quorate;{text}\u{1b}\\")));
+        check("title", Some(&format!("\u{1b}]2;quorate: {text}\u{1b}\\")));
+        check("horn", None);
+        let long = Notification::Osc9.sequence(&"x".repeat(10_000));
+        assert!(long.len() < 200);
+    }
 }

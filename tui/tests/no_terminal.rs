@@ -16,11 +16,13 @@ fn run(words: &[&str]) -> Output {
 
 #[test]
 fn reports_an_error_and_what_to_do() {
-    let output = run(&[]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(output.stdout.is_empty());
-    assert!(!output.stderr.contains(&0x1b));
-    assert!(String::from_utf8(output.stderr).unwrap().contains("quorate approvals ls --json"));
+    for words in [&[][..], &["--linear"]] {
+        let output = run(words);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(output.stdout.is_empty());
+        assert!(!output.stderr.contains(&0x1b));
+        assert!(String::from_utf8(output.stderr).unwrap().contains("quorate approvals ls --json"));
+    }
 }
 
 #[test]

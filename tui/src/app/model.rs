@@ -8,6 +8,7 @@ use crate::keymap::{Action, Command, EVERYWHERE, LAST, QUIT};
 use crate::known_keys::KnownKeys;
 use crate::link::{Order, Subject};
 use crate::screens::SCREENS;
+use crate::screens::bindings::Bindings;
 use crate::screens::overlay::Overlay;
 use crate::screens::propose;
 use crate::screens::request::{Effect, Request};
@@ -39,6 +40,8 @@ pub(crate) struct Model {
     pub(crate) review: Option<review::State>,
     /// Open form, if any. It covers the screen, and the review of its draft covers it.
     pub(super) proposing: Option<propose::State>,
+    /// The keys that the user added to commands.
+    pub(crate) bindings: Bindings,
     /// Overlays over everything else; the last one is on top.
     pub(super) overlays: Vec<Overlay>,
     /// One line about the last event. A key or time removes it.
@@ -70,6 +73,7 @@ impl Model {
             opening: None,
             review: None,
             proposing: None,
+            bindings: Bindings::default(),
             overlays: Vec::new(),
             notice: warning.map(|warning| format!("[!] {}", clean(&warning))).unwrap_or_default(),
             disabled: None,
@@ -128,7 +132,7 @@ impl Model {
         let is_list = self.review.is_none() && !is_loading;
         let tabs = SCREENS.iter().enumerate().map(show);
         let all = own.iter().chain(&EVERYWHERE).copied().chain(tabs).chain([LAST]);
-        all.chain(is_list.then_some(QUIT)).collect()
+        all.chain(is_list.then_some(QUIT)).map(|command| self.bindings.apply(command)).collect()
     }
 
     /// Shows the screen with this index.
@@ -228,6 +232,17 @@ impl Model {
         } else {
             self.notice.clear();
         }
+    }
+
+    /// Returns the errors that hold now, as they are shown.
+    pub(super) fn problems(&self) -> Vec<String> {
+        let lost = match &self.shared.link {
+            LinkState::Lost { error, .. } => Some(error.to_string()),
+            LinkState::Refused(reason) => Some(reason.clone()),
+            LinkState::Starting | LinkState::Live => None,
+        };
+        let notice = Some(&self.notice).filter(|notice| notice.contains("[!]") || notice.contains("[x]"));
+        self.failures.values().cloned().chain(lost).chain(notice.cloned()).collect()
     }
 
     /// Returns the time-dependent text on screen. The screen is not drawn again while it is unchanged.

@@ -49,6 +49,7 @@ pub(crate) enum Msg {
 /// Applies a message and returns the effects.
 pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     // What the daemon states every few seconds is part of the pulse as far as it is shown.
+    let (announced, problems) = (model.shared.inbox.announced(), model.problems());
     let is_tick = matches!(msg, Msg::Tick(_) | Msg::Link(Answer::Alive | Answer::Status(_)));
     let before = model.notice.clone();
     let mut effects = lock_if_left(model, &msg);
@@ -66,6 +67,17 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     } else if now.saturating_sub(model.notice_set_at) > NOTICE_MILLIS {
         model.notice.clear();
     }
+    if model.shared.inbox.announced() > announced {
+        effects.extend(
+            model
+                .shared
+                .inbox
+                .newest_high()
+                .map(|row| Effect::Notify(format!("new HIGH: {}: {}", row.title, row.brief))),
+        );
+    }
+    let new = |problem: &String| !problems.contains(problem);
+    effects.extend(model.problems().into_iter().filter(new).map(Effect::Log));
     let pulse = model.pulse_now();
     model.dirty = model.dirty || !is_tick || pulse != model.pulse;
     model.pulse = pulse;

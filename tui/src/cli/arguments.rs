@@ -52,10 +52,13 @@ pub(crate) struct Arguments {
     pub(crate) context: Context,
     /// Print JSON to standard output; lists are one object per line
     #[arg(long, global = true, help_heading = GLOBAL_OPTIONS)]
-    json: bool,
+    pub(crate) json: bool,
     /// Form of the output: text, wide (more columns), json (as --json) or name (ids only)
     #[arg(short = 'o', long, global = true, help_heading = GLOBAL_OPTIONS, conflicts_with = "json", default_value = "text", hide_default_value = true, hide_possible_values = true)]
     format: Format,
+    /// Open the console in plain lines, for screen readers and dumb terminals
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) linear: bool,
     /// Command to run; without one the console opens
     #[command(subcommand)]
     pub(crate) command: Option<Command>,

@@ -9,6 +9,7 @@ use crate::files::{self, Folders};
 use crate::keys::Selector;
 use crate::keys::file::KeyFile;
 use crate::output::Answer;
+use crate::screens::bindings::Bindings;
 use crate::session::{Context, Origin, Session, Setting, Settings};
 use crate::text::{clean, pad};
 use crate::theme;
@@ -38,6 +39,7 @@ fn check(folders: &Folders) -> Result<Answer> {
             read.problems.push(config::Problem { line, text });
         }
     }
+    read.problems.extend(Bindings::of(&read.config).err().unwrap_or_default());
     read.problems.sort_by_key(|problem| problem.line);
     if read.problems.is_empty() {
         let text = if files::mode(&config::path(folders)).is_some() {
@@ -97,6 +99,9 @@ fn settings(
     let other = [
         ("pkcs11_module", read.config.pkcs11_module.as_ref().map(|path| path.display().to_string())),
         ("theme", read.config.theme.clone()),
+        ("notify", read.config.notify.as_ref().map(|ways| ways.join(", "))),
+        ("mouse", read.config.mouse.map(|mouse| mouse.to_string())),
+        ("keys", keys(&read.config)),
     ];
     let other = other.into_iter().map(|(name, value)| (name, value, of_file(name)));
     if let Some(path) = &context.credentials {
@@ -143,4 +148,11 @@ fn settings(
         }
     });
     Ok(own.chain(other).collect())
+}
+
+/// Returns the keys that the user adds to commands.
+fn keys(config: &Config) -> Option<String> {
+    let entries = config.keys.iter().map(|(name, keys)| format!("{name} = {}", keys.join(" ")));
+    let entries: Vec<String> = entries.collect();
+    (!entries.is_empty()).then(|| entries.join(", "))
 }

@@ -15,6 +15,7 @@ mod input;
 mod journal;
 mod keys;
 mod known_keys;
+pub(crate) mod linear;
 mod loaded;
 mod manual;
 mod messages;

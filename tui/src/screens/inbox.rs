@@ -88,6 +88,12 @@ impl Inbox {
         self.rows.iter().filter(is_high).count()
     }
 
+    /// Returns the newest activity of risk HIGH that was neither sorted in nor opened yet.
+    pub(crate) fn newest_high(&self) -> Option<&Row> {
+        let is_high = |row: &&Row| row.risk == Level::High && self.fresh.contains_key(&row.id);
+        self.rows.iter().filter(is_high).max_by_key(|row| self.fresh.get(&row.id))
+    }
+
     /// Returns whether the row is new: neither sorted in nor opened yet.
     pub(crate) fn is_fresh(&self, row: &Row) -> bool {
         self.fresh.contains_key(&row.id)

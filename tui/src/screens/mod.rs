@@ -5,6 +5,7 @@ mod access;
 mod activities;
 mod activity_list;
 mod approvals;
+pub(crate) mod bindings;
 pub(crate) mod decide;
 pub(crate) mod filter;
 mod health;

@@ -66,6 +66,10 @@ pub(crate) enum Effect {
     Edit(String),
     /// Check the files and the socket of this console.
     Examine,
+    /// Notify the user, who may look elsewhere, of this cleaned text.
+    Notify(String),
+    /// Append an error to the log of the console.
+    Log(String),
     /// Copy this text to the clipboard.
     Copy(String),
     /// Read the file at this path, to compare it with the review.

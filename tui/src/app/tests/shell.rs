@@ -317,3 +317,78 @@ fn the_header_states_the_host_of_the_daemon_only_if_it_is_known() {
         );
     }
 }
+
+#[test]
+fn added_keys_work_and_are_listed() {
+    let (fixture, record) = tag_proposal();
+    let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 60));
+    let keys = vec![("approve".to_owned(), vec!["A".to_owned()]), ("open".to_owned(), vec!["o".to_owned()])];
+    let config = crate::config::Config { keys, ..crate::config::Config::default() };
+    console.model.bindings = crate::screens::bindings::Bindings::of(&config).unwrap();
+    console.press(Key::Char(':'));
+    types(&mut console, "review");
+    assert!(console.shown().contains("> o        Open the selected activity"), "{}", console.shown());
+    console.press(Key::Esc);
+    console.press(Key::Char('o'));
+    console.link(Answer::Record(record.row.activity.id.to_string(), Box::new(record.clone())));
+    assert!(console.shown().contains("A Approve..."), "{}", console.shown());
+    console.press(Key::Char('?'));
+    assert!(console.shown().contains("A a "), "{}", console.shown());
+    console.press(Key::Esc);
+    for key in ['A', 'a'] {
+        console.press(Key::Char(key));
+        assert!(console.is_deciding());
+        console.press(Key::Esc);
+    }
+}
+
+/// Returns the effects that notify or log.
+fn reports(effects: Vec<Effect>) -> Vec<String> {
+    let report = |effect| match effect {
+        Effect::Notify(text) => Some(format!("notify {text}")),
+        Effect::Log(text) => Some(format!("log {text}")),
+        _ => None,
+    };
+    effects.into_iter().filter_map(report).collect()
+}
+
+#[test]
+fn a_new_high_activity_notifies_once() {
+    let (fixture, record) = threshold_proposal();
+    let tag = fixture.propose(
+        1,
+        "ACTIVITY_TYPE_CREATE_USER_TAG",
+        "createUserTagIntent",
+        &serde_json::json!({"userTagName": "t", "userIds": []}),
+    );
+    // What waits when the console opens is not new.
+    let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 36));
+    assert_eq!(reports(console.link(Answer::Alive)), Vec::<String>::new());
+    let mut console = TestConsole::new(&fixture, &[], (120, 36));
+    let rows = |record: &ReviewRecord| Answer::Rows(vec![record.row.activity.id], vec![record.row.clone()]);
+    assert_eq!(reports(console.link(rows(&tag))), Vec::<String>::new(), "a new LOW is only announced");
+    let reported = reports(console.link(rows(&record)));
+    assert_eq!(reported.len(), 1, "{reported:?}");
+    assert!(
+        reported[0].starts_with("notify new HIGH: Change root quorum: threshold 3 [s] -> 1"),
+        "{reported:?}"
+    );
+    assert_eq!(reports(console.link(rows(&record))), Vec::<String>::new());
+}
+
+#[test]
+fn errors_are_logged_once_as_they_are_shown() {
+    let (fixture, record) = threshold_proposal();
+    let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 36));
+    let error = || Answer::Failed(Subject::Activities, LinkError::Unreadable("EOF".to_owned()));
+    let logged = reports(console.link(error()));
+    assert_eq!(logged.len(), 1, "{logged:?}");
+    let text = logged[0].strip_prefix("log ").unwrap();
+    assert!(text.contains("EOF") && text.ends_with("the data on screen is unchanged"), "{text}");
+    console.model.notice.clear();
+    assert!(console.shown().contains(text), "{}", console.shown());
+    assert_eq!(reports(console.wait(200)), Vec::<String>::new());
+    let lost = || Answer::Lost(LinkError::Down("/run/q.sock".to_owned()), 1);
+    assert_eq!(reports(console.link(lost())), ["log no daemon listens at /run/q.sock"]);
+    assert_eq!(reports(console.link(lost())), Vec::<String>::new());
+}

@@ -65,6 +65,14 @@ static DRAFT_COMMANDS: [Command; 7] = [
     BACK,
 ];
 
+/// The commands of each kind of review.
+pub(crate) static ALL: [&[Command]; 2] = [&COMMANDS, &DRAFT_COMMANDS];
+
+/// Returns whether an action begins a decision.
+pub(crate) fn decides(action: Action) -> bool {
+    action == APPROVE || action == REJECT
+}
+
 impl State {
     pub(crate) fn commands(&self) -> &'static [Command] {
         if self.review.draft.is_some() { &DRAFT_COMMANDS } else { &COMMANDS }

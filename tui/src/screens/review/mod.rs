@@ -7,5 +7,5 @@ mod panel;
 mod sections;
 mod state;
 
-pub(crate) use acting::COMMANDS;
+pub(crate) use acting::{ALL, COMMANDS, decides};
 pub(crate) use state::State;
