@@ -179,6 +179,27 @@ async fn a_new_high_activity_notifies_as_configured() {
 }
 
 #[tokio::test]
+async fn the_mouse_is_used_unless_it_is_off() {
+    let daemon = daemon().await;
+    for (configuration, is_used) in [("", true), ("mouse = false\n", false)] {
+        let operator = Operator::root(&daemon, 1);
+        configure(&operator, configuration);
+        let mut screen = Screen::open(operator);
+        screen.shows("[1 Approvals 1]").await;
+        let output = String::from_utf8_lossy(&screen.output()).into_owned();
+        assert_eq!(output.contains("\u{1b}[?1000h"), is_used);
+        if is_used {
+            // A click on the second tab (xterm, mode 1006).
+            screen.press("\u{1b}[<0;22;2M\u{1b}[<0;22;2m");
+            screen.shows("[2 Organizations").await;
+        }
+        screen.press("q");
+        screen.wait_until("the end", Screen::has_ended).await;
+        screen.wait_until("a restored terminal", |screen| screen.is_restored()).await;
+    }
+}
+
+#[tokio::test]
 async fn keys_with_two_meanings_are_refused_with_their_line() {
     let daemon = Daemon::start(Options::quorum(2, 2)).await;
     let operator = Operator::root(&daemon, 1);

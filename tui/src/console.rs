@@ -57,7 +57,7 @@ async fn run_until_quit(session: &Arc<Session>) -> Result<()> {
     let check = check(session);
     tokio::pin!(check);
     let mut is_checked = false;
-    let mut screen = Screen::open()?;
+    let mut screen = Screen::open(settings.has_mouse)?;
     let size = screen.terminal.size()?;
     model.shared.size = (size.width, size.height);
     let (answers_in, mut answers) = unbounded_channel();
@@ -106,13 +106,13 @@ async fn run_until_quit(session: &Arc<Session>) -> Result<()> {
                 // The editor needs the terminal, so the console releases it first.
                 drop(screen);
                 let edited = edit(session, text).await;
-                screen = reopened(&results_in)?;
+                screen = reopened(&results_in, settings.has_mouse)?;
                 let _ = results_in.send(Msg::Edited(edited));
             } else if effect == Effect::Suspend {
                 session.lock();
                 drop(screen);
                 signals::stop();
-                screen = reopened(&results_in)?;
+                screen = reopened(&results_in, settings.has_mouse)?;
             } else if let Effect::Notify(text) = &effect {
                 screen.notify(&settings.notifications, text)?;
             } else if !perform(effect, session, &orders, &results_in) {
@@ -127,6 +127,7 @@ struct Settings {
     theme: Theme,
     notifications: Vec<Notification>,
     bindings: Bindings,
+    has_mouse: bool,
 }
 
 impl Settings {
@@ -137,7 +138,8 @@ impl Settings {
             show_ascii_only();
         }
         let notifications = notifications(&config);
-        Ok(Self { theme, notifications, bindings: bindings(&config, folders)? })
+        let has_mouse = config.mouse.unwrap_or(true);
+        Ok(Self { theme, notifications, bindings: bindings(&config, folders)?, has_mouse })
     }
 }
 
@@ -155,6 +157,7 @@ fn message(input: Input) -> Msg {
     match input {
         Input::Key(key) => Msg::Key(key, now_millis()),
         Input::Paste(text) => Msg::Paste(text),
+        Input::Mouse(mouse) => Msg::Mouse(mouse),
         Input::Resize(columns, rows) => Msg::Resize(columns, rows),
     }
 }
@@ -169,8 +172,8 @@ fn ticked(model: &Model, session: &Session, requests: &mut LockRequests) -> Msg 
 }
 
 /// Takes the terminal over again.
-fn reopened(results: &UnboundedSender<Msg>) -> Result<Screen> {
-    let screen = Screen::open()?;
+fn reopened(results: &UnboundedSender<Msg>, has_mouse: bool) -> Result<Screen> {
+    let screen = Screen::open(has_mouse)?;
     let size = screen.terminal.size()?;
     let _ = results.send(Msg::Resize(size.width, size.height));
     Ok(screen)

@@ -4,8 +4,8 @@ use std::io::{Stdout, Write, stdout};
 
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{
-    DisableBracketedPaste, EnableBracketedPaste, Event, EventStream, KeyCode, KeyEvent, KeyEventKind,
-    KeyModifiers,
+    DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture, Event, EventStream,
+    KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
 use crossterm::execute;
 use crossterm::terminal::{
@@ -16,6 +16,7 @@ use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use zeroize::Zeroizing;
 
+use crate::app::Mouse;
 use crate::keymap::Key;
 use crate::text::clean;
 
@@ -24,6 +25,7 @@ pub(crate) enum Input {
     Key(Key),
     /// Text that may be a passphrase.
     Paste(Zeroizing<String>),
+    Mouse(Mouse),
     /// The terminal has a new size in columns and rows.
     Resize(u16, u16),
 }
@@ -84,7 +86,7 @@ static PANICS: std::sync::Once = std::sync::Once::new();
 
 impl Screen {
     /// Takes over the terminal. A panic restores the terminal before its message is printed.
-    pub(crate) fn open() -> std::io::Result<Self> {
+    pub(crate) fn open(has_mouse: bool) -> std::io::Result<Self> {
         PANICS.call_once(|| {
             let previous_hook = std::panic::take_hook();
             std::panic::set_hook(Box::new(move |info| {
@@ -95,6 +97,9 @@ impl Screen {
         enable_raw_mode()?;
         // Clears the screen here: ratatui would first query the cursor position and wait for the reply.
         execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste, Clear(ClearType::All))?;
+        if has_mouse {
+            execute!(stdout(), EnableMouseCapture)?;
+        }
         let mut terminal = Terminal::new(CrosstermBackend::new(stdout()))?;
         terminal.hide_cursor()?;
         Ok(Self { terminal, events: EventStream::new(), has_title: false })
@@ -125,7 +130,8 @@ impl Screen {
                 Event::Key(event) => key(event).map(Input::Key),
                 Event::Paste(text) => Some(Input::Paste(Zeroizing::new(text))),
                 Event::Resize(columns, rows) => Some(Input::Resize(columns, rows)),
-                Event::FocusGained | Event::FocusLost | Event::Mouse(_) => None,
+                Event::Mouse(event) => mouse(event).map(Input::Mouse),
+                Event::FocusGained | Event::FocusLost => None,
             };
             if input.is_some() {
                 return input;
@@ -145,7 +151,23 @@ impl Drop for Screen {
 
 fn restore() {
     let _ = disable_raw_mode();
-    let _ = execute!(stdout(), DisableBracketedPaste, LeaveAlternateScreen, crossterm::cursor::Show);
+    let _ = execute!(
+        stdout(),
+        DisableMouseCapture,
+        DisableBracketedPaste,
+        LeaveAlternateScreen,
+        crossterm::cursor::Show
+    );
+}
+
+/// Converts a mouse event. Returns nothing for movements and other buttons.
+fn mouse(event: MouseEvent) -> Option<Mouse> {
+    match event.kind {
+        MouseEventKind::ScrollUp => Some(Mouse::WheelUp),
+        MouseEventKind::ScrollDown => Some(Mouse::WheelDown),
+        MouseEventKind::Down(MouseButton::Left) => Some(Mouse::Click(event.column, event.row)),
+        _ => None,
+    }
 }
 
 /// Converts a key event. Returns nothing for repeat and release events.

@@ -112,8 +112,24 @@ fn filter(model: &mut Model) -> Option<&mut Filter> {
     model.uncovered().map(|screen| screen.filter())
 }
 
+/// Scrolls what covers the screen: an overlay by its arrow keys, the panel of a decision by its page keys. Returns whether
+/// something covers it.
+pub(super) fn scroll_covering(model: &mut Model, arrow: Key, page: Key) -> bool {
+    let area = body(model);
+    if let Some(overlay) = model.overlays.last_mut() {
+        // An arrow key selects and scrolls only.
+        overlay.press(arrow, area);
+        return true;
+    }
+    if let Some(open) = model.review.as_mut().filter(|open| open.decide.is_some()) {
+        open.scroll_panel(&model.shared, page, area);
+        return true;
+    }
+    false
+}
+
 /// Performs the action of a key or of a palette entry.
-fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
+pub(super) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
     match wanted {
         Action::Quit => return vec![Effect::Quit],
         Action::Lock => {

@@ -4,11 +4,13 @@
 mod answers;
 mod keys;
 mod model;
+mod mouse;
 mod outage;
 mod update;
 mod view;
 
 pub(crate) use model::Model;
+pub(crate) use mouse::Mouse;
 pub(crate) use update::{Msg, drawn, update};
 pub(crate) use view::view;
 

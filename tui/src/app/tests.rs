@@ -31,6 +31,7 @@ mod decisions;
 mod drafting;
 mod exchange;
 mod health;
+mod mouse;
 mod naming;
 mod policies;
 mod proposing;

@@ -4,8 +4,9 @@ use quorate_common::stamp::Stamp;
 use zeroize::Zeroizing;
 
 use super::model::Model;
+use super::mouse::Mouse;
 use super::view::{body, is_too_small};
-use super::{answers, keys};
+use super::{answers, keys, mouse};
 use crate::doctor::Finding;
 use crate::keymap::Key;
 use crate::link::Answer;
@@ -23,6 +24,7 @@ pub(crate) enum Msg {
     /// A key was pressed at this time, in milliseconds since the Unix epoch.
     Key(Key, u64),
     Paste(Zeroizing<String>),
+    Mouse(Mouse),
     /// The key was locked, for this reason.
     Locked(&'static str),
     /// The terminal has a new size in columns and rows.
@@ -106,6 +108,7 @@ fn apply(model: &mut Model, msg: Msg) -> Vec<Effect> {
             return keys::press(model, key, gap);
         }
         Msg::Paste(text) => keys::paste(model, &text),
+        Msg::Mouse(mouse) => return mouse::apply(model, mouse),
         Msg::Resize(columns, rows) => model.shared.size = (columns, rows),
         Msg::Tick(now) => model.shared.now = now,
         Msg::Link(answer) => return answers::apply(model, answer),

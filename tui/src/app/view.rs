@@ -3,6 +3,7 @@
 use quorate_common::console::Mode;
 use quorate_common::ids::UserId;
 use ratatui::Frame;
+use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::model::Model;
@@ -64,8 +65,13 @@ pub(super) fn body(model: &Model) -> Rect {
 }
 
 pub(crate) fn view(model: &Model, theme: Theme, frame: &mut Frame<'_>) {
-    let size = frame.area();
-    let canvas = &mut Canvas::new(frame.buffer_mut(), theme);
+    draw(model, theme, frame.buffer_mut());
+}
+
+/// Draws the console into a buffer of its size.
+pub(super) fn draw(model: &Model, theme: Theme, buffer: &mut Buffer) {
+    let size = buffer.area;
+    let canvas = &mut Canvas::new(buffer, theme);
     canvas.fill(size);
     if is_too_small((size.width, size.height)) {
         let text = format!(
@@ -174,7 +180,27 @@ fn opening(model: &Model, canvas: &mut Canvas<'_>, body: Rect) {
     canvas.lines(inner, &[Line::plain("Loading the record.")], 0);
 }
 
+/// Returns the index of the screen whose tab is at this place.
+pub(super) fn tab_at(model: &Model, column: u16, row: u16) -> Option<usize> {
+    let area = areas(model, model.shared.size).tabs;
+    let is_there = area.height > 0 && row == area.y;
+    let (labels, _) = tab_row(model, area.width);
+    // One blank is before each label.
+    let mut end = 0_usize;
+    let found = labels.iter().position(|label| {
+        end = end.saturating_add(1).saturating_add(width(label));
+        usize::from(column) < end
+    });
+    found.filter(|_| is_there)
+}
+
 fn tabs(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
+    let (labels, right) = tab_row(model, area.width);
+    canvas.split(area, 0, &strip(&labels), &right, Theme::strong());
+}
+
+/// Returns the labels of the tabs, and what is beside them.
+fn tab_row(model: &Model, columns: u16) -> (Vec<String>, String) {
     let name = |(tab, screen): (&Tab, &dyn Screen)| {
         let count = screen.count(&model.shared).map(|count| format!(" {count}")).unwrap_or_default();
         format!("{} {}{count}", tab.show.key(), tab.title)
@@ -182,7 +208,7 @@ fn tabs(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     let names: Vec<String> = model.tabs().map(name).collect();
     let keys: Vec<String> = model.tabs().map(|(tab, _)| tab.show.key()).collect();
     let right = match &model.shared.daemon {
-        Some(daemon) if area.width >= 100 => {
+        Some(daemon) if columns >= 100 => {
             let host = match model.shared.is_same_host {
                 Some(true) => ", on this host",
                 Some(false) => ", on another host",
@@ -192,27 +218,30 @@ fn tabs(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
         }
         _ => String::new(),
     };
-    let columns = usize::from(area.width);
+    let columns = usize::from(columns);
     // With less space the names move together, and at last only the open screen has one.
     let forms = [(&names, " "), (&names, ""), (&keys, "")];
-    let texts = forms.map(|(others, margin)| strip(model.current, &names, others, margin));
+    let labels = forms.map(|(others, margin)| labels(model.current, &names, others, margin));
     let beside = columns.saturating_sub(width(&right));
     // The remark gives way to the names.
-    let whole = texts.iter().take(2).find(|text| width(text) < beside);
+    let whole = labels.iter().take(2).find(|labels| width(&strip(labels)) < beside);
     let right = if whole.is_some() { right } else { String::new() };
-    let fits = |text: &&String| width(text) <= columns;
-    let text = whole.or_else(|| texts.iter().find(fits)).cloned();
-    let text = text.unwrap_or_else(|| strip(model.current, &names, &keys, ""));
-    canvas.split(area, 0, &text, &right, Theme::strong());
+    let fits = |labels: &&Vec<String>| width(&strip(labels)) <= columns;
+    let chosen = whole.or_else(|| labels.iter().find(fits)).or_else(|| labels.last());
+    (chosen.cloned().unwrap_or_default(), right)
 }
 
-/// Returns the row of tabs: the open one with its name in brackets, and the others with a margin around them.
-fn strip(open: usize, names: &[String], others: &[String], margin: &str) -> String {
+/// Returns the row of tabs.
+fn strip(labels: &[String]) -> String {
+    format!(" {}", labels.join(" "))
+}
+
+/// Returns the labels of the tabs: the open one with its name in brackets, and the others with a margin around them.
+fn labels(open: usize, names: &[String], others: &[String], margin: &str) -> Vec<String> {
     let label = |(index, (name, other)): (usize, (&String, &String))| {
         if index == open { format!("[{name}]") } else { format!("{margin}{other}{margin}") }
     };
-    let shown: Vec<String> = names.iter().zip(others).enumerate().map(label).collect();
-    format!(" {}", shown.join(" "))
+    names.iter().zip(others).enumerate().map(label).collect()
 }
 
 /// Returns the warnings about connection, identity and store. They take at most half of the area.

@@ -143,18 +143,25 @@ impl State {
 
     /// Handles a key while a decision is in progress; `gap` is the time since the previous one, in milliseconds.
     pub(crate) fn press(&mut self, shared: &Shared, key: Key, gap: u64, body: Rect) -> Vec<Request> {
-        let scrolled = self.panel(shared).map(|panel| panel.scrolled(body, key == Key::PageDown));
-        let (Some(decide), Some(scrolled)) = (&mut self.decide, scrolled) else { return Vec::new() };
-        if matches!(key, Key::PageUp | Key::PageDown) && !decide.discards_keys() {
-            decide.scroll = scrolled;
+        if matches!(key, Key::PageUp | Key::PageDown) && self.scroll_panel(shared, key, body) {
             return Vec::new();
         }
+        let Some(decide) = &mut self.decide else { return Vec::new() };
         match decide.press(key, gap, shared.now, shared.needs_passphrase()) {
             Pressed::Nothing => Vec::new(),
             Pressed::Sign(effect) => vec![effect.into()],
             Pressed::Closed => self.leave(),
             Pressed::Next => self.open_next(shared),
         }
+    }
+
+    /// Scrolls the panel of a decision by one page. Returns whether it can be scrolled now.
+    pub(crate) fn scroll_panel(&mut self, shared: &Shared, key: Key, body: Rect) -> bool {
+        let scrolled = self.panel(shared).map(|panel| panel.scrolled(body, key == Key::PageDown));
+        let decide = self.decide.as_mut().filter(|decide| !decide.discards_keys());
+        let (Some(decide), Some(scrolled)) = (decide, scrolled) else { return false };
+        decide.scroll = scrolled;
+        true
     }
 
     /// Opens the review of what waits next, in place of this one.
