@@ -1,7 +1,8 @@
 //! The console protocol: routes that the daemon's local socket serves in addition to the public routes.
 //!
-//! The protocol is HTTP/1.1 over the socket. Every route here only reads. A vote goes through the public
-//! submit routes and needs a stamp. Errors are returned as [`crate::api_error::ApiError`].
+//! The protocol is HTTP/1.1 over the socket. `GET` only reads. `POST` repeats deliveries that an organization already
+//! decided on, and changes no organization. A vote goes through the public submit routes and needs a stamp. Errors are
+//! returned as [`crate::api_error::ApiError`].
 //!
 //! | route | response |
 //! |---|---|
@@ -19,12 +20,17 @@
 //! | `GET /console/v1/organizations/ID/activities?id=ID,ID` | [`ActivityPage`] with these activities, at most [`PAGE_LIMIT`]; unknown ids are left out |
 //! | `GET /console/v1/organizations/ID/activities/REF` | [`ReviewRecord`]; REF is an activity id or a fingerprint |
 //! | `GET /console/v1/organizations/ID/messages?after=ID&limit=N` | [`MessagePage`] |
+//! | `GET /console/v1/organizations/ID/webhooks` | [`WebhookReceivers`] |
+//! | `GET /console/v1/organizations/ID/webhooks/RECEIVER/deliveries` | [`WebhookDeliveries`]; RECEIVER is an endpoint id or [`FEATURE`] |
+//! | `POST /console/v1/organizations/ID/webhooks/RECEIVER/retry?organization=ID&activity=ID` | [`RetriedDelivery`]; the organization of the activity, by default the same |
+//! | `POST /console/v1/organizations/ID/webhooks/RECEIVER/test` | [`WebhookAttempt`] |
 //! | `GET /console/v1/outbox/parked?after=CURSOR&limit=N` | [`ParkedPage`] |
 //! | `GET /console/v1/events?after=TOKEN` | server-sent events, each `data` an [`Event`], each `id` its token |
 
 mod health;
 mod messages;
 mod review;
+mod webhooks;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -38,6 +44,11 @@ pub use health::{Health, LatencyBucket, QueueFigures, RequestFigures};
 pub use messages::{MessageEvent, MessagePage};
 pub use review::{
     ActivityPage, ActivityRow, ReviewRecord, RuleInputs, Signer, Waiting, WaitingReason, WaitingRule,
+};
+
+pub use webhooks::{
+    AttemptResult, FEATURE, RetriedDelivery, TEST_EVENT, WaitingDelivery, WebhookAttempt, WebhookDeliveries,
+    WebhookReceiver, WebhookReceivers,
 };
 
 /// Version of this protocol. A console rejects a daemon with another version.

@@ -1,6 +1,7 @@
-//! The console routes of the local socket. They are read-only.
+//! The console routes of the local socket. `GET` only reads; what `POST` does is in [`webhooks`].
 
 mod health;
+mod webhooks;
 
 use std::sync::Arc;
 
@@ -21,8 +22,11 @@ use crate::clock::now;
 use crate::executor::{self, Condition, Executor, Shared};
 use crate::identity::Identity;
 use crate::listener::{Answer, Incoming};
+use crate::outbox::OutboxControl;
 use crate::telemetry::Metrics;
 use crate::vitals::Place;
+
+use webhooks::{Requested, Webhooks};
 
 /// Maximum number of events that are read from the feed at once.
 const EVENTS: usize = 256;
@@ -48,12 +52,36 @@ pub struct Console {
     executor: Arc<Executor>,
     info: DaemonInfo,
     started: u64,
+    webhooks: Webhooks,
 }
 
 impl Console {
-    /// Creates a console that reads through an executor.
-    pub fn new(executor: Arc<Executor>, info: DaemonInfo) -> Self {
-        Self { executor, info, started: now() }
+    /// Creates a console that reads through an executor, and repeats deliveries of an outbox.
+    pub fn new(executor: Arc<Executor>, info: DaemonInfo, outbox: OutboxControl) -> Self {
+        Self { executor, info, started: now(), webhooks: Webhooks::new(outbox) }
+    }
+
+    /// Checks a request for the path after `/console/v1/` that has an effect.
+    ///
+    /// # Errors
+    /// Returns the answer if the request is not carried out.
+    pub fn requested(
+        &self,
+        rest: &str,
+        incoming: &Incoming,
+        cancellation: &Cancellation,
+    ) -> Result<Requested, Answer> {
+        let parts: Vec<&str> = rest.split('/').collect();
+        let query = Query::of(incoming);
+        let read = self.executor.read(cancellation, |world| webhooks::requested(world, &parts, &query));
+        let requested = read.map_err(|error| Answer::error(&error))?.ok_or_else(Answer::wrong_method)?;
+        self.webhooks.admit(&requested, incoming.listener, now())?;
+        Ok(requested)
+    }
+
+    /// Carries out a request that was checked.
+    pub async fn act(&self, requested: Requested) -> Answer {
+        self.webhooks.act(requested).await
     }
 
     /// Answers a request for the path after `/console/v1/`.
@@ -99,6 +127,12 @@ impl Console {
             }
             ["organizations", id, "messages"] => {
                 json(&operator::messages(world, parsed(id)?, query.id("after")?, query.limit()?)?)
+            }
+            ["organizations", id, "webhooks"] => {
+                json(&self.webhooks.receivers(world, parsed(id)?, self.started)?)
+            }
+            ["organizations", id, "webhooks", receiver, "deliveries"] => {
+                json(&self.webhooks.deliveries(world, parsed(id)?, receiver)?)
             }
             ["organizations", id, "activities"] => activities(world, id, query),
             ["organizations", id, "policies", "findings"] => {

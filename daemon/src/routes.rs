@@ -84,10 +84,22 @@ impl Routes {
         let cancellation = Cancellation::default();
         let _cancel = CancelOnDrop(cancellation.clone());
         let (console, rest) = (Arc::clone(&self.console), rest.to_owned());
-        let work = move || console.answer(&rest, &incoming, &cancellation);
+        if incoming.method == http::Method::POST {
+            let checked = self.read(move || console.requested(&rest, &incoming, &cancellation)).await;
+            return match checked {
+                Ok(Ok(requested)) => self.console.act(requested).await,
+                Ok(Err(answer)) | Err(answer) => answer,
+            };
+        }
+        let answered = self.read(move || console.answer(&rest, &incoming, &cancellation)).await;
+        answered.unwrap_or_else(|answer| answer)
+    }
+
+    /// Reads for a console on one of its threads.
+    async fn read<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Answer> {
         // Consoles act for the operator, who counts as one tenant.
         let operator = Account { tenant: layout::NO_PARENT, organization: layout::NO_PARENT };
-        self.console_readers.run(operator, work).await.unwrap_or_else(|why| match why {
+        self.console_readers.run(operator, work).await.map_err(|why| match why {
             NotRun::Crowded => {
                 Answer::error(&ApiError::new(Code::Unavailable, "too many concurrent console requests"))
             }

@@ -216,11 +216,11 @@ where
         let _ = engine.executor.world().invitation_page.set(pages.invitation_page(base_url));
     }
     let proxy = settings.auth_proxy.map(|settings| AuthProxy::new(executor(), settings));
-    let console = Console::new(executor(), info);
-    let routes = Arc::new(Routes::new(executor(), console, proxy, pages.map(Pages::new)));
-    let server = Server::new(routes, metrics.clone(), readiness.clone(), proxies, &requests);
     let (identity, limits) = (engine.identity.clone(), settings.outbox);
     let outbox = Outbox::new(executor(), identity, &settings.webhooks, limits, metrics.clone());
+    let console = Console::new(executor(), info, outbox.control());
+    let routes = Arc::new(Routes::new(executor(), console, proxy, pages.map(Pages::new)));
+    let server = Server::new(routes, metrics.clone(), readiness.clone(), proxies, &requests);
     let outbox = tokio::spawn(outbox.run(stop.clone()));
     let mailer = settings.mail.map(|mail| Mailer::new(executor(), mail, metrics.clone()));
     let mailer = mailer.transpose().map_err(StartError::Other)?;

@@ -4,11 +4,13 @@ mod activities;
 mod invitations;
 mod messages;
 mod sub_organizations;
+mod webhooks;
 
 pub(crate) use activities::find;
 pub use activities::{ActivityQuery, activities, review};
 pub use messages::messages;
 pub use sub_organizations::with_contact;
+pub use webhooks::{Repeated, active_webhook, repeated_webhook, webhook_deliveries, webhook_receivers};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

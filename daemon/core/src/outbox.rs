@@ -7,6 +7,7 @@
 
 mod conversion;
 mod outcomes;
+mod repeated;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,6 +24,7 @@ use crate::world::{Page, Records};
 
 pub use conversion::{Conversion, StoredDelivery, convert};
 pub use outcomes::{Batch, Outcomes, ParkedFor};
+pub use repeated::{expedite, queue_again};
 
 /// Maximum number of entries of a schedule that a search for the next delivery reads.
 const SCHEDULE_ENTRIES: usize = 32;
@@ -299,7 +301,23 @@ pub struct Backlog {
 /// # Errors
 /// If the store cannot be read.
 pub fn backlog(records: &dyn Records, limit: usize) -> Result<Backlog, Corrupt> {
-    let keys = records.keys(Page::first(layout::SCHEDULE, limit))?;
+    backlog_under(records, layout::SCHEDULE, limit)
+}
+
+/// Counts the deliveries that wait for one destination, up to a limit. Reads keys only.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn backlog_of(
+    records: &dyn Records,
+    destination: &Destination,
+    limit: usize,
+) -> Result<Backlog, Corrupt> {
+    backlog_under(records, &destination.schedule(), limit)
+}
+
+fn backlog_under(records: &dyn Records, prefix: &[u8], limit: usize) -> Result<Backlog, Corrupt> {
+    let keys = records.keys(Page::first(prefix, limit))?;
     let mut backlog = Backlog { is_more: keys.len() == limit, ..Backlog::default() };
     for (due, id) in keys.iter().filter_map(|key| DeliveryId::of_scheduled(key)) {
         backlog.deliveries = backlog.deliveries.saturating_add(1);
@@ -307,6 +325,34 @@ pub fn backlog(records: &dyn Records, limit: usize) -> Result<Backlog, Corrupt> 
         backlog.next_due = backlog.next_due.into_iter().chain([due]).min();
     }
     Ok(backlog)
+}
+
+/// Returns the deliveries to a destination that are due first, with their number of attempts. Those that cannot be
+/// read are left out.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn first_due(
+    records: &dyn Records,
+    destination: &Destination,
+    limit: usize,
+) -> Result<Vec<(DeliveryId, Delivery)>, Corrupt> {
+    let keys = records.keys(Page::first(&destination.schedule(), limit))?;
+    let mut found = Vec::with_capacity(keys.len());
+    for (due, id) in keys.iter().filter_map(|key| DeliveryId::of_scheduled(key)) {
+        // An entry whose delivery is due at another time is outdated.
+        let delivery = readable::<Delivery>(records.read(&id.key()))?.filter(|delivery| delivery.due == due);
+        found.extend(delivery.map(|delivery| (id, delivery)));
+    }
+    Ok(found)
+}
+
+/// Returns the count of the parked deliveries to a destination, if it can be read.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn parked_of(records: &dyn Records, destination: &Destination) -> Result<Option<Parked>, Corrupt> {
+    readable::<Parked>(records.read(&destination.parked()))
 }
 
 fn each_delivery(

@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use quorate_common::console::TEST_EVENT;
 use quorate_common::ids::{ActivityId, OrganizationId};
 use quorate_core::error::Corrupt;
 use quorate_core::model::Millis;
 use quorate_core::model::layout;
 use quorate_core::model::layout::outbox::{DeliveryId, Destination};
+use quorate_core::model::webhook_endpoint::ACTIVITY_UPDATES;
 use quorate_core::outbox::{self, Delivery, ParkedFor};
 use quorate_core::records;
 use quorate_core::world::{Records, World};
@@ -116,19 +118,52 @@ impl DeliveryClient {
     /// Returns the headers and the body of an attempt; `None` if the body cannot be read.
     fn prepare(&self, id: &DeliveryId) -> Result<Option<(Headers, Bytes)>, Corrupt> {
         let Some(body) = outbox::body(self.records(), id)? else { return Ok(None) };
-        let headers = self.headers(id, &body)?;
+        let headers = self.headers(id.destination.organization, ACTIVITY_UPDATES, event_id(id), &body)?;
         Ok(Some((headers, Bytes::from(body))))
+    }
+
+    /// Posts a test event once. It is signed like any other event, and reports no activity. Returns its id.
+    pub(super) async fn test(
+        &self,
+        destination: &Destination,
+        url: &str,
+    ) -> Result<(ActivityId, (Outcome, Duration)), Corrupt> {
+        let mut random = [0; 16];
+        getrandom::fill(&mut random).map_err(|_| Corrupt::Invariant("the random source failed"))?;
+        let event = ActivityId::random(random);
+        let Destination { organization, endpoint } = destination;
+        let body = serde_json::json!({
+            "type": TEST_EVENT,
+            "organizationId": organization,
+            "endpointId": endpoint,
+            "sentAtMillis": now().to_string(),
+        });
+        let body = body.to_string().into_bytes();
+        let headers = self.headers(*organization, TEST_EVENT, event, &body)?;
+        let url = match OutgoingUrl::check(url, &self.policy) {
+            Ok(url) => url,
+            Err(why) => return Ok((event, (Outcome::NotAllowed(why), Duration::ZERO))),
+        };
+        let begun = Instant::now();
+        let outcome = self.dialler.post(&url, &headers, Bytes::from(body)).await;
+        Ok((event, (outcome, begun.elapsed())))
     }
 
     /// Returns the headers of one attempt. The event id is the same in all attempts; the time and the signature
     /// differ.
-    fn headers(&self, id: &DeliveryId, body: &[u8]) -> Result<Headers, Corrupt> {
-        let (key_id, time, event) = (self.identity.webhook_key_id(), now().to_string(), event_id(id));
+    fn headers(
+        &self,
+        organization: OrganizationId,
+        event_type: &str,
+        event: ActivityId,
+        body: &[u8],
+    ) -> Result<Headers, Corrupt> {
+        let (key_id, time, event) = (self.identity.webhook_key_id(), now().to_string(), event.to_string());
         let mut text = format!("v1.ed25519.{key_id}.{time}.{event}.").into_bytes();
         text.extend_from_slice(body);
         Ok(vec![
-            ("x-turnkey-organization-id", id.destination.organization.to_string()),
-            ("x-turnkey-event-type", "ACTIVITY_UPDATES".to_owned()),
+            ("x-turnkey-organization-id", organization.to_string()),
+            ("x-turnkey-event-type", event_type.to_owned()),
             ("x-turnkey-timestamp", time),
             ("x-turnkey-webhook-version", "1".to_owned()),
             ("x-turnkey-event-id", event),
@@ -199,11 +234,11 @@ impl DeliveryClient {
 
 /// Derives the id of an event from its record key in earlier versions, so that it is the same in all attempts
 /// and versions.
-fn event_id(id: &DeliveryId) -> String {
+pub(super) fn event_id(id: &DeliveryId) -> ActivityId {
     use sha2::{Digest, Sha256};
     let Destination { organization, endpoint } = id.destination;
     let key = layout::event_key(organization, endpoint, id.activity, id.votes);
     let mut bytes = [0; 16];
     bytes.iter_mut().zip(Sha256::digest(key)).for_each(|(to, from)| *to = from);
-    ActivityId::random(bytes).to_string()
+    ActivityId::random(bytes)
 }

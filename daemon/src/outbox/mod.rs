@@ -1,6 +1,8 @@
 //! Delivery of what was committed: webhooks, mail and SMS.
 
 mod attempt;
+mod attempts;
+mod control;
 pub mod limits;
 pub mod mail;
 mod pause;
@@ -11,6 +13,7 @@ pub mod sms;
 mod waiting;
 pub mod worker;
 
+pub use control::OutboxControl;
 pub use limits::OutboxLimits;
 pub use mail::{MailServer, MailSettings, Mailer, Sender, SenderDomain};
 pub use sms::{SmsSettings, Texter};

@@ -170,6 +170,18 @@ impl Shares {
         }
     }
 
+    /// Like [`Self::wake`], and ends the pause of a silent destination: an operator requested a delivery.
+    pub fn rouse(&mut self, destination: Destination, tenant: impl FnOnce() -> OrganizationId) {
+        self.wake(destination, tenant);
+        let is_silent = self
+            .destinations
+            .get(&destination)
+            .is_some_and(|entry| matches!(entry.state, State::Silent(_)) && entry.has_room());
+        if is_silent {
+            self.enter(destination, State::Ready);
+        }
+    }
+
     /// Returns whether the destination is known to have waiting or running deliveries.
     pub fn is_awake(&self, destination: &Destination) -> bool {
         self.destinations

@@ -7,6 +7,7 @@
 
 mod conversion;
 mod parking;
+mod repeating;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -19,10 +20,13 @@ use quorate_core::model::layout::outbox::{DeliveryId, Destination, Lane};
 use quorate_core::model::write::Write;
 use quorate_core::outbox::{self, Delivery, Outcomes, ParkedFor, Usage};
 use quorate_core::pipeline::Commit;
+use tokio::sync::mpsc;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::attempt::{Attempt, DeliveryClient, Disposition};
+use super::attempts::{Attempts, Observed};
+use super::control::{OutboxControl, REQUESTS, RepeatRequest};
 use super::limits::OutboxLimits;
 use super::pause::{Pause, Stopped};
 use super::shares::{Shares, Slot};
@@ -60,6 +64,13 @@ pub struct Outbox {
     /// Whether more deliveries can be parked at once.
     is_parking: bool,
     scan: Scan,
+    /// The last attempts, for operators.
+    attempts: Arc<Attempts>,
+    /// Requests of operators to repeat a delivery, and their sender, which keeps the channel open.
+    requests: mpsc::Receiver<RepeatRequest>,
+    request_sender: mpsc::Sender<RepeatRequest>,
+    /// The request that was received and is not fulfilled yet.
+    requested: Option<RepeatRequest>,
 }
 
 /// A running delivery.
@@ -94,6 +105,7 @@ impl Outbox {
         limits: OutboxLimits,
         metrics: Metrics,
     ) -> Self {
+        let (request_sender, requests) = mpsc::channel(REQUESTS);
         Self {
             client: DeliveryClient::new(executor, identity, policy, metrics),
             shares: Shares::new(limits.deliveries),
@@ -107,7 +119,16 @@ impl Outbox {
             over: BTreeSet::new(),
             is_parking: false,
             scan: Scan::Running(None),
+            attempts: Arc::default(),
+            requests,
+            request_sender,
+            requested: None,
         }
+    }
+
+    /// Returns the outbox as operators use it.
+    pub fn control(&self) -> OutboxControl {
+        OutboxControl::new(self.client.clone(), Arc::clone(&self.attempts), self.request_sender.clone())
     }
 
     /// Delivers until `stop`. Running deliveries are attempted again after the next start.
@@ -130,6 +151,9 @@ impl Outbox {
                 () = executor.world().deliveries.added() => {}
                 () = tokio::time::sleep(wait) => {}
                 Some(joined) = self.running.join_next_with_id() => self.join(joined),
+                Some(request) = self.requests.recv(), if self.requested.is_none() => {
+                    self.requested = Some(request);
+                }
             }
         }
     }
@@ -146,6 +170,7 @@ impl Outbox {
             return Err(Stopped::Writes);
         }
         self.record(Vec::new()).await?;
+        self.repeat().await?;
         self.process_arrivals()?;
         self.park().await?;
         self.scan()?;
@@ -241,8 +266,9 @@ impl Outbox {
             Err(error) => (error.id(), Attempt::NotPrepared(Corrupt::Invariant("a delivery task panicked"))),
         };
         let Some(Running { id, delivery, slot }) = self.under_way.remove(&task) else { return };
-        let due = delivery.due;
+        let (due, failed, observed) = (delivery.due, delivery.attempts, Observed::of(&attempt));
         let (behavior, disposition) = self.client.disposition(&id, delivery, attempt);
+        self.attempts.add(&id, failed, &observed, &disposition, now());
         if self.shares.end(&slot, behavior, now()) {
             let Destination { organization, endpoint } = id.destination;
             let endpoint = endpoint.map(|endpoint| endpoint.to_string());

@@ -313,3 +313,57 @@ fn deliveries_of_earlier_versions_are_converted() {
     let usage = outbox::usage(&memory, ORGANIZATION).expect("the store is readable");
     assert_eq!(usage[&CHILD].deliveries, 1);
 }
+
+#[test]
+fn waiting_states_of_an_activity_become_due_and_stay_in_order() {
+    let mut memory = Memory::default();
+    let late = 1_000_000;
+    queue(&mut memory, 1, 1, &[1, 2], late);
+    queue(&mut memory, 1, 2, &[1, 2], late + 1);
+    queue(&mut memory, 2, 1, &[1], late);
+    let first = due(&memory, 1, late, &[]).expect("due later").0;
+    let (writes, count) = outbox::expedite(&memory, &first, DUE).expect("the store is readable");
+    assert_eq!(count, 2);
+    commit(&mut memory, writes);
+    let (id, delivery) = due(&memory, 1, DUE, &[]).expect("due now");
+    assert_eq!((id, delivery.due), (first, DUE), "the earliest state first");
+    assert!(due(&memory, 2, DUE, &[]).is_none(), "another endpoint");
+    let mut outcomes = Outcomes::default();
+    outcomes.end(first, Some(DUE));
+    finish(&mut memory, outcomes);
+    assert_eq!(due(&memory, 1, DUE, &[]).expect("due now").0.votes, 2);
+    // What is due already is counted and not written again.
+    let (writes, count) = outbox::expedite(&memory, &first, DUE).expect("the store is readable");
+    assert_eq!((writes.len(), count), (0, 1));
+}
+
+#[test]
+fn a_state_that_ended_is_queued_again_with_one_body_for_all_endpoints() {
+    let mut memory = Memory::default();
+    queue(&mut memory, 1, 1, &[1, 2], DUE);
+    let [first, second] = [1, 2].map(|number| due(&memory, number, DUE, &[]).expect("due").0);
+    let mut outcomes = Outcomes::default();
+    outcomes.end(first, Some(DUE));
+    finish(&mut memory, outcomes);
+    // The other endpoint still waits for the same state, whose body may have been written differently.
+    let fresh = body("a longer text");
+    let again = |memory: &Memory| {
+        let url = "https://1.example".to_owned();
+        outbox::queue_again(memory, &first, url, &fresh, DUE + 5).expect("the store is readable")
+    };
+    let writes = again(&memory);
+    commit(&mut memory, writes);
+    assert_eq!(bodies(&memory), 1);
+    let (id, delivery) = due(&memory, 1, DUE + 5, &[]).expect("due");
+    assert_eq!((id, delivery.attempts), (first, 0));
+    let mut outcomes = Outcomes::default();
+    outcomes.end(first, Some(DUE + 5));
+    outcomes.end(second, Some(DUE));
+    finish(&mut memory, outcomes);
+    assert_eq!(memory.rows(LETTER).count(), 0);
+    let writes = again(&memory);
+    commit(&mut memory, writes);
+    let (id, _) = due(&memory, 1, DUE + 5, &[]).expect("due");
+    assert_eq!((id.size, bodies(&memory)), (fresh.size(), 1));
+    assert_eq!(outbox::body(&memory, &id).expect("readable").expect("a body").len(), fresh.size() as usize);
+}

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use quorate_common::ids::{ActivityId, EndpointId};
 use quorate_core::model::layout::{self, Key};
 use quorate_core::model::record::Record;
+use quorate_core::operator::Repeated;
 use quorate_core::outbox::{EventBody, Parked, StoredDelivery};
 use quorate_core::world::{Page, World};
 use serde_json::value::RawValue;
@@ -443,4 +444,74 @@ async fn counts_of_parked_deliveries_survive_damage() {
     fixture.commit(batch.writes).await;
     let count = fixture.shared.records().read(&destination.parked()).unwrap().unwrap();
     assert_eq!(Parked::decode(&count).unwrap().parked, 1);
+}
+
+/// Requests that the delivery of an activity is repeated, as an operator does.
+async fn repeat(outbox: &mut Outbox, id: DeliveryId, url: &str) -> Result<u64, String> {
+    let body = EventBody::from_json(b"{\"again\":1}".to_vec()).unwrap();
+    let control = outbox.control();
+    let wanted = Repeated { id, url: url.to_owned(), body };
+    let task = tokio::spawn(async move { control.repeat(wanted).await });
+    outbox.requested = outbox.requests.recv().await;
+    outbox.work().await.unwrap();
+    task.await.unwrap().map_err(|error| error.message)
+}
+
+/// Returns the id of the first delivery that is queued.
+fn first_queued(fixture: &Fixture) -> DeliveryId {
+    let keys = fixture.shared.records().keys(Page::first(b"pd", 1)).unwrap();
+    DeliveryId::of_key(&keys[0]).unwrap()
+}
+
+#[tokio::test]
+async fn an_operator_ends_the_pause_of_a_receiver() {
+    let fixture = Fixture::new();
+    let receiver = Receiver::start(Behavior::Resets).await;
+    let mut outbox = fixture.outbox(OutboxLimits::default());
+    fixture.queue(1, 1, 1, &[receiver.url()]).await;
+    let id = first_queued(&fixture);
+    finish(&mut outbox).await;
+    assert_eq!((receiver.bodies().len(), fixture.waiting()), (1, 1), "paused");
+    let seen = outbox.attempts.of(&id.destination, 10);
+    assert_eq!((seen.delivered, seen.failed, seen.last[0].status), (0, 1, None));
+    assert!(seen.last[0].next_millis.is_some());
+    *receiver.behavior.lock().unwrap() = ACCEPTS;
+    assert_eq!(repeat(&mut outbox, id, &receiver.url()).await, Ok(1));
+    finish(&mut outbox).await;
+    assert_eq!((receiver.bodies().len(), fixture.waiting()), (2, 0));
+    let seen = outbox.attempts.of(&id.destination, 10);
+    assert_eq!((seen.delivered, seen.failed, seen.last[0].attempt), (1, 1, 2));
+}
+
+#[tokio::test]
+async fn an_operator_queues_again_what_ended() {
+    let fixture = Fixture::new();
+    let receiver = Receiver::start(Behavior::Answers("HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n")).await;
+    let mut outbox = fixture.outbox(OutboxLimits::default());
+    fixture.queue(1, 1, 1, &[receiver.url()]).await;
+    let id = first_queued(&fixture);
+    finish(&mut outbox).await;
+    assert_eq!((receiver.bodies().len(), fixture.waiting()), (1, 0), "refused");
+    *receiver.behavior.lock().unwrap() = ACCEPTS;
+    assert_eq!(repeat(&mut outbox, id, &receiver.url()).await, Ok(0));
+    finish(&mut outbox).await;
+    assert_eq!(receiver.bodies()[1], "{\"again\":1}");
+    assert_eq!(fixture.shared.records().keys(Page::first(b"p", 100)).unwrap().len(), 0);
+    assert!(outbox.waiting.is_empty(), "the queue was counted and is empty");
+    let events: Vec<_> =
+        outbox.attempts.of(&id.destination, 10).last.into_iter().map(|made| made.event_id).collect();
+    assert_eq!(events[0], events[1], "the receiver can recognize the repetition");
+}
+
+#[tokio::test]
+async fn a_delivery_under_way_is_not_repeated() {
+    let fixture = Fixture::new();
+    let receiver = Receiver::start(Behavior::Silent).await;
+    let mut outbox = fixture.outbox(OutboxLimits::default());
+    fixture.queue(1, 1, 1, &[receiver.url()]).await;
+    let id = first_queued(&fixture);
+    until(&mut outbox, || receiver.bodies().len() == 1).await;
+    let refused = repeat(&mut outbox, id, &receiver.url()).await;
+    assert_eq!(refused, Err("a delivery of this activity is under way".to_owned()));
+    assert_eq!((receiver.bodies().len(), fixture.waiting()), (1, 1));
 }
