@@ -73,4 +73,5 @@ mod transactions;
 mod verdicts;
 mod versions;
 mod webhook;
+mod webhook_operators;
 mod wire;

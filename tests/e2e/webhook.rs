@@ -340,12 +340,12 @@ async fn excess_deliveries_are_parked_and_counted() {
         String::from_utf8(run.stdout).expect("UTF-8")
     };
     let status = console(&["status"]);
-    assert!(status.contains(" parked for 1 destination; run `quorate webhooks parked`"), "{status}");
-    let listed = console(&["webhooks", "parked"]);
+    assert!(status.contains(" parked for 1 destination; run `quorate webhook parked`"), "{status}");
+    let listed = console(&["webhook", "parked"]);
     let endpoint = parked["endpointId"].as_str().expect("an id");
     assert!(listed.starts_with(&format!("organization {id}, endpoint {endpoint}\n")), "{listed}");
     assert!(listed.contains(" parked for a limit, 0 unreadable, from 20"), "{listed}");
-    let listed: Value = serde_json::from_str(&console(&["--json", "webhooks", "parked"])).expect("JSON");
+    let listed: Value = serde_json::from_str(&console(&["--json", "webhook", "parked"])).expect("JSON");
     assert_eq!(listed["endpointId"], parked["endpointId"], "{listed:#}");
     assert!(listed["parked"].as_u64() >= parked["parked"].as_u64(), "{listed:#}");
     // The newest deliveries are kept.

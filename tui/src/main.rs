@@ -41,6 +41,7 @@ mod testing;
 mod text;
 mod theme;
 mod vote_file;
+mod webhooks;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;

@@ -4,9 +4,10 @@
 use quorate_common::activity::{Activity, Selection, Status, Vote};
 use quorate_common::bounded::{AtMost, Decimal};
 use quorate_common::console::{
-    ActivityRow, DaemonStatus, Health, LatencyBucket, MessageEvent, MessagePage, Mode, OrganizationDetail,
-    OrganizationHead, QueueFigures, RequestFigures, ReviewRecord, RuleInputs, Waiting, WaitingReason,
-    WaitingRule,
+    ActivityRow, AttemptResult, DaemonStatus, Health, LatencyBucket, MessageEvent, MessagePage, Mode,
+    OrganizationDetail, OrganizationHead, QueueFigures, RequestFigures, ReviewRecord, RuleInputs, TEST_EVENT,
+    Waiting, WaitingDelivery, WaitingReason, WaitingRule, WebhookAttempt, WebhookDeliveries, WebhookReceiver,
+    WebhookReceivers,
 };
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{
@@ -231,6 +232,82 @@ impl Fixture {
         organization.billing_tier = Some("product-1".to_owned());
         organization.auth_proxy_user_id = Some(Self::user(1));
         organization
+    }
+
+    /// Returns a receiver that fails, one that answers, and one that gets nothing.
+    pub(crate) fn webhooks() -> WebhookReceivers {
+        let deliveries = Self::deliveries();
+        let subscription = |event_type: &str| WebhookSubscription {
+            event_type: event_type.to_owned(),
+            filters_json: None,
+            is_active: None,
+        };
+        let receiver = |byte: u8, name: &str, url: &str| WebhookReceiver {
+            endpoint_id: Some(EndpointId::from_bytes([byte; 16])),
+            name: name.to_owned(),
+            url: url.to_owned(),
+            is_active: true,
+            subscriptions: vec![subscription("ACTIVITY_UPDATES")],
+            ..WebhookReceiver::default()
+        };
+        let failing = WebhookReceiver {
+            waiting: 1000,
+            is_more_waiting: true,
+            oldest_at_millis: Some(NOW - 3 * 3_600_000),
+            next_due_millis: Some(NOW + 140_000),
+            parked: 12,
+            delivered: 212,
+            failed: 9,
+            last: deliveries.attempts.first().cloned(),
+            ..receiver(0x83, "ops \u{202e}spo", "https://hooks.acme.example/quorate?team=treasury")
+        };
+        let mut last = deliveries.attempts[3].clone();
+        last.event_type = "ACTIVITY_UPDATES".to_owned();
+        let payouts = receiver(0x84, "payouts", "https://eu.acme.example/in");
+        let payouts = WebhookReceiver { delivered: 98, last: Some(last), ..payouts };
+        let idle = receiver(0x85, "archive", "https://archive.acme.example/\u{1b}[31m");
+        let idle = WebhookReceiver { is_active: false, subscriptions: vec![subscription("OTHER")], ..idle };
+        WebhookReceivers { receivers: vec![failing, payouts, idle], counted_since_millis: NOW - 86_400_000 }
+    }
+
+    /// Returns a waiting delivery, and attempts with each result.
+    pub(crate) fn deliveries() -> WebhookDeliveries {
+        let activity = |byte: u8| ActivityId::from_bytes([byte; 16]);
+        let attempt = |minutes: u64, result: AttemptResult, status: Option<u16>| WebhookAttempt {
+            at_millis: NOW - minutes * 60_000,
+            event_type: "ACTIVITY_UPDATES".to_owned(),
+            event_id: activity(0x90 + u8::try_from(minutes).unwrap()).to_string(),
+            organization_id: Some(Self::id()),
+            activity_id: Some(activity(0x70 + u8::try_from(minutes).unwrap())),
+            votes: 2,
+            attempt: 4,
+            result,
+            status,
+            error: status.is_none().then(|| "no answer in time".to_owned()),
+            took_millis: if status.is_none() { 10_000 } else { 812 },
+            next_millis: (result == AttemptResult::Failed).then_some(NOW + 140_000),
+        };
+        let test = WebhookAttempt {
+            event_type: TEST_EVENT.to_owned(),
+            organization_id: None,
+            activity_id: None,
+            attempt: 1,
+            ..attempt(4, AttemptResult::Delivered, Some(200))
+        };
+        let waiting = WaitingDelivery {
+            organization_id: Self::id(),
+            activity_id: activity(0x71),
+            votes: 2,
+            attempts: 4,
+            due_millis: NOW + 140_000,
+        };
+        let attempts = vec![
+            attempt(1, AttemptResult::Failed, Some(503)),
+            attempt(2, AttemptResult::GivenUp, None),
+            attempt(3, AttemptResult::Refused, Some(404)),
+            test,
+        ];
+        WebhookDeliveries { waiting: vec![waiting], attempts }
     }
 
     /// Returns messages in each state, newest first, and an earlier event of one of them.

@@ -90,6 +90,10 @@ fn apply_shared(model: &mut Model, answer: Answer) -> Vec<Effect> {
         | Answer::Signer(..)
         | Answer::Messages(..)
         | Answer::Health(..)
+        | Answer::Webhooks(..)
+        | Answer::Deliveries(..)
+        | Answer::Retried(..)
+        | Answer::Tested(..)
         | Answer::PolicyHistory(..) => {}
     }
     Vec::new()

@@ -76,6 +76,7 @@ fn on_overlay(model: &mut Model, pressed: Pressed) -> Vec<Effect> {
     match pressed {
         Pressed::Nothing | Pressed::Close => Vec::new(),
         Pressed::Run(chosen) => perform(model, chosen),
+        Pressed::Confirmed(order) => vec![Effect::Order(order)],
         Pressed::Compare(path) => vec![Effect::ReadFile(path)],
         Pressed::Copy(piece) => {
             let (notice, text) = piece.copied();

@@ -39,6 +39,7 @@ mod receipts;
 mod shell;
 mod themes;
 mod transfers;
+mod webhooks;
 
 /// A console with simulated answers of the daemon.
 struct TestConsole {
@@ -174,6 +175,9 @@ fn draws_every_screen_at_every_size() {
             console.press(tab.show.keys[0]);
             if tab.title == "Health" {
                 console.figures(60);
+            }
+            if tab.title == "Webhooks" {
+                console.webhooks();
             }
             let name = format!("{}_{}x{}", tab.title.to_lowercase().replace(' ', "_"), size.0, size.1);
             snapshot(&name, &console.shown());
@@ -729,7 +733,8 @@ fn untrusted_text_moves_no_cell() {
 fn keys_are_unambiguous_everywhere() {
     let (fixture, record) = threshold_proposal();
     let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 36));
-    for key in [Key::Char('2'), Key::Char('3'), Key::Char('4'), Key::Char('1'), Key::Enter] {
+    let screens = SCREENS.iter().map(|tab| tab.show.keys[0]);
+    for key in screens.chain([Key::Char('1'), Key::Enter]) {
         console.press(key);
         let commands = console.model.commands();
         let keys: Vec<Key> = commands.iter().flat_map(|command| command.keys.iter().copied()).collect();

@@ -65,7 +65,7 @@ pub(crate) async fn run(arguments: &Arguments, command: &Command, folders: &Fold
         Command::Org(command) => organizations::run(&session()?, command).await,
         Command::Policy(command) => policies::run(session, command).await,
         Command::Propose(arguments) => proposals::run(session, arguments).await,
-        Command::Webhooks(command) => webhooks::run(&session()?, *command).await,
+        Command::Webhook(command) => webhooks::run(&session()?, command).await,
         Command::User(command) => users::run(&session()?, command).await,
         Command::Messages(command) => messages::run(&session()?, command).await,
         Command::Wallet(command) => wallets::run(&session()?, command).await,

@@ -34,7 +34,7 @@ pub(super) async fn run(session: &Session) -> Result<Answer> {
     let webhooks = match (parked, &destinations) {
         (Some(0), _) => "none parked".to_owned(),
         (Some(parked), Some(destinations)) => format!(
-            "{parked} parked for {}; run `quorate webhooks parked`",
+            "{parked} parked for {}; run `quorate webhook parked`",
             counted(destinations.len(), "destination")
         ),
         _ => "cannot be read now".to_owned(),

@@ -203,7 +203,7 @@ fn parked(health: &Health) -> Option<Finding> {
                 "{} parked or given up since the start",
                 counted_of(lost, "webhook delivery was", "webhook deliveries were")
             ),
-            "Run `quorate webhooks parked`, and have the receivers query the activities that it names.",
+            "Run `quorate webhook parked`, and have the receivers query the activities that it names.",
         )
     })
 }

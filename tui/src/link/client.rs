@@ -285,12 +285,12 @@ impl Client {
         Err(error(status, &collect(body).await?))
     }
 
-    async fn read<T: DeserializeOwned>(&self, path: &str) -> Result<T> {
+    pub(super) async fn read<T: DeserializeOwned>(&self, path: &str) -> Result<T> {
         let bytes = self.call(get(path)).await?;
         serde_json::from_slice(&bytes).map_err(|error| LinkError::Unreadable(error.to_string()))
     }
 
-    async fn call(&self, request: http::Result<Request<Full<Bytes>>>) -> Result<Bytes> {
+    pub(super) async fn call(&self, request: http::Result<Request<Full<Bytes>>>) -> Result<Bytes> {
         let answer = async {
             let (status, body) = self.exchange(request).await?;
             let bytes = collect(body).await?;

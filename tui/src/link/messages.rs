@@ -5,13 +5,15 @@ use std::sync::Arc;
 use quorate_common::activity::Activity;
 use quorate_common::console::{
     AccountPage, ActivityPage, ActivityRow, Change, DaemonStatus, Health, MessagePage, OrganizationDetail,
-    OrganizationHead, OrganizationPage, ReviewRecord, Signer,
+    OrganizationHead, OrganizationPage, RetriedDelivery, ReviewRecord, Signer, WebhookAttempt,
+    WebhookDeliveries, WebhookReceivers,
 };
 use quorate_common::ids::{ActivityId, MessageEventId, OrganizationId, WalletAccountId, WalletId};
 use quorate_common::stamp::Stamp;
 
 use super::client::{LinkError, Result};
 use super::transfers::EarlierTransfers;
+use super::webhooks::ReceiverId;
 use crate::ballot::Ballot;
 use crate::policies::ResolvedNames;
 
@@ -21,6 +23,7 @@ pub(crate) enum Subject {
     Signer,
     Accounts,
     Messages,
+    Webhooks,
     Health,
     Transfers,
     Activities,
@@ -41,6 +44,7 @@ impl Subject {
             Self::Signer => "a signer",
             Self::Accounts => "accounts",
             Self::Messages => "messages",
+            Self::Webhooks => "webhooks",
             Self::Health => "the figures of the daemon",
             Self::Transfers => "earlier transfers",
             Self::Activities => "activities",
@@ -79,6 +83,14 @@ pub(crate) enum Order {
     Accounts(OrganizationId, WalletId, Option<WalletAccountId>),
     /// Read a page of the events of messages.
     Messages(OrganizationId, Option<MessageEventId>),
+    /// Read the webhook receivers.
+    Webhooks(OrganizationId),
+    /// Read the deliveries to a receiver.
+    Deliveries(ReceiverId),
+    /// Repeat the delivery of an activity, given with its organization.
+    RetryDelivery(ReceiverId, OrganizationId, ActivityId),
+    /// Post a test event to a receiver.
+    TestWebhook(ReceiverId),
     /// Read the figures of the daemon.
     Health,
     /// Look up the signer that a request names.
@@ -106,6 +118,9 @@ impl Order {
             Self::Organization(_) | Self::Head(_) | Self::Retry => Subject::Organization,
             Self::Accounts(..) => Subject::Accounts,
             Self::Messages(..) => Subject::Messages,
+            Self::Webhooks(_) | Self::Deliveries(_) | Self::RetryDelivery(..) | Self::TestWebhook(_) => {
+                Subject::Webhooks
+            }
             Self::Health => Subject::Health,
             Self::Signer(..) => Subject::Signer,
             Self::Recent(_) => Subject::RecentActivities,
@@ -147,6 +162,14 @@ pub(crate) enum Answer {
     Accounts(WalletId, Option<WalletAccountId>, AccountPage),
     /// For [`Order::Messages`]; holds the requested organization and cursor.
     Messages(OrganizationId, Option<MessageEventId>, MessagePage),
+    /// For [`Order::Webhooks`].
+    Webhooks(OrganizationId, WebhookReceivers),
+    /// For [`Order::Deliveries`].
+    Deliveries(ReceiverId, WebhookDeliveries),
+    /// For [`Order::RetryDelivery`].
+    Retried(Result<RetriedDelivery>),
+    /// For [`Order::TestWebhook`].
+    Tested(Result<Box<WebhookAttempt>>),
     /// For [`Order::Health`]; holds whether the daemon runs on this host, if that is known.
     Health(Box<Health>, Option<bool>),
     /// Whether the daemon runs on this host, if that is known. Sent once after each connection.
@@ -176,6 +199,7 @@ impl Answer {
             Self::Organization(_) => Subject::Organization,
             Self::Accounts(..) => Subject::Accounts,
             Self::Messages(..) => Subject::Messages,
+            Self::Webhooks(..) | Self::Deliveries(..) => Subject::Webhooks,
             Self::Health(..) => Subject::Health,
             Self::Recent(..) => Subject::RecentActivities,
             Self::Transfers(..) => Subject::Transfers,

@@ -7,6 +7,7 @@ mod messages;
 mod recent;
 mod submit;
 mod transfers;
+mod webhooks;
 mod worker;
 
 pub(crate) use client::{Client, LinkError, Result};
@@ -17,4 +18,5 @@ pub(crate) use messages::{Answer, Order, Subject};
 pub(crate) use recent::{look_up, recent};
 pub(crate) use submit::cast;
 pub(crate) use transfers::{EarlierTransfers, earlier_transfers};
+pub(crate) use webhooks::ReceiverId;
 pub(crate) use worker::{is_same_host, start};

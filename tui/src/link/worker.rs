@@ -112,6 +112,12 @@ async fn execute(client: &Client, answers: &UnboundedSender<Answer>, order: Orde
             Answer::Accounts(wallet, after, client.accounts(id, wallet, after).await?)
         }
         Order::Messages(id, after) => Answer::Messages(id, after, client.messages(id, after).await?),
+        Order::Webhooks(id) => Answer::Webhooks(id, client.webhooks(id).await?),
+        Order::Deliveries(receiver) => Answer::Deliveries(receiver, client.deliveries(receiver).await?),
+        Order::RetryDelivery(receiver, organization, activity) => {
+            Answer::Retried(client.retry_delivery(receiver, (organization, activity)).await)
+        }
+        Order::TestWebhook(receiver) => Answer::Tested(client.test_webhook(receiver).await.map(Box::new)),
         Order::Health => {
             let health = client.health().await?;
             let is_same_host = is_same_host(&health);

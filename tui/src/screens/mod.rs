@@ -21,6 +21,7 @@ pub(crate) mod request;
 pub(crate) mod review;
 pub(crate) mod screen;
 pub(crate) mod shared;
+mod webhooks;
 
 use screen::Tab;
 
@@ -33,4 +34,5 @@ pub(crate) static SCREENS: &[&Tab] = &[
     &access::TAB,
     &messages::TAB,
     &health::TAB,
+    &webhooks::TAB,
 ];

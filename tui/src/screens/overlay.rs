@@ -6,13 +6,16 @@ use tui_input::Input;
 use super::filter::{edit, insert};
 use crate::canvas::{Canvas, Line};
 use crate::keymap::{Action, Command, EVERYWHERE, Key, action, moved, scroll};
+use crate::link::Order;
 use crate::proof::{Review, json, policy_lines};
 use crate::text::{clean, date_time, grouped, indented, pad, width, wrap};
 use crate::theme::Theme;
 
 mod comparing;
+mod confirming;
 mod copying;
 
+pub(crate) use confirming::Confirmation;
 pub(crate) use copying::Piece;
 
 pub(crate) enum Overlay {
@@ -42,6 +45,8 @@ pub(crate) enum Overlay {
     },
     /// The texts that can be copied, each by its key.
     Copy(Vec<Piece>),
+    /// The question before an action with an effect.
+    Confirm(Box<Confirmation>),
     /// Comparison of the fingerprint, or with a file.
     Compare {
         /// The fingerprint that this console computed, 64 hex digits.
@@ -161,6 +166,8 @@ pub(crate) enum Pressed {
     Copy(Piece),
     /// A file was chosen for comparison.
     Compare(String),
+    /// An action was confirmed.
+    Confirmed(Order),
 }
 
 impl Overlay {
@@ -209,6 +216,9 @@ impl Overlay {
                 return Pressed::Compare(input.value().trim().to_owned());
             }
             Self::Compare { input, .. } => edit(input, key),
+            Self::Confirm(wanted) => {
+                return wanted.press(key, area).map_or(Pressed::Nothing, Pressed::Confirmed);
+            }
             Self::Copy(pieces) => {
                 let at = pieces.iter().position(|piece| key == Key::Char(piece.key));
                 return at.map_or(Pressed::Nothing, |at| Pressed::Copy(pieces.swap_remove(at)));
@@ -243,6 +253,7 @@ impl Overlay {
                 palette(commands, search, *selected, canvas, area);
             }
             Self::Copy(pieces) => copying::draw(pieces, canvas, area),
+            Self::Confirm(wanted) => wanted.draw(canvas, area),
             Self::Compare { own, input } => comparing::draw(own, input, canvas, area),
         }
     }

@@ -24,6 +24,9 @@ fn each_view(size: (u16, u16), mut visit: impl FnMut(&str, &TestConsole)) {
     console.link(Answer::Organization(Arc::new(fixture.with_all_records())));
     for (index, tab) in SCREENS.iter().enumerate() {
         console.press(tab.show.keys[0]);
+        if tab.title == "Webhooks" {
+            console.webhooks();
+        }
         visit(&format!("screen {index}"), &console);
     }
     console.press(Key::Char('?'));
