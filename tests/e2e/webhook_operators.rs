@@ -72,12 +72,12 @@ async fn a_refused_delivery_is_sent_again_by_command() {
     receiver.answer(Answer::Status(200));
     let retried = words(&operator, &["webhook", "retry", "ops", activity]).await.with(0).output;
     assert_eq!(retried, "The current state of the activity is queued again for ops.\n");
-    let received = receiver
-        .until("the repeated event", |received| received.iter().any(|one| one.answer == Answer::Status(200)))
+    let posted = receiver
+        .until("the repeated event", |posted| posted.iter().any(|one| one.answer == Answer::Status(200)))
         .await;
-    let events = received.iter().filter(|one| one.body["id"] == activity);
+    let events = posted.iter().filter(|one| one.body["id"] == activity);
     let events: Vec<_> = events.map(|one| one.headers["x-turnkey-event-id"].clone()).collect();
-    assert!(events.len() >= 2 && events.iter().all(|event| event == &events[0]), "{events:?}");
+    assert!(events.len() >= 2 && events.iter().all(|event| *event == events[0]), "{events:?}");
     let rows = deliveries(&operator, "ops", |rows| {
         rows.iter().any(|row| text(row, "state") == "delivered" && text(row, "activityId") == activity)
     })
@@ -114,14 +114,14 @@ async fn waiting_deliveries_become_due_and_stay_in_order() {
         assert!(Instant::now() < deadline, "{retried:#?}");
         tokio::time::sleep(POLL_INTERVAL).await;
     }
-    let accepted = |received: &[quorate_tests::receiver::Delivery]| {
-        let own = received.iter().filter(|one| one.answer.is_accepted() && one.body["id"] == id);
+    let accepted = |posted: &[quorate_tests::receiver::Delivery]| {
+        let own = posted.iter().filter(|one| one.answer.is_accepted() && one.body["id"] == id);
         own.map(|one| text(&one.body, "status").to_owned()).collect::<Vec<_>>()
     };
-    let both = |received: &[quorate_tests::receiver::Delivery]| accepted(received).len() >= 2;
-    let received = receiver.until("both states", both).await;
+    let both = |posted: &[quorate_tests::receiver::Delivery]| accepted(posted).len() >= 2;
+    let posted = receiver.until("both states", both).await;
     let expected = ["ACTIVITY_STATUS_CONSENSUS_NEEDED", "ACTIVITY_STATUS_COMPLETED"];
-    assert_eq!(accepted(&received)[..2], expected);
+    assert_eq!(accepted(&posted)[..2], expected);
 }
 
 #[tokio::test]
@@ -135,8 +135,8 @@ async fn test_events_are_signed_marked_and_limited() {
     let is_test = |one: &quorate_tests::receiver::Delivery| {
         one.headers["x-turnkey-event-type"] == "WEBHOOK_TEST" && one.body["type"] == "WEBHOOK_TEST"
     };
-    let received = receiver.until("the test", |received| received.iter().any(is_test)).await;
-    let test = received.iter().find(|one| is_test(one)).expect("the test");
+    let posted = receiver.until("the test", |posted| posted.iter().any(is_test)).await;
+    let test = posted.iter().find(|one| is_test(one)).expect("the test");
     assert_eq!(test.body["organizationId"], root.organization());
     assert!(test.headers.contains_key("x-turnkey-signature"));
 
@@ -208,7 +208,7 @@ async fn the_console_shows_a_failure_and_sends_the_event_again() {
     endpoint(&root, "ops", &receiver).await;
     receiver.answer(Answer::Status(404));
     root.completed(CREATE_WALLET, &requests::wallet("lost")).await;
-    receiver.until("the refused event", |received| !received.is_empty()).await;
+    receiver.until("the refused event", |posted| !posted.is_empty()).await;
     let mut screen = Screen::open(Operator::root(&daemon, 0));
     screen.shows("live").await;
     screen.press("8");
@@ -226,6 +226,6 @@ async fn the_console_shows_a_failure_and_sends_the_event_again() {
     assert_eq!(receiver.deliveries().len(), before, "nothing is sent before the confirmation");
     screen.press("y");
     screen.shows("The current state of the activity is queued again").await;
-    receiver.until("the event", |received| received.iter().any(|one| one.answer.is_accepted())).await;
+    receiver.until("the event", |posted| posted.iter().any(|one| one.answer.is_accepted())).await;
     screen.shows("delivered").await;
 }

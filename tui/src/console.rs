@@ -297,6 +297,13 @@ fn perform(
                 let _ = results.send(Msg::Examined(doctor::of_console(&session.context, &session.folders)));
             });
         }
+        Effect::ReadJournal => {
+            let (path, results) = (session.folders.journal(), results.clone());
+            tokio::task::spawn_blocking(move || {
+                let _ =
+                    results.send(Msg::JournalRead(journal::read(&path).map_err(|error| error.to_string())));
+            });
+        }
         Effect::SaveKnownKeys(known_keys) => {
             let path = session.folders.known_keys();
             let mut known_keys = *known_keys;

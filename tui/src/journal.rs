@@ -14,6 +14,8 @@ use crate::files::{self, FileError};
 use crate::kinds::Sent;
 use crate::proof::Review;
 
+/// Maximum number of entries that are listed.
+pub(crate) const LISTED: usize = 1000;
 /// Maximum size of a journal, in bytes.
 const SIZE_LIMIT: u64 = 256 * 1024 * 1024;
 
@@ -108,6 +110,26 @@ pub(crate) fn transfers(path: &Path) -> Result<Vec<Sent>, FileError> {
     }
     found.reverse();
     Ok(found)
+}
+
+/// What a journal contains.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Journal {
+    /// The newest entries, newest first, at most [`LISTED`]. None of them is behind an invalid line.
+    pub(crate) newest: Vec<Entry>,
+    /// Number of entries before the first invalid line.
+    pub(crate) count: usize,
+    /// Number of the first invalid line, counted from 1.
+    pub(crate) broken_at: Option<usize>,
+}
+
+/// Reads a journal and verifies its hash chain.
+pub(crate) fn read(path: &Path) -> Result<Journal, FileError> {
+    let (mut newest, broken_at) = entries(path)?;
+    let count = newest.len();
+    newest.reverse();
+    newest.truncate(LISTED);
+    Ok(Journal { newest, count, broken_at })
 }
 
 /// Verifies the hash chain. Returns the number of entries, or the number of the first invalid line.

@@ -94,10 +94,12 @@ pub(crate) enum Action {
     /// An action that only one screen knows, by its name there.
     OfScreen(&'static str),
     Filter,
-    /// Opens the command palette.
+    /// Opens the palette of commands and things.
     Palette,
     /// Opens the form that proposes an activity.
     Propose,
+    /// Shows who acts, with which key.
+    WhoAmI,
     /// Opens the key list.
     Keys,
     /// Copies from the selected item.
@@ -195,8 +197,15 @@ pub(crate) const LAST: Command =
 pub(crate) const QUIT: Command = command(Action::Quit, &[Key::Char('q')], "Quit", "Quit the console");
 
 /// The commands that work everywhere, behind those of the screen.
-pub(crate) static EVERYWHERE: [Command; 11] = [
-    command(Action::Palette, &[Key::Char(':'), Key::Ctrl('p')], "Commands", "Find a command by name"),
+pub(crate) static EVERYWHERE: [Command; 12] = [
+    command(
+        Action::Palette,
+        &[Key::Char(':'), Key::Ctrl('p')],
+        "Find",
+        "Find a command, organization, user, wallet, address, activity or policy",
+    ),
+    command(Action::WhoAmI, &[Key::Char('I')], "", "Show who you are here, with which key, on which daemon")
+        .cli("quorate status"),
     command(Action::Keys, &[Key::Char('?'), Key::Help], "Keys", "List all keys of this screen")
         .cli("quorate --help"),
     command(

@@ -20,6 +20,7 @@ mod failure;
 mod fake;
 mod files;
 mod forms;
+mod fuzzy;
 mod journal;
 mod keymap;
 mod keys;

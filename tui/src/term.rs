@@ -2,6 +2,7 @@
 
 use std::io::{Stdout, Write, stdout};
 
+use crossterm::Command as _;
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{
     DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture, Event, EventStream,
@@ -19,6 +20,9 @@ use zeroize::Zeroizing;
 use crate::app::Mouse;
 use crate::keymap::Key;
 use crate::text::clean;
+
+/// Maximum number of characters that GNU screen passes on at once; its buffer has 768 bytes.
+const SCREEN_PART: usize = 700;
 
 /// Input from the terminal.
 pub(crate) enum Input {
@@ -107,7 +111,14 @@ impl Screen {
 
     /// Sends a text to the terminal's clipboard (xterm, OSC 52). Terminals without support ignore it.
     pub(crate) fn copy(&mut self, text: &str) -> std::io::Result<()> {
-        execute!(self.terminal.backend_mut(), CopyToClipboard::to_clipboard_from(text))
+        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let mut sequence = String::new();
+        // Writing to a string cannot fail.
+        let _ = CopyToClipboard::to_clipboard_from(text).write_ansi(&mut sequence);
+        let sequence = through_multiplexers(&sequence, is_set("TMUX"), is_set("STY"));
+        let backend = self.terminal.backend_mut();
+        backend.write_all(sequence.as_bytes())?;
+        backend.flush()
     }
 
     /// Notifies the user, in each of these ways.
@@ -147,6 +158,26 @@ impl Drop for Screen {
         }
         restore();
     }
+}
+
+/// Returns a control sequence for the terminal itself, behind tmux or GNU screen. Multiplexers either handle the plain
+/// sequence or pass on the wrapped one, as they are configured; the terminal sets its clipboard to the same text.
+fn through_multiplexers(sequence: &str, is_in_tmux: bool, is_in_screen: bool) -> String {
+    let mut all = sequence.to_owned();
+    if is_in_tmux {
+        let escaped = sequence.replace('\u{1b}', "\u{1b}\u{1b}");
+        all.extend(["\u{1b}Ptmux;", &escaped, "\u{1b}\\"]);
+    }
+    if is_in_screen {
+        // A device control string of screen is limited in length, so the sequence is passed on in parts.
+        let letters: Vec<char> = sequence.chars().collect();
+        for part in letters.chunks(SCREEN_PART) {
+            all.push_str("\u{1b}P");
+            all.extend(part);
+            all.push_str("\u{1b}\\");
+        }
+    }
+    all
 }
 
 fn restore() {
@@ -216,5 +247,20 @@ mod tests {
         check("horn", None);
         let long = Notification::Osc9.sequence(&"x".repeat(10_000));
         assert!(long.len() < 200);
+    }
+
+    #[test]
+    fn copies_pass_multiplexers() {
+        let plain = "\u{1b}]52;c;YQ==\u{1b}\\";
+        assert_eq!(through_multiplexers(plain, false, false), plain);
+        let in_tmux = through_multiplexers(plain, true, false);
+        assert_eq!(in_tmux, format!("{plain}\u{1b}Ptmux;\u{1b}\u{1b}]52;c;YQ==\u{1b}\u{1b}\\\u{1b}\\"));
+        let long = format!("\u{1b}]52;c;{}\u{7}", "Y".repeat(3000));
+        let in_screen = through_multiplexers(&long, false, true);
+        let parts: Vec<&str> =
+            in_screen.strip_prefix(&long).unwrap_or_default().split("\u{1b}P").skip(1).collect();
+        assert!(parts.iter().all(|part| part.len() <= 768 && part.ends_with("\u{1b}\\")), "{parts:?}");
+        let joined: String = parts.iter().map(|part| part.trim_end_matches("\u{1b}\\")).collect();
+        assert_eq!(joined, long);
     }
 }

@@ -65,14 +65,12 @@ pub(crate) fn lag(receiver: &WebhookReceiver, now: u64) -> Option<String> {
 
 /// Describes the queue of a receiver.
 pub(crate) fn queue_text(receiver: &WebhookReceiver, now: u64) -> String {
-    let mut text = match lag(receiver, now) {
+    let text = match lag(receiver, now) {
         None => "nothing waits".to_owned(),
         Some(lag) => format!("{} waiting, the oldest for {lag}", waiting(receiver)),
     };
-    if let Some(due) = receiver.next_due_millis {
-        text.push_str(&format!(", next attempt {}", due_text(due, now)));
-    }
-    text
+    let due = receiver.next_due_millis.map(|due| format!(", next attempt {}", due_text(due, now)));
+    text + &due.unwrap_or_default()
 }
 
 /// Describes the parked deliveries of a receiver, if there are some.

@@ -5,10 +5,11 @@ use ratatui::layout::Rect;
 use super::answers::reload_all;
 use super::model::Model;
 use super::view::body;
+use super::whoami;
 use crate::keymap::{Action, EVERYWHERE, Key, action};
 use crate::link::Order;
 use crate::screens::filter::Filter;
-use crate::screens::overlay::{Overlay, Pressed};
+use crate::screens::overlay::{Entry, Overlay, Pressed, Target, remember};
 use crate::screens::propose;
 use crate::screens::request::Effect;
 use crate::screens::shared::LinkState;
@@ -75,7 +76,7 @@ fn on_overlay(model: &mut Model, pressed: Pressed) -> Vec<Effect> {
     }
     match pressed {
         Pressed::Nothing | Pressed::Close => Vec::new(),
-        Pressed::Run(chosen) => perform(model, chosen),
+        Pressed::Chosen(entry) => chosen(model, &entry),
         Pressed::Confirmed(order) => vec![Effect::Order(order)],
         Pressed::Compare(path) => vec![Effect::ReadFile(path)],
         Pressed::Copy(piece) => {
@@ -144,7 +145,8 @@ pub(super) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
             "close the review first: Esc".clone_into(&mut model.notice);
         }
         Action::Propose => model.proposing = Some(propose::State::new()),
-        Action::Palette => model.overlays.push(Overlay::palette(model.commands())),
+        Action::Palette => model.overlays.push(model.palette()),
+        Action::WhoAmI => model.overlays.push(whoami::overlay(&model.shared)),
         Action::Show(index) => {
             model.show(index);
             return opened(model);
@@ -167,6 +169,24 @@ pub(super) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
         }
     }
     Vec::new()
+}
+
+/// Opens the entry that was chosen in the palette. Nothing is decided.
+fn chosen(model: &mut Model, entry: &Entry) -> Vec<Effect> {
+    remember(&mut model.history, entry);
+    match &entry.target {
+        Target::Command(action) => perform(model, *action),
+        Target::Activity(reference, title) => model.open_reference(reference, title),
+        Target::Place(place) => {
+            let Some(requests) = model.reveal(place) else {
+                "it is not loaded".clone_into(&mut model.notice);
+                return Vec::new();
+            };
+            let mut effects = opened(model);
+            effects.extend(model.fulfil(requests));
+            effects
+        }
+    }
 }
 
 /// Requests what the screen that was just opened shows.

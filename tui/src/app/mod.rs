@@ -8,6 +8,7 @@ mod mouse;
 mod outage;
 mod update;
 mod view;
+mod whoami;
 
 pub(crate) use model::Model;
 pub(crate) use mouse::Mouse;

@@ -9,7 +9,7 @@ use crate::known_keys::KnownKeys;
 use crate::link::{Order, Subject};
 use crate::screens::SCREENS;
 use crate::screens::bindings::Bindings;
-use crate::screens::overlay::Overlay;
+use crate::screens::overlay::{Entry, Overlay, Palette, Place, things};
 use crate::screens::propose;
 use crate::screens::request::{Effect, Request};
 use crate::screens::review;
@@ -44,6 +44,8 @@ pub(crate) struct Model {
     pub(crate) bindings: Bindings,
     /// Overlays over everything else; the last one is on top.
     pub(super) overlays: Vec<Overlay>,
+    /// What was opened from the palette in this session, the newest last.
+    pub(super) history: Vec<Entry>,
     /// One line about the last event. A key or time removes it.
     pub(crate) notice: String,
     /// The disabled action that a notice is about, and its text.
@@ -75,6 +77,7 @@ impl Model {
             proposing: None,
             bindings: Bindings::default(),
             overlays: Vec::new(),
+            history: Vec::new(),
             notice: warning.map(|warning| format!("[!] {}", clean(&warning))).unwrap_or_default(),
             disabled: None,
             notice_set_at: now,
@@ -243,6 +246,36 @@ impl Model {
         };
         let notice = Some(&self.notice).filter(|notice| notice.contains("[!]") || notice.contains("[x]"));
         self.failures.values().cloned().chain(lost).chain(notice.cloned()).collect()
+    }
+
+    /// Returns the palette of all commands and of everything that is loaded.
+    pub(super) fn palette(&self) -> Overlay {
+        let mut found = things(&self.shared);
+        found.extend(self.screens.iter().flat_map(|screen| screen.things(&self.shared)));
+        Overlay::Palette(Box::new(Palette::new(&self.history, &self.commands(), found)))
+    }
+
+    /// Shows the screen that has a place, with the place selected. Returns what the screen requests.
+    pub(super) fn reveal(&mut self, place: &Place) -> Option<Vec<Request>> {
+        let mut screens = self.screens.iter_mut().enumerate();
+        let (index, requests) =
+            screens.find_map(|(index, screen)| Some((index, screen.reveal(&self.shared, place)?)))?;
+        self.show(index);
+        Some(requests)
+    }
+
+    /// Loads an activity by its id or fingerprint and opens its review.
+    pub(super) fn open_reference(&mut self, reference: &str, title: &str) -> Vec<Effect> {
+        let Some(organization) = self.shared.organization_id else {
+            "no organization is selected".clone_into(&mut self.notice);
+            return Vec::new();
+        };
+        if let Ok(id) = reference.parse() {
+            self.shared.inbox.open(id);
+        }
+        self.review = None;
+        self.opening = Some(Opening { reference: reference.to_owned(), title: title.to_owned() });
+        vec![Effect::Order(Order::Record(organization, reference.to_owned()))]
     }
 
     /// Returns the time-dependent text on screen. The screen is not drawn again while it is unchanged.

@@ -30,9 +30,11 @@ mod chains;
 mod decisions;
 mod drafting;
 mod exchange;
+mod finding;
 mod health;
 mod mouse;
 mod naming;
+mod own;
 mod policies;
 mod proposing;
 mod receipts;
@@ -178,6 +180,9 @@ fn draws_every_screen_at_every_size() {
             }
             if tab.title == "Webhooks" {
                 console.webhooks();
+            }
+            if tab.title == "Journal" {
+                console.journal();
             }
             let name = format!("{}_{}x{}", tab.title.to_lowercase().replace(' ', "_"), size.0, size.1);
             snapshot(&name, &console.shown());

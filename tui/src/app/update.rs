@@ -8,6 +8,7 @@ use super::mouse::Mouse;
 use super::view::{body, is_too_small};
 use super::{answers, keys, mouse};
 use crate::doctor::Finding;
+use crate::journal::Journal;
 use crate::keymap::Key;
 use crate::link::Answer;
 use crate::screens::request::Effect;
@@ -42,6 +43,8 @@ pub(crate) enum Msg {
     Edited(Result<String, String>),
     /// A file that was read for a comparison: its path, and its content or why it cannot be read.
     FileRead(String, Result<Vec<u8>, String>),
+    /// The journal, or why it cannot be read.
+    JournalRead(Result<Journal, String>),
     /// Findings about the files and the socket of this console.
     Examined(Vec<Finding>),
     /// Result of a file operation, as a notice.
@@ -125,6 +128,7 @@ fn apply(model: &mut Model, msg: Msg) -> Vec<Effect> {
                 model.overlays.push(open.compared(&model.shared, &path, file));
             }
         }
+        Msg::JournalRead(read) => model.shared.journal = Some(read),
         Msg::Examined(findings) => model.shared.findings = findings,
         Msg::Notice(text) => model.notice = text,
     }

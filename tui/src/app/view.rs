@@ -21,6 +21,8 @@ use crate::theme::Theme;
 const LIST_KEYS: &str = "? Keys";
 /// The same in a form.
 const FORM_KEYS: &str = "F1 Keys";
+/// Number of letters of a shortened title in the row of tabs.
+const SHORT_TITLE: usize = 4;
 /// Columns between two keys of the key bar.
 const BETWEEN: usize = 2;
 /// Part of the rows that a long notice may take.
@@ -206,6 +208,12 @@ fn tab_row(model: &Model, columns: u16) -> (Vec<String>, String) {
         format!("{} {}{count}", tab.show.key(), tab.title)
     };
     let names: Vec<String> = model.tabs().map(name).collect();
+    let short = |(tab, screen): (&Tab, &dyn Screen)| {
+        let count = screen.count(&model.shared).map(|count| format!(" {count}")).unwrap_or_default();
+        let title: String = tab.title.chars().take(SHORT_TITLE).collect();
+        format!("{} {title}{count}", tab.show.key())
+    };
+    let short: Vec<String> = model.tabs().map(short).collect();
     let keys: Vec<String> = model.tabs().map(|(tab, _)| tab.show.key()).collect();
     let right = match &model.shared.daemon {
         Some(daemon) if columns >= 100 => {
@@ -219,8 +227,8 @@ fn tab_row(model: &Model, columns: u16) -> (Vec<String>, String) {
         _ => String::new(),
     };
     let columns = usize::from(columns);
-    // With less space the names move together, and at last only the open screen has one.
-    let forms = [(&names, " "), (&names, ""), (&keys, "")];
+    // With less space the names move together, then they are shortened, and at last only the open screen has one.
+    let forms = [(&names, " "), (&names, ""), (&short, ""), (&keys, "")];
     let labels = forms.map(|(others, margin)| labels(model.current, &names, others, margin));
     let beside = columns.saturating_sub(width(&right));
     // The remark gives way to the names.

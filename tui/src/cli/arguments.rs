@@ -276,7 +276,7 @@ pub(crate) enum WebhookCommand {
     },
     /// Post a test event to a receiver once; exits with 1 unless the receiver accepts it
     ///
-    /// The event has the type WEBHOOK_TEST and reports no activity. It is signed like any other event. The daemon writes
+    /// The event has the type `WEBHOOK_TEST` and reports no activity. It is signed like any other event. The daemon writes
     /// the request to its log.
     Test {
         /// Endpoint id or name; `feature` for the URL of the webhook feature

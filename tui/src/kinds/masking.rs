@@ -1,5 +1,6 @@
 //! Masks the members that reviews do not show, such as codes, card numbers and bundles, in what is exported.
 
+use quorate_common::json;
 use serde_json::Value;
 
 use super::of_type;
@@ -26,6 +27,24 @@ pub(crate) fn mask(activity_type: &str, parameters: &mut Value) -> Vec<String> {
         }
     }
     paths
+}
+
+/// Returns the text of a signed request with its sensitive members masked, and the paths of these members; nothing if
+/// the request has none.
+pub(crate) fn masked_request(message: &str) -> Option<(String, Vec<String>)> {
+    let mut body = json::parse(message.as_bytes()).ok()?;
+    let activity_type = body.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let paths = mask(&activity_type, body.get_mut("parameters")?);
+    let paths: Vec<String> = paths.into_iter().map(|path| format!("parameters.{path}")).collect();
+    (!paths.is_empty()).then(|| (body.to_string(), paths))
+}
+
+/// Returns an intent as the daemon states it, with its sensitive members masked.
+pub(crate) fn masked_intent(activity_type: &str, mut intent: Value) -> Value {
+    for parameters in intent.as_object_mut().into_iter().flat_map(|members| members.values_mut()) {
+        mask(activity_type, parameters);
+    }
+    intent
 }
 
 /// Replaces a value, unless it is absent or empty.

@@ -50,7 +50,7 @@ mod wallets;
 mod webhook_endpoints;
 
 pub(crate) use description::{Change, Danger, Description, Field, Flag, Level};
-pub(crate) use masking::mask;
+pub(crate) use masking::{masked_intent, masked_request};
 pub(crate) use mfa_policies::step_words;
 pub(crate) use reader::{Reader, Result};
 pub(crate) use review_context::{ReviewContext, account_text, count, stated};

@@ -7,12 +7,15 @@ use super::sentences::{needs, policy_lines};
 use super::states::status_word;
 use super::votes::VoteProof;
 use crate::address::Address;
-use crate::kinds::{Field, Right, Transfer, digits};
+use crate::kinds::{Field, Right, Transfer, digits, masked_request};
 use crate::text::{clean, clock, date_time, grouped};
 
 /// Returns one object with everything that the review screen shows.
 pub(crate) fn json(review: &Review) -> Value {
     let proposal = review.proposal.as_ref();
+    // Codes, card numbers and bundles are never exported, so the bytes that contain them are withheld.
+    let withheld = proposal.and_then(|proposal| masked_request(&proposal.message)).map(|(_, paths)| paths);
+    let withheld = withheld.unwrap_or_default();
     let names =
         |users: &[quorate_common::ids::UserId]| users.iter().map(ToString::to_string).collect::<Vec<_>>();
     json!({
@@ -50,7 +53,8 @@ pub(crate) fn json(review: &Review) -> Value {
             "expiresAtMillis": review.tally.expires_at,
             "cast": review.votes.iter().map(cast).collect::<Vec<_>>(),
         },
-        "message": proposal.map(|proposal| proposal.message.as_str()),
+        "message": proposal.filter(|_| withheld.is_empty()).map(|proposal| proposal.message.as_str()),
+        "withheld": withheld,
         "failure": review.activity.failure,
         "result": review.activity.result,
         "blocked": review.blocked(),

@@ -1,15 +1,17 @@
 //! The list of all activities of the organization, newest first, loaded page by page.
 
+use quorate_common::activity::Activity;
 use quorate_common::console::ActivityRow;
 use quorate_common::ids::ActivityId;
 use ratatui::layout::Rect;
 
 use super::filter::Filter;
+use super::overlay::Overlay;
 use super::request::Request;
 use super::screen::{Screen, Tab, showing};
 use super::shared::Shared;
 use crate::canvas::{Canvas, Line};
-use crate::keymap::{Action, BACK, Command, FILTER, Key, REVIEW, moved};
+use crate::keymap::{Action, BACK, COPY, Command, FILTER, Key, REVIEW, moved};
 use crate::kinds::{ReviewContext, count, of_type};
 use crate::link::Order;
 use crate::proof::{Record, status_word};
@@ -24,7 +26,7 @@ pub(super) static TAB: Tab = Tab {
     create: || Box::new(State::default()),
 };
 
-static COMMANDS: [Command; 3] = [REVIEW, BACK, FILTER];
+static COMMANDS: [Command; 4] = [REVIEW, COPY, BACK, FILTER];
 
 #[derive(Default)]
 struct State {
@@ -44,6 +46,10 @@ impl Screen for State {
             };
             let record = Record::of_row((*row).clone(), organization);
             return vec![Request::Review(Box::new(shared.examine(&record, None)))];
+        }
+        if wanted == Action::Copy {
+            let copies = rows.get(selected).map(|row| Request::Overlay(copies(&row.activity)));
+            return copies.into_iter().collect();
         }
         let target = moved(selected, rows.len(), page, wanted);
         let at_end = target.saturating_add(1) >= rows.len();
@@ -99,6 +105,10 @@ impl State {
     fn position(&self, rows: &[&ActivityRow]) -> usize {
         rows.iter().position(|row| Some(row.activity.id) == self.selected).unwrap_or(0)
     }
+}
+
+fn copies(activity: &Activity) -> Overlay {
+    Overlay::copy_of_activity(activity.id, Some(activity.fingerprint.to_string()), activity.organization_id)
 }
 
 fn title(row: &ActivityRow) -> String {

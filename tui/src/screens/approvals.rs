@@ -6,11 +6,12 @@ use ratatui::layout::Rect;
 
 use super::filter::Filter;
 use super::inbox_row::Row;
+use super::overlay::Overlay;
 use super::request::Request;
 use super::screen::{Screen, Tab, showing};
 use super::shared::{LinkState, Shared};
 use crate::canvas::{Canvas, Line, above};
-use crate::keymap::{Action, BACK, Command, FILTER, Key, NEXT_PANE, REVIEW, moved, scroll};
+use crate::keymap::{Action, BACK, COPY, Command, FILTER, Key, NEXT_PANE, REVIEW, moved, scroll};
 use crate::text::{duration, grouped, indented, pad, wrap};
 use crate::theme::Theme;
 
@@ -22,7 +23,7 @@ pub(super) static TAB: Tab = Tab {
     create: || Box::new(State::default()),
 };
 
-static COMMANDS: [Command; 4] = [REVIEW, BACK, FILTER, NEXT_PANE];
+static COMMANDS: [Command; 5] = [REVIEW, COPY, BACK, FILTER, NEXT_PANE];
 
 /// Width of the labels in the preview, in columns.
 const LABEL_COLUMNS: usize = 9;
@@ -49,6 +50,13 @@ impl Screen for State {
                 // The selection stays on this row when rows are added above it.
                 self.selected = Some(row.id);
                 return vec![Request::Open { id: row.id, title: row.title.clone() }];
+            }
+            Action::Copy => {
+                let Some((row, of)) = all.get(selected).zip(shared.organization_id) else {
+                    return Vec::new();
+                };
+                let fingerprint = row.fingerprint.as_ref().map(ToString::to_string);
+                return vec![Request::Overlay(Overlay::copy_of_activity(row.id, fingerprint, of))];
             }
             Action::NextPane => self.in_preview = !self.in_preview,
             wanted if self.in_preview => {

@@ -5,11 +5,12 @@ use quorate_common::ids::OrganizationId;
 use ratatui::layout::Rect;
 
 use super::filter::Filter;
+use super::overlay::{Overlay, Piece};
 use super::request::Request;
 use super::screen::{Screen, Tab, showing};
 use super::shared::Shared;
 use crate::canvas::{Canvas, Line, above};
-use crate::keymap::{Action, BACK, Command, FILTER, Key, REVIEW, moved};
+use crate::keymap::{Action, BACK, COPY, Command, FILTER, Key, REVIEW, moved};
 use crate::link::{Answer, Order};
 use crate::messages::{Newest, is_lost, state};
 use crate::text::{clean, cut, date_time, pad, wrap};
@@ -24,7 +25,7 @@ pub(super) static TAB: Tab = Tab {
     create: || Box::new(State::default()),
 };
 
-static COMMANDS: [Command; 3] = [REVIEW, BACK, FILTER];
+static COMMANDS: [Command; 4] = [REVIEW, COPY, BACK, FILTER];
 
 /// Rows of the details.
 const DETAIL_ROWS: u16 = 8;
@@ -78,6 +79,10 @@ impl Screen for State {
         if wanted == Action::Open {
             return shown.get(selected).map(|event| open(shared, event)).into_iter().collect();
         }
+        if wanted == Action::Copy {
+            let copies = shown.get(selected).map(|event| Request::Overlay(copies(event)));
+            return copies.into_iter().collect();
+        }
         let page = areas(area).0.height.saturating_sub(3) / rows_each(area.width);
         let target = moved(selected, shown.len(), usize::from(page), wanted);
         let at_end = target.saturating_add(1) >= shown.len();
@@ -130,6 +135,19 @@ fn open(shared: &Shared, event: &MessageEvent) -> Request {
         return Request::Notice(text);
     }
     Request::Open { id: event.activity_id, title: "Message".to_owned() }
+}
+
+/// Returns what can be copied of a message.
+fn copies(event: &MessageEvent) -> Overlay {
+    let piece = |key, name, text: String| Piece { key, name, text };
+    let mut pieces = vec![
+        piece('t', "receiver", event.to_address.clone()),
+        piece('m', "message id", event.message_id.clone()),
+        piece('a', "activity id", event.activity_id.to_string()),
+        piece('o', "organization id", event.organization_id.to_string()),
+    ];
+    pieces.extend(event.answer.clone().map(|answer| piece('s', "answer", answer)));
+    Overlay::Copy(pieces)
 }
 
 fn draw_detail(event: Option<&MessageEvent>, canvas: &mut Canvas<'_>, area: Rect) {

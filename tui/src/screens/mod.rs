@@ -11,6 +11,8 @@ pub(crate) mod filter;
 mod health;
 pub(crate) mod inbox;
 mod inbox_row;
+mod journal;
+mod known_keys;
 mod messages;
 mod organizations;
 pub(crate) mod overlay;
@@ -35,4 +37,6 @@ pub(crate) static SCREENS: &[&Tab] = &[
     &messages::TAB,
     &health::TAB,
     &webhooks::TAB,
+    &journal::TAB,
+    &known_keys::TAB,
 ];

@@ -1,22 +1,25 @@
 //! Overlays over a screen: key list, palette, signed bytes, full proof, comparison of fingerprints.
 
+use quorate_common::ids::{ActivityId, OrganizationId};
 use ratatui::layout::Rect;
 use tui_input::Input;
 
 use super::filter::{edit, insert};
 use crate::canvas::{Canvas, Line};
-use crate::keymap::{Action, Command, EVERYWHERE, Key, action, moved, scroll};
+use crate::keymap::{Action, Command, EVERYWHERE, Key, action, scroll};
+use crate::kinds::{masked_intent, masked_request};
 use crate::link::Order;
 use crate::proof::{Review, json, policy_lines};
 use crate::text::{clean, date_time, grouped, indented, pad, width, wrap};
-use crate::theme::Theme;
 
 mod comparing;
 mod confirming;
 mod copying;
+mod palette;
 
 pub(crate) use confirming::Confirmation;
 pub(crate) use copying::Piece;
+pub(crate) use palette::{Entry, Palette, Place, Target, remember, things};
 
 pub(crate) enum Overlay {
     /// A text.
@@ -35,14 +38,8 @@ pub(crate) enum Overlay {
         /// First row that is shown.
         scroll: usize,
     },
-    /// The command palette.
-    Palette {
-        commands: Vec<Command>,
-        /// Search words.
-        search: Input,
-        /// Index of the selected command.
-        selected: usize,
-    },
+    /// The palette of commands and things.
+    Palette(Box<Palette>),
     /// The texts that can be copied, each by its key.
     Copy(Vec<Piece>),
     /// The question before an action with an effect.
@@ -67,19 +64,19 @@ impl Overlay {
         Self::Keys { commands, search: Input::default(), scroll: 0 }
     }
 
-    /// Creates the palette of these commands.
-    pub(crate) fn palette(commands: Vec<Command>) -> Self {
-        Self::Palette { commands, search: Input::default(), selected: 0 }
-    }
-
     /// Shows the bytes of a proposal and, unless it is a draft, what the daemon states about it.
-    pub(crate) fn raw(review: &Review) -> Self {
+    /// Sensitive members are masked unless `reveals`.
+    pub(crate) fn raw(review: &Review, reveals: bool) -> Self {
+        let shown = |message: &str| shown(message, reveals);
+        let intent = &review.activity.intent;
+        let masked = masked_intent(&review.activity.activity_type, intent.clone());
+        let intent = if reveals { intent } else { &masked };
         let mut paragraphs = Vec::new();
         match &review.proposal {
             Some(proposal) => {
                 let (length, digest) = (proposal.message.len(), grouped(&proposal.fingerprint.hex()));
                 paragraphs.push(format!("{length} bytes, sha256 {digest}"));
-                paragraphs.push(clean(&proposal.message));
+                paragraphs.extend(shown(&proposal.message));
             }
             None => paragraphs
                 .push("[x] The record contains no signed bytes that match the fingerprint.".to_owned()),
@@ -89,14 +86,14 @@ impl Overlay {
         }
         paragraphs.push(String::new());
         paragraphs.push("Intent stated by the daemon [s]:".to_owned());
-        paragraphs.push(clean(&review.activity.intent.to_string()));
+        paragraphs.push(clean(&intent.to_string()));
         paragraphs.push("Result [s]:".to_owned());
         paragraphs.push(clean(&review.activity.result.to_string()));
         Self::text("Raw bytes that the proposer signed", paragraphs)
     }
 
-    /// Shows all checks and votes.
-    pub(crate) fn proof(review: &Review) -> Self {
+    /// Shows all checks and votes. Sensitive members are masked unless `reveals`.
+    pub(crate) fn proof(review: &Review, reveals: bool) -> Self {
         let mut paragraphs: Vec<String> = review
             .checks
             .iter()
@@ -127,7 +124,8 @@ impl Overlay {
                 paragraphs.push(text);
             }
             paragraphs.push(format!("    signature  {}", clean(&vote.signature)));
-            paragraphs.push(format!("    message    {}", clean(&vote.message)));
+            let message = shown(&vote.message, reveals).join(" ");
+            paragraphs.push(format!("    message    {message}"));
         }
         Self::text("Proof", paragraphs)
     }
@@ -139,12 +137,29 @@ impl Overlay {
         if let Some(proposal) = &review.proposal {
             pieces.push(piece('f', "fingerprint", proposal.fingerprint.to_string()));
             let bytes = if review.draft.is_some() { "bytes to sign" } else { "signed bytes" };
-            pieces.push(piece('m', bytes, proposal.message.clone()));
+            let (bytes, text) = match masked_request(&proposal.message) {
+                Some((masked, _)) => ("masked request", masked),
+                None => (bytes, proposal.message.clone()),
+            };
+            pieces.push(piece('m', bytes, text));
         }
         if review.draft.is_none() {
             pieces.push(piece('i', "activity id", review.activity.id.to_string()));
         }
         pieces.push(piece('j', "everything as JSON", json(review).to_string()));
+        Self::Copy(pieces)
+    }
+
+    /// Offers the ids of an activity in a list.
+    pub(crate) fn copy_of_activity(
+        id: ActivityId,
+        fingerprint: Option<String>,
+        organization: OrganizationId,
+    ) -> Self {
+        let piece = |key, name, text: String| Piece { key, name, text };
+        let mut pieces = vec![piece('i', "activity id", id.to_string())];
+        pieces.extend(fingerprint.map(|text| piece('f', "fingerprint", text)));
+        pieces.push(piece('o', "organization id", organization.to_string()));
         Self::Copy(pieces)
     }
 
@@ -160,8 +175,8 @@ pub(crate) enum Pressed {
     Nothing,
     /// The overlay is finished.
     Close,
-    /// A command was chosen.
-    Run(Action),
+    /// An entry of the palette was chosen.
+    Chosen(Box<Entry>),
     /// A text was chosen for copying.
     Copy(Piece),
     /// A file was chosen for comparison.
@@ -197,21 +212,7 @@ impl Overlay {
                     edit(search, key);
                 }
             }
-            Self::Palette { commands, search, selected } => {
-                let matches = matching(commands, search.value());
-                match key {
-                    Key::Up => *selected = moved(*selected, matches.len(), 1, Action::Up),
-                    Key::Down => *selected = moved(*selected, matches.len(), 1, Action::Down),
-                    Key::Enter => {
-                        let chosen = matches.get(*selected).map(|command| command.action);
-                        return chosen.map_or(Pressed::Close, Pressed::Run);
-                    }
-                    key => {
-                        *selected = 0;
-                        edit(search, key);
-                    }
-                }
-            }
+            Self::Palette(palette) => return palette.press(key),
             Self::Compare { input, .. } if key == Key::Enter && comparing::is_path(input.value()) => {
                 return Pressed::Compare(input.value().trim().to_owned());
             }
@@ -220,6 +221,7 @@ impl Overlay {
                 return wanted.press(key, area).map_or(Pressed::Nothing, Pressed::Confirmed);
             }
             Self::Copy(pieces) => {
+                copying::turn(pieces, key, height);
                 let at = pieces.iter().position(|piece| key == Key::Char(piece.key));
                 return at.map_or(Pressed::Nothing, |at| Pressed::Copy(pieces.swap_remove(at)));
             }
@@ -229,8 +231,11 @@ impl Overlay {
 
     /// Inserts pasted text if the overlay has a field for it. Returns whether it has.
     pub(crate) fn paste(&mut self, text: &str) -> bool {
-        let Self::Compare { input, .. } = self else { return false };
-        insert(input, text);
+        match self {
+            Self::Compare { input, .. } => insert(input, text),
+            Self::Palette(palette) => palette.paste(text),
+            _ => return false,
+        }
         true
     }
 
@@ -249,14 +254,22 @@ impl Overlay {
                 let inner = canvas.framed(area, &title, "type to search, Esc closes");
                 canvas.lines(inner, &key_lines(commands, search.value(), columns), *scroll);
             }
-            Self::Palette { commands, search, selected } => {
-                palette(commands, search, *selected, canvas, area);
-            }
+            Self::Palette(palette) => palette.draw(canvas, area),
             Self::Copy(pieces) => copying::draw(pieces, canvas, area),
             Self::Confirm(wanted) => wanted.draw(canvas, area),
             Self::Compare { own, input } => comparing::draw(own, input, canvas, area),
         }
     }
+}
+
+/// Returns the paragraphs with a signed message, whose sensitive members are masked unless `reveals`.
+fn shown(message: &str, reveals: bool) -> Vec<String> {
+    let Some((masked, paths)) = masked_request(message) else { return vec![clean(message)] };
+    let paths = clean(&paths.join(", "));
+    if reveals {
+        return vec![format!("[!] sensitive, shown in full: {paths}"), clean(message)];
+    }
+    vec![format!("[!] masked: {paths}; Esc and * show it"), clean(&masked)]
 }
 
 /// Returns the movement of an arrow or page key. Letters go into the search field.
@@ -295,19 +308,6 @@ fn key_rows(keys: &str, text: &str, columns: usize) -> Vec<String> {
         return std::iter::once(keys.to_owned()).chain(rest).collect();
     }
     indented(text, &first, indent, columns)
-}
-
-fn palette(commands: &[Command], search: &Input, selected: usize, canvas: &mut Canvas<'_>, area: Rect) {
-    let inner = canvas.framed(area, &format!(": {}_", clean(search.value())), "Enter runs, Esc closes");
-    let matches = matching(commands, search.value());
-    let line = |(index, command): (usize, &&Command)| {
-        let at = index == selected;
-        let text =
-            format!("{} {:<8} {}{}", if at { ">" } else { " " }, command.key(), command.help, cli(command));
-        Line::styled(text, if at { Theme::selected() } else { Theme::plain() })
-    };
-    let lines: Vec<Line> = matches.iter().enumerate().map(line).collect();
-    canvas.list(inner, &lines, selected, true);
 }
 
 fn cli(command: &Command) -> String {

@@ -80,6 +80,8 @@ pub(crate) enum Effect {
         name: String,
         text: String,
     },
+    /// Read the journal of decisions.
+    ReadJournal,
     /// Save the known keys.
     SaveKnownKeys(Box<KnownKeys>),
     /// Append a decision to the journal.

@@ -3,6 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::filter::Filter;
+use super::overlay::{Entry, Place};
 use super::request::Request;
 use super::shared::Shared;
 use crate::canvas::Canvas;
@@ -63,6 +64,16 @@ pub(crate) trait Screen {
     /// Updates what is shown and requests what is missing. Called after each message while the screen is shown.
     fn prepare(&mut self, _shared: &Shared) -> Vec<Request> {
         Vec::new()
+    }
+
+    /// Returns what the screen has loaded and the palette can open, besides what all screens share.
+    fn things(&self, _shared: &Shared) -> Vec<Entry> {
+        Vec::new()
+    }
+
+    /// Selects a place that the screen shows. Returns what it requests, or nothing if the place is not one of it.
+    fn reveal(&mut self, _shared: &Shared, _place: &Place) -> Option<Vec<Request>> {
+        None
     }
 
     /// Applies the result of the editor, which the screen requested.

@@ -10,6 +10,7 @@ use super::inbox::Inbox;
 use crate::ballot::ActivityRequest;
 use crate::book::Book;
 use crate::doctor::Finding;
+use crate::journal::Journal;
 use crate::kinds::Sent;
 use crate::known_keys::KnownKeys;
 use crate::link::LinkError;
@@ -68,6 +69,8 @@ pub(crate) struct Shared {
     pub(crate) findings: Vec<Finding>,
     /// Transfers that the user approved before, as the journal contains them.
     pub(crate) own_transfers: Vec<Sent>,
+    /// The journal of decisions, once it was read, or why it cannot be read.
+    pub(crate) journal: Option<Result<Journal, String>>,
     /// All waiting activities.
     pub(crate) inbox: Inbox,
     /// The newest activities of any status, as far as they were loaded.
@@ -94,6 +97,7 @@ impl Shared {
             book: Book::EMPTY,
             findings: Vec::new(),
             own_transfers: Vec::new(),
+            journal: None,
             inbox: Inbox::default(),
             activities: ActivityList::default(),
         }

@@ -11,7 +11,7 @@ use crate::link::Order;
 /// Address of the key that signs the request.
 const ADDRESS: &str = "0x9858EfFD232B4033E47d90003D41EC34EcaEda94";
 
-fn policy(byte: u8, name: &str, effect: &str, [condition, consensus]: [&str; 2]) -> Policy {
+pub(super) fn policy(byte: u8, name: &str, effect: &str, [condition, consensus]: [&str; 2]) -> Policy {
     Policy {
         policy_id: PolicyId::from_bytes([byte; 16]),
         policy_name: name.to_owned(),

@@ -254,7 +254,8 @@ fn terminals_without_unicode_get_ascii_only() {
         console.press(Key::Char('1'));
         console.open(&records[0]);
         check(&console);
-        let overlay = crate::screens::overlay::Overlay::proof(&console.model.review.as_ref().unwrap().review);
+        let overlay =
+            crate::screens::overlay::Overlay::proof(&console.model.review.as_ref().unwrap().review, false);
         console.model.fulfil([Request::Overlay(overlay)]);
         check(&console);
     }

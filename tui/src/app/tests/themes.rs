@@ -27,6 +27,9 @@ fn each_view(size: (u16, u16), mut visit: impl FnMut(&str, &TestConsole)) {
         if tab.title == "Webhooks" {
             console.webhooks();
         }
+        if tab.title == "Journal" {
+            console.journal();
+        }
         visit(&format!("screen {index}"), &console);
     }
     console.press(Key::Char('?'));

@@ -3,15 +3,13 @@
 use quorate_common::activity::Vote;
 use quorate_common::console::OrganizationDetail;
 use quorate_common::fingerprint::Fingerprint;
-use quorate_common::json;
-use serde_json::Value;
 
 use super::Bundle;
 use super::content::{
     Content, ExportedKey, ExportedQuorum, Exporter, Related, Signed, SignedVote, Stated, StatedActivity,
     StatedVote,
 };
-use crate::kinds::mask;
+use crate::kinds::{masked_intent, masked_request};
 use crate::known_keys::KnownKeys;
 use crate::proof::review::Review;
 
@@ -74,17 +72,7 @@ fn signed_vote(vote: &Vote) -> SignedVote {
 
 /// Returns the paths of the members of a signed message that reviews mask.
 fn masked_members(message: &str) -> Vec<String> {
-    let Ok(mut body) = json::parse(message.as_bytes()) else { return Vec::new() };
-    let activity_type = body.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let Some(parameters) = body.get_mut("parameters") else { return Vec::new() };
-    mask(&activity_type, parameters).into_iter().map(|path| format!("parameters.{path}")).collect()
-}
-
-fn masked_intent(activity_type: &str, mut intent: Value) -> Value {
-    for parameters in intent.as_object_mut().into_iter().flat_map(|members| members.values_mut()) {
-        mask(activity_type, parameters);
-    }
-    intent
+    masked_request(message).map(|(_, paths)| paths).unwrap_or_default()
 }
 
 /// Removes what no review reads: sessions, last uses, and encrypted secrets of applications.

@@ -10,10 +10,13 @@ use ratatui::layout::Rect;
 use super::tabs::tabs;
 use super::tree::Tree;
 use crate::canvas::{Canvas, Line, above, beside};
-use crate::keymap::{Action, BACK, Command, FILTER, Key, LEFT, NEXT_PANE, RIGHT, command, moved, scroll};
+use crate::keymap::{
+    Action, BACK, COPY, Command, FILTER, Key, LEFT, NEXT_PANE, RIGHT, command, moved, scroll,
+};
 use crate::kinds::{Item, SECTIONS, SectionData};
 use crate::link::{Answer, Order, Subject};
 use crate::screens::filter::Filter;
+use crate::screens::overlay::{Entry, Place};
 use crate::screens::request::Request;
 use crate::screens::screen::{Screen, Tab, showing};
 use crate::screens::shared::Shared;
@@ -28,7 +31,7 @@ pub(in crate::screens) static TAB: Tab = Tab {
     create: || Box::new(State::default()),
 };
 
-static COMMANDS: [Command; 6] = [OPEN, BACK, FILTER, NEXT_PANE, LEFT, RIGHT];
+static COMMANDS: [Command; 7] = [OPEN, COPY, BACK, FILTER, NEXT_PANE, LEFT, RIGHT];
 
 const OPEN: Command =
     command(Action::Open, &[Key::Enter], "Open", "Show the organization, or the accounts of the wallet")
@@ -36,7 +39,7 @@ const OPEN: Command =
 
 /// The pane with the keyboard focus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Pane {
+pub(super) enum Pane {
     Tree,
     #[default]
     List,
@@ -44,23 +47,25 @@ enum Pane {
 }
 
 #[derive(Default)]
-struct State {
-    tree: Tree,
-    pane: Pane,
+pub(super) struct State {
+    pub(super) tree: Tree,
+    pub(super) pane: Pane,
     /// The organization that was opened last; nothing means the pinned one.
-    wanted: Option<OrganizationId>,
+    pub(super) wanted: Option<OrganizationId>,
     /// The organization that is shown.
-    detail: Option<Arc<OrganizationDetail>>,
-    section: usize,
-    selected: usize,
+    pub(super) detail: Option<Arc<OrganizationDetail>>,
+    pub(super) section: usize,
+    pub(super) selected: usize,
     /// First row of the details that is shown.
-    scroll: usize,
-    accounts: Vec<WalletAccount>,
+    pub(super) scroll: usize,
+    pub(super) accounts: Vec<WalletAccount>,
     accounts_of: Option<WalletId>,
     /// The page of accounts that was requested. Others are of a form.
     wanted_accounts: Option<(WalletId, Option<WalletAccountId>)>,
     accounts_next: Option<WalletAccountId>,
-    filter: Filter,
+    pub(super) filter: Filter,
+    /// Address that the palette looks up.
+    pub(super) sought: Option<String>,
 }
 
 impl Screen for State {
@@ -93,6 +98,7 @@ impl Screen for State {
                 self.section = self.section.saturating_add(step) % SECTIONS.len();
                 (self.selected, self.scroll) = (0, 0);
             }
+            Action::Copy => return self.copies(shared).map(Request::Overlay).into_iter().collect(),
             Action::Open if self.pane == Pane::Tree => return self.open_organization(),
             Action::Open => return self.open_wallet(shared).into_iter().collect(),
             wanted if self.pane == Pane::Tree => {
@@ -124,6 +130,14 @@ impl Screen for State {
         &mut self.filter
     }
 
+    fn things(&self, _shared: &Shared) -> Vec<Entry> {
+        self.loaded()
+    }
+
+    fn reveal(&mut self, shared: &Shared, place: &Place) -> Option<Vec<Request>> {
+        self.show_place(shared, place)
+    }
+
     fn reload(&mut self, shared: &Shared, _is_shown: bool) -> Vec<Request> {
         let mut orders = vec![Order::Organizations(None, None)];
         if let Some(pinned) = shared.organization_id {
@@ -139,6 +153,7 @@ impl Screen for State {
             Answer::Organizations(parent, after, page) => self.tree.apply(*parent, *after, page),
             Answer::Organization(detail) => self.show(detail),
             Answer::Head(head) => self.tree.refresh(head),
+            Answer::Signer(name, signer) => return self.found(shared, name, signer.as_deref()),
             Answer::Accounts(wallet, after, page) => self.apply_accounts(*wallet, *after, page),
             Answer::Changed(Change::Organization { organization_id, .. }) => {
                 return self.changed(shared, *organization_id).map(Request::from).into_iter().collect();
@@ -174,7 +189,7 @@ impl State {
     }
 
     /// Shows an organization, unless another one was opened.
-    fn show(&mut self, detail: &Arc<OrganizationDetail>) {
+    pub(super) fn show(&mut self, detail: &Arc<OrganizationDetail>) {
         self.tree.refresh(&detail.head);
         let id = detail.head.organization_id;
         if self.wanted.is_some_and(|wanted| wanted != id) {
@@ -220,7 +235,7 @@ impl State {
         self.accounts_next = page.next;
     }
 
-    fn items(&self, shared: &Shared) -> Vec<Item> {
+    pub(super) fn items(&self, shared: &Shared) -> Vec<Item> {
         let (Some(detail), Some(section)) = (&self.detail, SECTIONS.get(self.section)) else {
             return Vec::new();
         };

@@ -3,6 +3,7 @@
 use ratatui::layout::Rect;
 
 use crate::canvas::{Canvas, Line};
+use crate::keymap::Key;
 use crate::text::{clean, cut, pad};
 
 /// Maximum length of a copied text, in bytes: terminals accept no more (xterm, OSC 52).
@@ -26,6 +27,31 @@ impl Piece {
         }
         // The terminal does not report whether the text reached a clipboard.
         (format!("{name} was sent to your terminal"), Some(self.text))
+    }
+}
+
+/// Keys of the texts of a list without keys of its own.
+const KEYS: &str = "123456789abcdefghijklmnopqrstuvwxyz";
+
+impl Piece {
+    /// Returns texts with their names as pieces, each with the next key. Those without a key are left out.
+    pub(crate) fn numbered(texts: impl IntoIterator<Item = (&'static str, String)>) -> Vec<Self> {
+        KEYS.chars().zip(texts).map(|(key, (name, text))| Self { key, name, text }).collect()
+    }
+}
+
+/// Turns the list, so that each of its rows can be seen. The keys stay with their texts.
+pub(super) fn turn(pieces: &mut [Piece], key: Key, height: usize) {
+    let rows = match key {
+        Key::Down | Key::Up => 1,
+        Key::PageDown | Key::PageUp => height.saturating_sub(1),
+        _ => return,
+    };
+    let rows = rows.min(pieces.len());
+    if matches!(key, Key::Down | Key::PageDown) {
+        pieces.rotate_left(rows);
+    } else {
+        pieces.rotate_right(rows);
     }
 }
 

@@ -13,7 +13,7 @@ use crate::keymap::{
 use crate::link::{Answer, Order, Subject};
 use crate::policies::{self, Draft, History, Matched, ResolvedNames};
 use crate::screens::filter::Filter;
-use crate::screens::overlay::{Overlay, Piece};
+use crate::screens::overlay::{Overlay, Piece, Place};
 use crate::screens::request::{Effect, Request};
 use crate::screens::screen::{Screen, Tab, showing};
 use crate::screens::shared::Shared;
@@ -116,6 +116,13 @@ impl Screen for State {
 
     fn filter(&mut self) -> &mut Filter {
         &mut self.filter
+    }
+
+    fn reveal(&mut self, _shared: &Shared, place: &Place) -> Option<Vec<Request>> {
+        let Place::Policy(id) = place else { return None };
+        self.filter.clear();
+        (self.pane, self.selected, self.scroll) = (Pane::List, Some(*id), 0);
+        Some(Vec::new())
     }
 
     fn open(&mut self, shared: &Shared) -> Vec<Request> {

@@ -31,12 +31,13 @@ const APPROVE: Action = Action::OfScreen("approve");
 const REJECT: Action = Action::OfScreen("reject");
 const RAW: Action = Action::OfScreen("raw");
 const PROOF: Action = Action::OfScreen("proof");
+const REVEAL: Action = Action::OfScreen("reveal");
 const COMPARE: Action = Action::OfScreen("compare");
 
 const NEXT: Command = command(Action::PageDown, &[Key::Char(' ')], "Next", "Scroll down one screen");
 
 /// The commands in the review of an activity.
-pub(crate) static COMMANDS: [Command; 9] = [
+pub(crate) static COMMANDS: [Command; 10] = [
     command(APPROVE, &[Key::Char('a')], "Approve...", "Approve the activity; a challenge follows")
         .cli("quorate approve REF --expect-sha256 HASH"),
     command(REJECT, &[Key::Char('x')], "Reject...", "Reject the activity; a single rejection is final")
@@ -48,6 +49,12 @@ pub(crate) static COMMANDS: [Command; 9] = [
         .cli("quorate review REF"),
     command(COMPARE, &[Key::Char('c')], "Compare", "Compare with a fingerprint or file of another source")
         .cli("quorate proof compare FILE OTHER"),
+    command(
+        REVEAL,
+        &[Key::Char('*')],
+        "",
+        "Show or mask codes, card numbers and bundles in the raw bytes and the proof",
+    ),
     COPY,
     EXPORT,
     BACK,
@@ -88,8 +95,15 @@ impl State {
             APPROVE if self.review.draft.is_some() => return self.propose(shared),
             APPROVE => return self.begin(Choice::Approve, shared.now),
             REJECT => return self.begin(Choice::Reject, shared.now),
-            RAW => Request::Overlay(Overlay::raw(&self.review)),
-            PROOF => Request::Overlay(Overlay::proof(&self.review)),
+            RAW => Request::Overlay(Overlay::raw(&self.review, self.reveals)),
+            PROOF => Request::Overlay(Overlay::proof(&self.review, self.reveals)),
+            REVEAL => {
+                self.reveals = !self.reveals;
+                let state = if self.reveals { "shown" } else { "masked" };
+                Request::Notice(format!(
+                    "raw bytes and proof: sensitive members are {state}; never in copies and exports"
+                ))
+            }
             COMPARE => Request::Overlay(Overlay::compare(&self.review)),
             Action::Copy => Request::Overlay(Overlay::copy_of_review(&self.review)),
             Action::Export => export(&self.review, shared).into(),

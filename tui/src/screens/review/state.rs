@@ -43,6 +43,8 @@ pub(crate) struct State {
     pub(crate) decide: Option<Decide>,
     /// Note of a rejection that was not sent, for the next one.
     pub(super) note: Input,
+    /// Whether the raw bytes and the proof show sensitive members.
+    pub(super) reveals: bool,
 }
 
 impl State {
@@ -64,6 +66,7 @@ impl State {
             wants_fresh,
             decide: None,
             note: Input::default(),
+            reveals: false,
         }
     }
 

@@ -4,14 +4,14 @@
 mod deliveries;
 mod drawing;
 
-use quorate_common::console::{WebhookDeliveries, WebhookReceiver, WebhookReceivers};
+use quorate_common::console::{FEATURE, WebhookDeliveries, WebhookReceiver, WebhookReceivers};
 use quorate_common::ids::{EndpointId, OrganizationId};
 use ratatui::layout::Rect;
 
 use self::deliveries::Delivery;
 use self::drawing::{layout, rows_each};
 use super::filter::Filter;
-use super::overlay::{Confirmation, Overlay, Piece};
+use super::overlay::{Confirmation, Overlay, Piece, Place};
 use super::request::Request;
 use super::screen::{Screen, Tab, showing};
 use super::shared::{LinkState, Shared};
@@ -64,8 +64,8 @@ struct State {
     /// Organization of the data.
     of: Option<OrganizationId>,
     all: Option<WebhookReceivers>,
-    /// Selected receiver: its endpoint, or nothing for the webhook feature.
-    receiver: Option<Option<EndpointId>>,
+    /// Key of the selected receiver.
+    receiver: Option<String>,
     /// The deliveries to a receiver.
     deliveries: Option<(ReceiverId, WebhookDeliveries)>,
     /// Key of the selected delivery.
@@ -108,6 +108,13 @@ impl Screen for State {
 
     fn filter(&mut self) -> &mut Filter {
         &mut self.filter
+    }
+
+    fn reveal(&mut self, _shared: &Shared, place: &Place) -> Option<Vec<Request>> {
+        let Place::Webhook(id) = place else { return None };
+        self.filter.clear();
+        (self.pane, self.receiver, self.delivery) = (Pane::Receivers, Some(key_of(Some(*id))), None);
+        Some(self.read_deliveries())
     }
 
     /// Returns the number of receivers that fail.
@@ -185,7 +192,7 @@ impl State {
 
     /// Returns the position of the selected receiver.
     fn position(&self, shown: &[&WebhookReceiver]) -> usize {
-        shown.iter().position(|one| Some(one.endpoint_id) == self.receiver).unwrap_or(0)
+        shown.iter().position(|one| Some(key_of(one.endpoint_id)) == self.receiver).unwrap_or(0)
     }
 
     /// Returns the selected receiver.
@@ -221,7 +228,7 @@ impl State {
         if self.pane == Pane::Receivers {
             let shown = self.visible();
             let target = moved(self.position(&shown), shown.len(), page(areas.receivers), wanted);
-            let receiver = shown.get(target).map(|one| one.endpoint_id);
+            let receiver = shown.get(target).map(|one| key_of(one.endpoint_id));
             if receiver == self.receiver {
                 return Vec::new();
             }
@@ -308,6 +315,11 @@ impl State {
         pieces.extend(id);
         Some(Overlay::Copy(pieces))
     }
+}
+
+/// Returns what identifies a receiver while others come and go.
+fn key_of(endpoint: Option<EndpointId>) -> String {
+    endpoint.map_or_else(|| FEATURE.to_owned(), |id| id.to_string())
 }
 
 fn confirm(title: &str, paragraphs: Vec<String>, order: Order) -> Request {
