@@ -174,10 +174,10 @@ async fn only_receivers_of_an_activity_get_it_and_only_the_socket_serves_operato
         |organization: &str, rest: &str| format!("/console/v1/organizations/{organization}/webhooks/{rest}");
     let (child_id, own_id) = (text(&in_child, "id"), text(&own, "id"));
     let of_child = format!("{endpoint}/retry?organization={child}&activity={child_id}");
-    let foreign = format!("{endpoint}/retry?activity={child_id}");
+    let of_child_only = format!("{endpoint}/retry?activity={child_id}");
     for (method, path, status) in [
         (Method::POST, path(organization, &of_child), 200),
-        (Method::POST, path(organization, &foreign), 404),
+        (Method::POST, path(organization, &of_child_only), 404),
         (Method::POST, path(&child, &format!("{endpoint}/retry?activity={child_id}")), 404),
         (Method::POST, path(organization, &format!("{endpoint}/retry")), 404),
         (Method::POST, path(organization, &format!("feature/retry?activity={own_id}")), 404),

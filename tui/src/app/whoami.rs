@@ -80,7 +80,7 @@ fn key_lines(shared: &Shared) -> Vec<String> {
     lines
 }
 
-/// Returns the source of a key, as its name tells.
+/// Returns the source of a key, as its name shows.
 fn source(name: &str, is_of_credentials: bool) -> &'static str {
     if is_of_credentials {
         "in the credentials file of a DEV daemon"

@@ -17,7 +17,7 @@ fn entry(number: u8, organization: quorate_common::ids::OrganizationId) -> Entry
         choice: if number.is_multiple_of(2) { "reject" } else { "approve" }.to_owned(),
         outcome: "waiting".to_owned(),
         organization_version: 3,
-        note: (number == 2).then(|| "asked mira \u{1b}[31m in person".to_owned()),
+        note: (number == 2).then(|| "called mira \u{1b}[31m in person".to_owned()),
         transfers: None,
     }
 }
@@ -46,7 +46,7 @@ fn the_journal_is_read_when_it_is_shown() {
     console.journal();
     assert!(console.shown().contains("3 decisions, [v] the hash chain is intact"), "{}", console.shown());
     console.press(Key::Down);
-    assert!(console.shown().contains("asked mira <U+001B>[31m in person"), "{}", console.shown());
+    assert!(console.shown().contains("called mira <U+001B>[31m in person"), "{}", console.shown());
     let effects = console.press(Key::Enter);
     let id = ActivityId::from_bytes([2; 16]);
     assert!(effects.contains(&Effect::Order(Order::Record(Fixture::id(), id.to_string()))), "{effects:?}");

@@ -131,7 +131,7 @@ impl State {
     }
 }
 
-/// Returns what a word is, as far as its form tells.
+/// Returns what a word is, as far as its form shows.
 fn name_of(word: &str) -> &'static str {
     if word.parse::<OrganizationId>().is_ok() {
         "id"
