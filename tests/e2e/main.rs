@@ -43,6 +43,7 @@ mod model;
 mod oauth2;
 mod overload;
 mod pages;
+mod palette;
 mod payouts;
 mod policies;
 mod policy_outcomes;

@@ -34,12 +34,16 @@ impl Default for Setup<'_> {
 
 type Keyboard = Arc<Mutex<Box<dyn Write + Send>>>;
 
+/// What was sent to the clipboard last, in Base64.
+type Clipboard = Arc<Mutex<String>>;
+
 /// A terminal that runs the console. The console is killed when dropped.
 pub(crate) struct Screen {
     terminal: Arc<Mutex<vt100::Parser<Replies>>>,
     /// All bytes that the program has written.
     output: Arc<Mutex<Vec<u8>>>,
     keyboard: Keyboard,
+    clipboard: Clipboard,
     /// Keeps the home folder of the console.
     operator: Operator,
     child: Box<dyn Child + Send + Sync>,
@@ -88,14 +92,15 @@ impl Screen {
         let child = pair.slave.spawn_command(command).expect("quorate can be started");
         let keyboard: Keyboard =
             Arc::new(Mutex::new(pair.master.take_writer().expect("the terminal can be written")));
-        let replies = Replies(Arc::clone(&keyboard));
+        let clipboard = Arc::default();
+        let replies = Replies(Arc::clone(&keyboard), Arc::clone(&clipboard));
         let terminal = vt100::Parser::new_with_callbacks(cells(rows), cells(columns), 0, replies);
         let terminal = Arc::new(Mutex::new(terminal));
         let reader = pair.master.try_clone_reader().expect("the terminal can be read");
         let (shown, output) = (Arc::clone(&terminal), Arc::default());
         let copy = Arc::clone(&output);
         std::thread::spawn(move || draw(reader, &shown, &copy));
-        Self { terminal, output, keyboard, operator, child, master: pair.master, modes }
+        Self { terminal, output, keyboard, clipboard, operator, child, master: pair.master, modes }
     }
 
     /// Returns all bytes that the program has written so far.
@@ -154,6 +159,11 @@ impl Screen {
         self.terminal.lock().expect("no holder panicked").screen().contents()
     }
 
+    /// Returns what the console sent to the clipboard of the terminal last, in Base64.
+    pub(crate) fn clipboard(&self) -> String {
+        self.clipboard.lock().expect("no holder panicked").clone()
+    }
+
     /// Sends key presses.
     pub(crate) fn press(&mut self, keys: &str) {
         send(&self.keyboard, keys).expect("the console reads");
@@ -208,9 +218,13 @@ fn send(keyboard: &Keyboard, keys: &str) -> std::io::Result<()> {
 }
 
 /// Answers the queries of programs to a terminal (ECMA-48, 8.3.24 and 8.3.35).
-struct Replies(Keyboard);
+struct Replies(Keyboard, Clipboard);
 
 impl vt100::Callbacks for Replies {
+    fn copy_to_clipboard(&mut self, _: &mut vt100::Screen, _: &[u8], data: &[u8]) {
+        *self.1.lock().expect("no holder panicked") = String::from_utf8_lossy(data).into_owned();
+    }
+
     fn unhandled_csi(
         &mut self,
         screen: &mut vt100::Screen,

@@ -123,11 +123,7 @@ fn an_address_is_looked_up_at_the_daemon() {
     assert!(effects.contains(&order), "{effects:?}");
     let signer = Signer { wallet_account: Some(account(wallet)), ..Signer::default() };
     console.link(Answer::Signer(address.to_owned(), Some(Box::new(signer))));
-    assert!(
-        console.shown().contains("is the account m/44'/60'/0'/0/7 of this wallet"),
-        "{}",
-        console.shown()
-    );
+    assert!(console.shown().contains("account m/44'/60'/0'/0/7 of this wallet"), "{}", console.shown());
     assert!(console.shown().contains("[Wallets"), "{}", console.shown());
     console.find(address);
     console.link(Answer::Signer(address.to_owned(), None));

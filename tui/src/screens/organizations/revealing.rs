@@ -89,10 +89,9 @@ impl State {
         let account = signer.and_then(|signer| signer.wallet_account.as_ref());
         if let Some(account) = account {
             let mut requests = self.show_wallet(shared, account.wallet_id).unwrap_or_default();
-            requests.push(Request::Notice(format!(
-                "{shown} is the account {} of this wallet",
-                clean(&account.path)
-            )));
+            // The address is last, because it may be cut.
+            let text = format!("account {} of this wallet: {shown}", clean(&account.path));
+            requests.push(Request::Notice(text));
             return requests;
         }
         if let Some(key) = signer.and_then(|signer| signer.private_key.as_ref()) {
