@@ -203,7 +203,7 @@ async fn the_mouse_is_used_unless_it_is_off() {
 async fn keys_with_two_meanings_are_refused_with_their_line() {
     let daemon = Daemon::start(Options::quorum(2, 2)).await;
     let operator = Operator::root(&daemon, 1);
-    configure(&operator, "[keys]\nrefresh = \"R\"\napprove = \"Enter\"\n");
+    configure(&operator, "[keys]\nrefresh = \"Z\"\napprove = \"Enter\"\n");
     let check = operator.run_raw(&["config", "check"], "").await.with(2);
     assert!(check.output.contains("config.toml:3: keys: \"approve\": \"Enter\""), "{check:#?}");
     let mut screen = Screen::open(operator);

@@ -36,6 +36,7 @@ mod values;
 mod vote;
 mod wallets;
 mod watch;
+mod webhook_arguments;
 mod webhooks;
 mod whoami;
 

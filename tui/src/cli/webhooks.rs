@@ -6,7 +6,7 @@ use quorate_common::console::{
 use quorate_common::ids::{ActivityId, OrganizationId};
 use serde_json::{Value, json};
 
-use super::arguments::WebhookCommand;
+use super::webhook_arguments::WebhookCommand;
 use crate::clock::now_millis;
 use crate::failure::{Exit, Failure, Result};
 use crate::link::ReceiverId;

@@ -170,12 +170,12 @@ mod tests {
     fn a_key_has_one_meaning() {
         refused(&[("refresh", &["q"])], "already the key of quit");
         refused(&[("refresh", &["1"])], "already the key of show-approvals");
-        refused(&[("refresh", &["R"]), ("filter", &["R"])], "already the key of refresh");
+        refused(&[("refresh", &["Z"]), ("filter", &["Z"])], "already the key of refresh");
         refused(&[("refresh", &["Enter"])], "cannot be given");
         refused(&[("refresh", &["Ctrl-C"])], "cannot be given");
         refused(&[("refresh", &["Hyper-Q"])], "unknown key");
-        refused(&[("refreshes", &["R"])], "the commands are approve, back,");
-        refused(&[("refresh", &["R"]), ("refresh", &["S"])], "in one list");
+        refused(&[("refreshes", &["Z"])], "the commands are approve, back,");
+        refused(&[("refresh", &["Z"]), ("refresh", &["S"])], "in one list");
         refused(&[("refresh", &["A", "B", "C", "D", "E"])], "up to 4");
     }
 

@@ -306,7 +306,7 @@ fn the_key_list_names_exactly_the_keys_that_work() {
 #[test]
 fn the_header_states_the_host_of_the_daemon_only_if_it_is_known() {
     let (fixture, record) = tag_proposal();
-    let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 36));
+    let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (170, 36));
     for (host, here, elsewhere) in
         [(None, false, false), (Some(false), false, true), (Some(true), true, false)]
     {
@@ -328,7 +328,7 @@ fn added_keys_work_and_are_listed() {
     console.model.bindings = crate::screens::bindings::Bindings::of(&config).unwrap();
     console.press(Key::Char(':'));
     types(&mut console, "review");
-    assert!(console.shown().contains("> o        Open the selected activity"), "{}", console.shown());
+    assert!(console.shown().contains("> o             Open the selected activity"), "{}", console.shown());
     console.press(Key::Esc);
     console.press(Key::Char('o'));
     console.link(Answer::Record(record.row.activity.id.to_string(), Box::new(record.clone())));

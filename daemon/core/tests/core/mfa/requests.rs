@@ -86,10 +86,10 @@ fn other_codes_still_wait_for_the_steps() {
         ("new@house.example", json!({}), "an address of nobody"),
         (PHONE, json!({}), "a number that no step needs"),
         (EMAIL, digits, "a code that could be guessed"),
-        (EMAIL, link, "a link of the requester, which would get the code"),
-        (EMAIL, logo, "a picture of the requester"),
-        (EMAIL, sender, "a sender of the requester"),
-        (EMAIL, reply, "replies to the requester"),
+        (EMAIL, link, "a link of the caller, which would get the code"),
+        (EMAIL, logo, "a picture of the caller"),
+        (EMAIL, sender, "a sender of the caller"),
+        (EMAIL, reply, "replies to the caller"),
     ] {
         assert_eq!(short(&request(&mut scene, &owner, contact, &more)), NEEDED, "{why}");
     }
