@@ -131,7 +131,7 @@ async fn nothing_is_coloured_if_the_user_wants_no_colour() {
 async fn an_idle_console_draws_nothing_and_needs_no_processor() {
     const WINDOW: Duration = Duration::from_secs(6);
     let daemon = daemon().await;
-    let mut screen = Screen::open(Operator::root(&daemon, 1));
+    let mut screen = Screen::sized(Operator::root(&daemon, 1), (170, 36));
     screen.shows("on this host").await;
     let before = processor_millis(&screen);
     // What is measured is a span of time, so the test waits for that long.
