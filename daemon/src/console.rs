@@ -1,4 +1,4 @@
-//! The console routes of the local socket. `GET` only reads; what `POST` does is in [`webhooks`].
+//! The console routes of the local socket. `GET` only reads; what `POST` does is in `webhooks`.
 
 mod health;
 mod webhooks;

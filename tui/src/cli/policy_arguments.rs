@@ -26,7 +26,7 @@ pub(crate) struct ProposalArguments {
     /// JSON file with the parameters; - for standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
-    /// Set a member, for example userTagName=auditors, userIds=mira or accounts[0].path=m/44'/60'/0'/0/0; may be
+    /// Set a member, for example userTagName=auditors, userIds=mira or `accounts[0].path=m/44'/60'/0'/0/0`; may be
     /// repeated; appends to lists
     #[arg(long, value_name = "MEMBER=VALUE")]
     pub(crate) set: Vec<String>,
