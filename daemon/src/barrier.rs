@@ -141,7 +141,11 @@ impl Barrier {
         Ok(parts)
     }
 
-    fn open(&self, key: &[u8], value: &[u8]) -> Result<Vec<u8>, Corrupt> {
+    /// Decrypts a stored value.
+    ///
+    /// # Errors
+    /// Returns an error if the value is damaged, or its parts cannot be read from the store.
+    pub fn open(&self, key: &[u8], value: &[u8]) -> Result<Vec<u8>, Corrupt> {
         let (mark, plain) = self.open_one(key, value)?;
         if mark == WHOLE {
             return Ok(plain);

@@ -32,13 +32,13 @@ use quorate_core::world::Records;
 pub use self::comparison::Comparison;
 pub use self::error::GuardError;
 use self::file::GuardFile;
-use self::loaded::{LoadedState, lost, stored};
+use self::loaded::{LoadedState, stored};
 use self::mark::{Mark, RunId, Stored, StoredDigest};
 use self::state::{Pending, State};
 use self::syncer::Syncer;
 use crate::barrier::Barrier;
 use crate::private_file;
-use crate::store::{Batch, Change, Changed, ExtraRecords, Group, StoreError};
+use crate::store::{Acceptance, Batch, Change, Changed, ExtraRecords, Group, StoreError};
 
 /// Record key of the mark: run, number and time of the newest group, and the digest over all other records.
 const MARK: &[u8] = b"mg";
@@ -89,6 +89,27 @@ impl ExtraRecords for GroupMark<'_> {
             doing: "creating the mark of a group",
             cause: corrupt.to_string(),
         })
+    }
+}
+
+/// Accepts a reopened store that has all acknowledged groups.
+pub struct HasAcknowledged<'g> {
+    guard: &'g Guard,
+    barrier: &'g Barrier,
+}
+
+impl Acceptance for HasAcknowledged<'_> {
+    fn key(&self) -> &[u8] {
+        MARK
+    }
+
+    fn check(&self, value: Option<&[u8]>) -> Result<(), StoreError> {
+        let stored = value.map(|value| self.barrier.open(MARK, value)).transpose();
+        let checked = stored
+            .and_then(loaded::decoded)
+            .map_err(GuardError::from)
+            .and_then(|stored| self.guard.state().check(&self.guard.path, stored.as_ref()));
+        checked.map_err(|error| StoreError::Failed { doing: "reopening the store", cause: error.to_string() })
     }
 }
 
@@ -258,6 +279,11 @@ impl Guard {
         self.write(&mut state, barrier)
     }
 
+    /// Returns the condition under which a reopened store may be read.
+    pub const fn acceptance<'g>(&'g self, barrier: &'g Barrier) -> HasAcknowledged<'g> {
+        HasAcknowledged { guard: self, barrier }
+    }
+
     /// Continues after the store was reopened, with or without the group that failed.
     ///
     /// # Errors
@@ -265,13 +291,9 @@ impl Guard {
     pub fn resume(&self, barrier: &Barrier) -> Result<(), GuardError> {
         let stored = stored(barrier)?;
         let mut state = self.state();
-        match stored {
-            Some(Stored { mark, .. }) if mark.number < state.mark.number || !state.knows(mark.run) => {
-                return Err(lost(&self.path, Some(&mark), &state.mark));
-            }
-            Some(stored) => state.resume(stored),
-            None if state.is_new() => {}
-            None => return Err(lost(&self.path, None, &state.mark)),
+        state.check(&self.path, stored.as_ref())?;
+        if let Some(stored) = stored {
+            state.resume(stored);
         }
         state.pending = Pending::default();
         // The records compared so far may or may not include the failed group.

@@ -168,9 +168,10 @@ fn try_recover(
         Condition::Failed | Condition::GuardFailed => {
             *tried = Some(Instant::now());
             if let Err(error) = recover(shared, condition == Condition::GuardFailed) {
-                tracing::debug!(cause = %error, "the store is not usable yet");
                 if matches!(error, GuardError::System { .. }) && !has_failed(shared) {
                     monitor.enter_guard_only(shared, &error);
+                } else {
+                    monitor.stay_failed(shared, &error);
                 }
                 return Some(CommitError::Unavailable);
             }
@@ -219,7 +220,7 @@ fn compare(shared: &Shared, monitor: &StoreMonitor) {
 /// is not reopened.
 fn recover(shared: &Shared, guard_only: bool) -> Result<(), GuardError> {
     if !guard_only || has_failed(shared) {
-        shared.barrier.store().recover()?;
+        shared.barrier.store().recover(&shared.guard.acceptance(&shared.barrier))?;
         shared.forget_cached();
     }
     shared.guard.resume(&shared.barrier)?;
@@ -309,6 +310,7 @@ fn store(
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
+    use quorate_core::error::Corrupt;
     use quorate_core::model::write::Write;
     use quorate_core::pipeline::Commit;
     use quorate_core::world::World;
@@ -432,6 +434,25 @@ mod tests {
             assert_eq!(executor.commit(commit(3)).await, Err(CommitError::Unavailable));
         }
         assert_eq!(fixture.store.recoveries.load(Ordering::Relaxed), recoveries);
+    }
+
+    #[tokio::test]
+    async fn a_store_that_lost_acknowledged_commits_is_not_read() {
+        let fixture = Fixture::new();
+        let executor = fixture.executor();
+        executor.commit(commit(1)).await.unwrap();
+        executor.commit(commit(2)).await.unwrap();
+        let lost = ["mg", "a1", "a2"].map(|key| Change::remove(key.as_bytes()));
+        let lost = Batch { writes: lost.to_vec(), ..Batch::default() };
+        fixture.store.commit(&Group::of(lost)).unwrap();
+        fixture.store.rejects_writes.store(true, Ordering::Relaxed);
+        assert_eq!(executor.commit(commit(3)).await, Err(CommitError::Unavailable));
+        fixture.store.is_unavailable.store(true, Ordering::Relaxed);
+        fixture.store.rejects_writes.store(false, Ordering::Relaxed);
+        until(&executor, |state| state.cause.contains("the store lost acknowledged changes")).await;
+        // It is not known whether the record existed.
+        assert_eq!(executor.world().records().read(b"a1"), Err(Corrupt::Unavailable));
+        assert_eq!(executor.commit(commit(3)).await, Err(CommitError::Unavailable));
     }
 
     #[tokio::test]

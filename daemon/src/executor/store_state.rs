@@ -121,6 +121,16 @@ impl StoreMonitor {
         self.enter(shared, if guard_only { Condition::GuardFailed } else { Condition::Failed }, error);
     }
 
+    /// Records why the failed store could not be reopened, and logs each new reason once.
+    pub(super) fn stay_failed(&self, shared: &Shared, error: &GuardError) {
+        let (state, cause) = (&mut *self.state(), error.to_string());
+        if state.condition.is_failed() && state.cause != cause {
+            tracing::error!(%cause, "the store cannot be reopened yet");
+            state.cause = cause;
+            shared.state_changed();
+        }
+    }
+
     /// Records that the failed store was reopened and only the guard file still fails.
     pub(super) fn enter_guard_only(&self, shared: &Shared, error: &GuardError) {
         let state = &mut *self.state();

@@ -76,8 +76,12 @@ impl LoadedState {
 }
 
 pub(super) fn stored(barrier: &Barrier) -> Result<Option<Stored>, Corrupt> {
-    let decode = |bytes: Vec<u8>| Stored::decode(&bytes).ok_or(Corrupt::Record("guard"));
-    barrier.read(MARK)?.map(decode).transpose()
+    decoded(barrier.read(MARK)?)
+}
+
+/// Decodes the record of the mark.
+pub(super) fn decoded(record: Option<Vec<u8>>) -> Result<Option<Stored>, Corrupt> {
+    record.map(|bytes| Stored::decode(&bytes).ok_or(Corrupt::Record("guard"))).transpose()
 }
 
 pub(super) fn lost(path: &Path, stored: Option<&Mark>, seen: &Mark) -> GuardError {

@@ -1,13 +1,16 @@
 //! State of the guard of a running daemon: its newest mark, and the digest over all records.
 
+use std::path::Path;
+
 use quorate_core::error::Corrupt;
 use quorate_core::model::Millis;
 use quorate_core::model::write::Write;
 
-use super::RUNS;
 use super::comparison::Comparison;
 use super::file::GuardFile;
+use super::loaded::lost;
 use super::mark::{Mark, RunId, Runs, Stored, StoredDigest};
+use super::{GuardError, RUNS};
 use crate::barrier::Barrier;
 use crate::digest::StoreDigest;
 use crate::store::Batch;
@@ -67,14 +70,16 @@ impl State {
         Ok(Batch { writes, ..Batch::default() })
     }
 
-    /// Returns whether nothing was ever acknowledged.
-    pub(super) fn is_new(&self) -> bool {
-        self.mark.number == 0
-    }
-
-    /// Returns whether a run is the current one, or the one of the newest group.
-    pub(super) fn knows(&self, run: RunId) -> bool {
-        run == self.run || run == self.mark.run
+    /// Checks that a reopened store has all acknowledged groups of this run and of the previous one.
+    pub(super) fn check(&self, path: &Path, stored: Option<&Stored>) -> Result<(), GuardError> {
+        let is_complete = match stored {
+            Some(Stored { mark, .. }) => {
+                mark.number >= self.mark.number && [self.run, self.mark.run].contains(&mark.run)
+            }
+            None => self.mark.number == 0,
+        };
+        let mark = stored.map(|stored| &stored.mark);
+        if is_complete { Ok(()) } else { Err(lost(path, mark, &self.mark)) }
     }
 
     /// Continues after the newest group of the store. A finding that the records are altered is kept.

@@ -27,7 +27,9 @@ use self::group::GroupBuilder;
 use self::panics::guarded;
 use self::range::bounds;
 use self::space::Space;
-use super::{BatchOutcome, Change, FailureCallback, Group, Register, Row, Store, StoreError, durable};
+use super::{
+    Acceptance, BatchOutcome, Change, FailureCallback, Group, Register, Row, Store, StoreError, durable,
+};
 use crate::fail_points;
 
 /// A sled database in a directory.
@@ -312,7 +314,7 @@ impl Store for Embedded {
         self.notifier.set(callback);
     }
 
-    fn recover(&self) -> Result<(), StoreError> {
+    fn recover(&self, acceptance: &dyn Acceptance) -> Result<(), StoreError> {
         let mut commits = self.commits();
         self.space.free_spare();
         self.space.probe()?;
@@ -320,9 +322,16 @@ impl Store for Embedded {
         let failed = self.write().db.take();
         close(failed);
         drop_page_cache(&self.folder)?;
-        let db = open_patiently(&self.folder, &self.space, &self.notifier)?;
+        let db = Arc::new(open_patiently(&self.folder, &self.space, &self.notifier)?);
+        let accepted = db
+            .call("reading a record", |db| db.get(acceptance.key()))
+            .and_then(|value| acceptance.check(value.as_deref()));
+        if let Err(error) = accepted {
+            close(Some(db));
+            return Err(error);
+        }
         *commits = Commits::new(&self.folder)?;
-        *self.write() = State { db: Some(Arc::new(db)), before: BTreeMap::new() };
+        *self.write() = State { db: Some(db), before: BTreeMap::new() };
         self.failed.store(false, Ordering::Release);
         self.space.restore();
         Ok(())

@@ -183,6 +183,18 @@ pub fn each_chunk<E: From<StoreError>>(
     }
 }
 
+/// Decides whether readers may see a store that was reopened: it may have lost what was acknowledged.
+pub trait Acceptance {
+    /// Returns the key of the record that the decision depends on.
+    fn key(&self) -> &[u8];
+
+    /// Checks the value of this record in the reopened store.
+    ///
+    /// # Errors
+    /// Returns an error if the store must not be read.
+    fn check(&self, value: Option<&[u8]>) -> Result<(), StoreError>;
+}
+
 /// Called when a store fails by itself.
 pub type FailureCallback = Box<dyn Fn() + Send + Sync>;
 
@@ -234,11 +246,12 @@ pub trait Store: Send + Sync {
     /// [`StoreError::Unavailable`]. The callback may be called several times for one failure.
     fn on_failure(&self, callback: FailureCallback);
 
-    /// Reopens the store from the data on disk, after a failure. Until this succeeds, the state is unchanged.
+    /// Reopens the store from the data on disk, after a failure. Until this succeeds, the store is unavailable:
+    /// nothing is read from a reopened store before it is accepted.
     ///
     /// # Errors
-    /// Returns an error if the disk is not writable, or the store cannot be opened.
-    fn recover(&self) -> Result<(), StoreError>;
+    /// Returns an error if the disk is not writable, or the store cannot be opened or is not accepted.
+    fn recover(&self, acceptance: &dyn Acceptance) -> Result<(), StoreError>;
 
     /// Returns whether registers still have the values that an answer was computed from. An answer without a
     /// commit must not be sent before this check.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use quorate_core::world::Page;
 
 use super::embedded::Embedded;
-use super::{BatchOutcome, FailureCallback, Group, Register, Row, Store, StoreError};
+use super::{Acceptance, BatchOutcome, FailureCallback, Group, Register, Row, Store, StoreError};
 
 /// An embedded store that counts reads and fails on demand.
 pub(crate) struct FaultyStore {
@@ -105,9 +105,10 @@ impl Store for FaultyStore {
         self.store.on_failure(callback);
     }
 
-    fn recover(&self) -> Result<(), StoreError> {
+    fn recover(&self, acceptance: &dyn Acceptance) -> Result<(), StoreError> {
         self.recoveries.fetch_add(1, Ordering::Relaxed);
         self.writable()?;
+        acceptance.check(self.store.value(acceptance.key())?.as_deref())?;
         self.is_unavailable.store(false, Ordering::Relaxed);
         Ok(())
     }

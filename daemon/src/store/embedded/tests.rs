@@ -20,6 +20,20 @@ fn put(rows: &[(&[u8], &[u8])]) -> Group<'static> {
     Group::of(Batch { writes, ..Batch::default() })
 }
 
+/// Accepts a store in which `k` has this value.
+struct Accepts(Option<&'static [u8]>);
+
+impl Acceptance for Accepts {
+    fn key(&self) -> &[u8] {
+        b"k"
+    }
+
+    fn check(&self, value: Option<&[u8]>) -> Result<(), StoreError> {
+        let other = || StoreError::Failed { doing: "testing", cause: format!("{value:?}") };
+        if value == self.0 { Ok(()) } else { Err(other()) }
+    }
+}
+
 #[test]
 fn fulfils_the_contract() {
     let folder = tempfile::tempdir().unwrap();
@@ -157,7 +171,11 @@ fn a_failed_group_is_hidden_until_the_store_is_reopened() {
     assert!(matches!(store.confirm(&[(b"r".to_vec(), 1)]), Err(StoreError::Unavailable)));
     assert!(store.confirm(&[(b"other".to_vec(), 0)]).unwrap());
     fs::remove_file(stray).unwrap();
-    store.recover().unwrap();
+    // A store that is not accepted stays unavailable: nothing of it is read.
+    assert!(matches!(store.recover(&Accepts(None)), Err(StoreError::Failed { .. })));
+    assert!(matches!(store.value(b"other"), Err(StoreError::Unavailable)));
+    assert!(matches!(store.ready(), Err(StoreError::Unavailable)));
+    store.recover(&Accepts(Some(b"v"))).unwrap();
     // After reopening, the data on disk decides; here, the whole group is on disk.
     assert_eq!((store.register(b"r").unwrap(), store.value(b"k").unwrap()), (2, Some(b"v".to_vec())));
     assert!(store.confirm(&[(b"r".to_vec(), 2)]).unwrap());
