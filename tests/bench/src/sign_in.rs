@@ -93,8 +93,6 @@ pub fn measure(targets: &Targets, others: &Targets, process: u32, wanted: Wanted
 struct User {
     id: String,
     stamper: Stamper,
-    /// Stamps for the application, a user of the parent organization, which requests the codes of its users.
-    application: Stamper,
 }
 
 impl User {
@@ -102,12 +100,17 @@ impl User {
         Passkey::of(&self.stamper.target().api_public_key)
     }
 
-    /// Returns the body of a request for an activity.
+    /// Returns the body of a request for an activity in the organization of the user.
     fn body(&self, activity_type: &str, parameters: &Value) -> String {
-        json!({"type": format!("ACTIVITY_TYPE_{activity_type}"), "timestampMs": now_millis().to_string(),
-            "organizationId": self.stamper.target().organization_id, "parameters": parameters})
-        .to_string()
+        body(self.stamper.target(), activity_type, parameters)
     }
+}
+
+/// Returns the body of a request for an activity.
+fn body(target: &Target, activity_type: &str, parameters: &Value) -> String {
+    json!({"type": format!("ACTIVITY_TYPE_{activity_type}"), "timestampMs": now_millis().to_string(),
+        "organizationId": target.organization_id, "parameters": parameters})
+    .to_string()
 }
 
 /// The users of a daemon.
@@ -117,26 +120,32 @@ struct Users {
     /// Process id of the daemon.
     process: [u32; 1],
     all: Vec<User>,
+    /// Stamps for the application, a user of the parent organization, which requests and verifies codes there.
+    application: Stamper,
 }
 
 impl Users {
-    /// Registers a passkey for each user.
+    /// Registers a passkey for each user, and enables codes by mail in the organization of the application.
     async fn prepare(targets: &Targets, process: u32) -> Self {
         let mut users = Vec::new();
+        let feature = json!({"name": "FEATURE_NAME_OTP_EMAIL_AUTH"});
+        Session::open(&targets.base_url, &targets.root)
+            .await
+            .result("set_organization_feature", "", feature)
+            .await;
         for target in &targets.targets {
             let mut session = Session::open(&targets.base_url, target).await;
             let who = session.query("whoami").await;
             let id = who["userId"].as_str().expect("an id").to_owned();
-            let application =
-                Target { organization_id: target.organization_id.clone(), ..targets.root.clone() };
-            let user = User { id, stamper: Stamper::new(target), application: Stamper::new(&application) };
+            let user = User { id, stamper: Stamper::new(target) };
             let registration = user.passkey().registration();
             let parameters = json!({"userId": user.id, "authenticators": [registration]});
             session.result("create_authenticators", "_V2", parameters).await;
             users.push(user);
         }
         let host = client::host(&targets.base_url);
-        Self { base_url: targets.base_url.clone(), host, process: [process], all: users }
+        let application = Stamper::new(&targets.root);
+        Self { base_url: targets.base_url.clone(), host, process: [process], all: users, application }
     }
 
     /// Returns the median over the runs of the processor time of one kind of requests, relative to another.
@@ -198,14 +207,14 @@ impl Users {
         self.stamped(&user.stamper, "create_api_keys", user.body("CREATE_API_KEYS_V2", &parameters))
     }
 
-    fn code(&self, user: &User) -> PreparedRequest {
-        self.stamped(&user.application, "init_otp", user.body("INIT_OTP", &code_parameters()))
+    fn code(&self, _: &User) -> PreparedRequest {
+        let body = body(self.application.target(), "INIT_OTP", &code_parameters());
+        self.stamped(&self.application, "init_otp", body)
     }
 
     /// Returns the median times of refused codes.
     async fn refused_ms(&self, count: usize) -> [f64; 4] {
-        let user = self.all.first().expect("there is a user");
-        let mut session = Session::open(&self.base_url, user.application.target()).await;
+        let mut session = Session::open(&self.base_url, self.application.target()).await;
         let mut wrong = Vec::new();
         for _ in 0..count.div_ceil(ATTEMPTS) {
             wrong.push(session.code(code_parameters()).await);
@@ -216,7 +225,7 @@ impl Users {
         let expired = session.code(short).await;
         let mut connection = Connection::open(&self.host).await.expect("the daemon accepts connections");
         for number in 0..ATTEMPTS {
-            self.refused(&mut connection, user, &locked, number).await;
+            self.refused(&mut connection, &locked, number).await;
         }
         sleep(EXPIRY);
         let mut times: [Vec<f64>; 4] = Default::default();
@@ -226,9 +235,8 @@ impl Users {
             // Each kind follows each other kind equally often.
             for turn in 0..ids.len() {
                 let kind = (number + turn * if number % 8 < 4 { 1 } else { 3 }) % ids.len();
-                let time = self
-                    .refused(&mut connection, user, ids[kind], number * ids.len() + turn + ATTEMPTS)
-                    .await;
+                let time =
+                    self.refused(&mut connection, ids[kind], number * ids.len() + turn + ATTEMPTS).await;
                 times[kind].push(time);
             }
         }
@@ -236,9 +244,10 @@ impl Users {
     }
 
     /// Sends a wrong code, and returns the time until it is refused, in milliseconds.
-    async fn refused(&self, connection: &mut Connection, user: &User, id: &str, number: usize) -> f64 {
+    async fn refused(&self, connection: &mut Connection, id: &str, number: usize) -> f64 {
         let parameters = json!({"otpId": id, "otpCode": format!("U{number:08}")});
-        let request = self.stamped(&user.stamper, "verify_otp", user.body("VERIFY_OTP", &parameters));
+        let body = body(self.application.target(), "VERIFY_OTP", &parameters);
+        let request = self.stamped(&self.application, "verify_otp", body);
         let begun = Instant::now();
         let (status, body) = connection.call(request).await.expect("the daemon answers");
         let time = begun.elapsed();
