@@ -1,11 +1,8 @@
 //! Values with limits, checked once when they are parsed. The error texts are those of the wire.
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use crate::inline_schema::inline_schema;
+use crate::inline_schema;
 
 pub use list::AtMost;
 pub use number::{Between, Decimal, ExpirationSeconds, Lifetime};
@@ -184,19 +181,7 @@ impl<'de, const N: usize> Deserialize<'de> for Text<N> {
     }
 }
 
-impl<const N: usize> JsonSchema for Text<N> {
-    fn schema_name() -> Cow<'static, str> {
-        format!("Text{N}").into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "string", "maxLength": N})
-    }
-}
+inline_schema!(Text<const N: usize>, {"type": "string", "maxLength": N});
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest, Sha256};
 
-use crate::inline_schema::inline_schema;
+use crate::inline_schema;
 
 const PREFIX: &str = "sha256:";
 

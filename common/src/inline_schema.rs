@@ -1,11 +1,12 @@
 //! JSON schemas that are always written in place.
 
-/// Implements `JsonSchema` for a type whose schema is always written in place.
+/// Implements `JsonSchema` for a type whose schema is always written in place, and may state the limits of the type.
+#[macro_export]
 macro_rules! inline_schema {
-    ($name:ident, $schema:tt) => {
-        impl schemars::JsonSchema for $name {
+    ($name:ident $(<$(const $limit:ident: $number:ty),+>)?, $schema:tt) => {
+        impl $(<$(const $limit: $number),+>)? schemars::JsonSchema for $name $(<$($limit),+>)? {
             fn schema_name() -> std::borrow::Cow<'static, str> {
-                stringify!($name).into()
+                std::any::type_name::<Self>().into()
             }
 
             fn inline_schema() -> bool {
@@ -18,4 +19,3 @@ macro_rules! inline_schema {
         }
     };
 }
-pub(crate) use inline_schema;

@@ -1,12 +1,10 @@
 //! Numbers that are written as decimal strings.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::inline_schema::inline_schema;
+use crate::inline_schema;
 
 /// An unsigned 64-bit number that is written to JSON as a decimal string. JSON numbers are accepted too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -97,19 +95,7 @@ impl<'de, const MIN: i32, const MAX: i32> Deserialize<'de> for Between<MIN, MAX>
     }
 }
 
-impl<const MIN: i32, const MAX: i32> JsonSchema for Between<MIN, MAX> {
-    fn schema_name() -> Cow<'static, str> {
-        format!("Between{MIN}And{MAX}").into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "integer", "minimum": MIN, "maximum": MAX})
-    }
-}
+inline_schema!(Between<const MIN: i32, const MAX: i32>, {"type": "integer", "minimum": MIN, "maximum": MAX});
 
 /// A lifetime of 1 to `MAX` seconds, written as a decimal string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -131,16 +117,4 @@ impl<'de, const MAX: u64> Deserialize<'de> for Lifetime<MAX> {
     }
 }
 
-impl<const MAX: u64> JsonSchema for Lifetime<MAX> {
-    fn schema_name() -> Cow<'static, str> {
-        format!("Lifetime{MAX}").into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "string", "pattern": "^[1-9][0-9]*$", "maxLength": 20})
-    }
-}
+inline_schema!(Lifetime<const MAX: u64>, {"type": "string", "pattern": "^[1-9][0-9]*$", "maxLength": 20});

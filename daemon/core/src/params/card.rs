@@ -2,7 +2,8 @@
 //! is stored.
 
 use quorate_common::bounded::Text;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use quorate_common::inline_schema;
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use zeroize::Zeroize;
 
@@ -48,19 +49,7 @@ impl<'de, const MIN: usize, const MAX: usize> Deserialize<'de> for Digits<MIN, M
     }
 }
 
-impl<const MIN: usize, const MAX: usize> JsonSchema for Digits<MIN, MAX> {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        format!("Digits{MIN}To{MAX}").into()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": "string", "minLength": MIN, "maxLength": MAX})
-    }
-}
+inline_schema!(Digits<const MIN: usize, const MAX: usize>, {"type": "string", "minLength": MIN, "maxLength": MAX});
 
 /// Number of a payment card (ISO/IEC 7812-1), with 12 to 16 digits.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]

@@ -1,9 +1,7 @@
 //! Members of a request that are read, and never written again.
 
-use std::borrow::Cow;
-
 use quorate_common::bounded::Text;
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use quorate_common::inline_schema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use zeroize::Zeroizing;
 
@@ -31,19 +29,7 @@ impl<'de, const MAX: usize> Deserialize<'de> for SecretText<MAX> {
     }
 }
 
-impl<const MAX: usize> JsonSchema for SecretText<MAX> {
-    fn schema_name() -> Cow<'static, str> {
-        Text::<MAX>::schema_name()
-    }
-
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Text::<MAX>::json_schema(generator)
-    }
-}
+inline_schema!(SecretText<const MAX: usize>, {"type": "string", "maxLength": MAX});
 
 #[cfg(test)]
 mod tests {
