@@ -8,9 +8,9 @@ use quorate_common::ids::OrganizationId;
 use quorate_core::creation;
 use quorate_core::world::World;
 
-use super::serve::{data, read};
+use super::serve::{engine, read};
 use crate::clock::now;
-use crate::service::{self, ServiceSettings, StartError};
+use crate::service::StartError;
 
 /// Arguments of `quorated clear-ip-allowlist`.
 #[derive(Debug, Args)]
@@ -33,9 +33,7 @@ pub async fn run(arguments: ClearArguments) -> Result<(), StartError> {
         .organization
         .parse()
         .map_err(|error| StartError::Usage(format!("--organization: {error}")))?;
-    let config = read(&arguments.config)?;
-    let data = data(&config, false)?;
-    let engine = service::open(&data, config.limits.resources.clone(), &ServiceSettings::default())?;
+    let engine = engine(&read(&arguments.config)?, false)?;
     let world = engine.executor.world();
     let found = world.organization(id).map_err(|error| other(error.to_string()))?;
     let organization = found.ok_or_else(|| other(format!("organization {id} not found")))?;

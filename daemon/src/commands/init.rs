@@ -14,9 +14,9 @@ use quorate_core::params::{NewApiKey, NewUser};
 use quorate_core::world::{Runtime, World};
 use serde_json::{Value, json};
 
-use super::serve::{data, read};
+use super::serve::{engine, read};
 use crate::clock;
-use crate::service::{self, Engine, ServiceSettings, StartError};
+use crate::service::{Engine, StartError};
 
 /// Arguments of `quorated init`.
 #[derive(Debug, Args)]
@@ -50,9 +50,7 @@ pub async fn run(arguments: InitArguments) -> Result<(), StartError> {
     check_distinct_keys(&users)?;
     creation::check_threshold(arguments.threshold, users.len())
         .map_err(|error| invalid(error.api_error().message))?;
-    let config = read(&arguments.config)?;
-    let engine =
-        service::open(&data(&config, true)?, config.limits.resources.clone(), &ServiceSettings::default())?;
+    let engine = engine(&read(&arguments.config)?, true)?;
     if !arguments.another && name_exists(&engine, &name)? {
         let text =
             format!("an organization named \"{name}\" already exists; pass --another to create one more");

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::serve::{data, read};
-use crate::service::{self, ServiceSettings, StartError};
+use super::serve::{engine, read};
+use crate::service::StartError;
 
 /// Arguments of `quorated quorum-key`.
 #[derive(Debug, Args)]
@@ -22,8 +22,6 @@ pub struct QuorumKeyArguments {
 /// # Errors
 /// Returns an error if the configuration is invalid or the store cannot be opened.
 pub fn run(arguments: &QuorumKeyArguments) -> Result<(), StartError> {
-    let config = read(&arguments.config)?;
-    let engine =
-        service::open(&data(&config, false)?, config.limits.resources.clone(), &ServiceSettings::default())?;
+    let engine = engine(&read(&arguments.config)?, false)?;
     super::print(&format!("{:#}", engine.identity.quorum_keys()))
 }

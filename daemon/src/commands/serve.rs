@@ -10,7 +10,7 @@ use crate::http::tls::{self, TlsError};
 use crate::outbox::{MailSettings, SmsSettings};
 use crate::outgoing::ReceiverPolicy;
 use crate::pages::PagesSettings;
-use crate::service::{self, Data, HttpSettings, Listeners, ServiceSettings, StartError};
+use crate::service::{self, Data, Engine, HttpSettings, Listeners, ServiceSettings, StartError};
 use crate::socket::group;
 use crate::source::Proxies;
 use crate::vault::KeySource;
@@ -100,6 +100,11 @@ pub(super) fn data(config: &Config, create: bool) -> Result<Data, StartError> {
     };
     let (guard, reserve) = (config.store.guard.clone(), config.store.reserve);
     Ok(Data { folder: config.store.path.clone(), key, create, guard, reserve })
+}
+
+/// Opens the store of a configuration for a command without listeners.
+pub(super) fn engine(config: &Config, create: bool) -> Result<Engine, StartError> {
+    service::open(&data(config, create)?, config.limits.resources.clone(), &ServiceSettings::default())
 }
 
 fn http_settings(http: &config::Http, config: &Config) -> Result<HttpSettings, StartError> {
