@@ -18,7 +18,7 @@ use crate::error::{Authn, Denied, Intent, Missing, RequestError};
 use crate::established::{self, Named};
 use crate::model::last_use::Credential;
 use crate::model::layout::{self, Lookup};
-use crate::model::{Invitation, Millis, Organization, ip_allowlist};
+use crate::model::{Invitation, IpAllowlist, Millis, Organization, ip_allowlist};
 use crate::view::{Caller, CredentialScope};
 use crate::world::{Page, World};
 
@@ -204,25 +204,26 @@ fn by_key(
     if key.is_expired(now) {
         return Err(Authn::Expired.into());
     }
-    let allowlist = home.head.ip_allowlist.as_ref();
-    if !ip_allowlist::admits(allowlist, key.ip_allowlist.as_ref(), source) {
-        return Err(Denied::Address.into());
-    }
+    check_source(home, key.ip_allowlist.as_ref(), source)?;
     // A user can open any number of sessions, so all of them count as one credential.
     let user = member.user.id;
     let credential = if key.is_session() { *user.as_bytes() } else { *key.id.as_bytes() };
     Ok(Caller {
-        organization: home.id(),
-        user,
-        credential,
         used: Some(Credential::ApiKey(key.id)),
-        signature_count: 0,
-        invitation: None,
         session_profile: key.session_profile,
         is_recovery: key.is_recovery(),
-        attestation: None,
-        stamp,
+        ..Caller::new(home, user, credential, stamp)
     })
+}
+
+/// Checks the address of a client against the allowlists of the organization and of the key, if it has one.
+fn check_source(
+    organization: &Organization,
+    of_key: Option<&IpAllowlist>,
+    source: Option<IpAddr>,
+) -> Result<(), RequestError> {
+    let is_admitted = ip_allowlist::admits(organization.head.ip_allowlist.as_ref(), of_key, source);
+    if is_admitted { Ok(()) } else { Err(Denied::Address.into()) }
 }
 
 /// Finds the invitation whose mailed key stamped exactly these body bytes. The caller is not a user yet.
@@ -245,21 +246,9 @@ fn invited(
     if !key.verify(stamp.scheme, body, &stamp.signature) {
         return Err(Authn::Signature.into());
     }
-    if !ip_allowlist::admits(organization.head.ip_allowlist.as_ref(), None, source) {
-        return Err(Denied::Address.into());
-    }
-    let caller = Caller {
-        organization: organization.id(),
-        user: UserId::from_bytes([0; 16]),
-        credential: *id.as_bytes(),
-        used: None,
-        signature_count: 0,
-        invitation: Some(id),
-        session_profile: None,
-        is_recovery: false,
-        attestation: None,
-        stamp,
-    };
+    check_source(&organization, None, source)?;
+    let nobody = UserId::from_bytes([0; 16]);
+    let caller = Caller { invitation: Some(id), ..Caller::new(&organization, nobody, *id.as_bytes(), stamp) };
     Ok(Authenticated { caller, home: Arc::clone(&organization), target: organization })
 }
 

@@ -62,6 +62,22 @@ pub struct Caller {
 }
 
 impl Caller {
+    /// Returns a user of an organization whose credential has no limits of its own, and no recorded uses.
+    pub fn new(organization: &Organization, user: UserId, credential: [u8; 16], stamp: Stamp) -> Self {
+        Self {
+            organization: organization.id(),
+            user,
+            credential,
+            used: None,
+            signature_count: 0,
+            invitation: None,
+            session_profile: None,
+            is_recovery: false,
+            attestation: None,
+            stamp,
+        }
+    }
+
     /// Returns the use of the caller's credential at this time.
     pub fn use_at(&self, at: Millis) -> Option<CredentialUse> {
         let (organization, user) = (self.organization, self.user);

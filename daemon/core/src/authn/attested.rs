@@ -6,16 +6,16 @@ use std::sync::Arc;
 use quorate_common::ids::OrganizationId;
 use quorate_common::stamp::{AttestationType, AttestedStamp};
 
-use super::{Authenticated, CANDIDATES};
+use super::{Authenticated, CANDIDATES, check_source};
 use crate::authentication::Attestation;
-use crate::error::{Authn, Corrupt, Denied, Intent, Missing, RequestError};
+use crate::error::{Authn, Corrupt, Intent, Missing, RequestError};
 use crate::established::{self, Standing};
 use crate::id_token::IdToken;
 use crate::make::{code_request, oidc, verification};
 use crate::model::last_use::Credential;
 use crate::model::layout::{self, Lookup};
 use crate::model::one_time_code::Contact;
-use crate::model::{AttestedProof, Millis, Organization, ProvenIdentity, User, ip_allowlist};
+use crate::model::{AttestedProof, Millis, Organization, ProvenIdentity, User};
 use crate::view::{Caller, CredentialScope};
 use crate::world::{Page, World};
 
@@ -57,25 +57,13 @@ impl Request<'_> {
         let home = self.home(named, &attested)?.ok_or(unknown.clone())?;
         let user = attested.holder(&home).ok_or(unknown)?;
         let attestation = self.attestation(&attested, &home, user)?;
-        if !ip_allowlist::admits(home.head.ip_allowlist.as_ref(), None, self.source) {
-            return Err(Denied::Address.into());
-        }
-        let identity = match &attestation.proof {
+        check_source(&home, None, self.source)?;
+        let used = match &attestation.proof {
             AttestedProof::Identity(identity) => Some(Credential::Identity(identity.provider)),
             AttestedProof::Contact(_) => None,
         };
-        let caller = Caller {
-            organization: home.id(),
-            user: user.id,
-            credential: *user.id.as_bytes(),
-            used: identity,
-            signature_count: 0,
-            invitation: None,
-            session_profile: None,
-            is_recovery: false,
-            attestation: Some(attestation),
-            stamp: stamp.stamp(),
-        };
+        let unlimited = Caller::new(&home, user.id, *user.id.as_bytes(), stamp.stamp());
+        let caller = Caller { used, attestation: Some(attestation), ..unlimited };
         Ok(Authenticated { caller, target: Arc::clone(&home), home })
     }
 

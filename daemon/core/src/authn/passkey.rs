@@ -5,10 +5,10 @@ use std::net::IpAddr;
 use quorate_common::stamp::{Scheme, Stamp};
 use quorate_common::webauthn::{Assertion, AssertionError, NewCredential, PasskeyKey, VerifiedAssertion};
 
-use super::{AnyStamp, Credentials, Proof};
-use crate::error::{Authn, Denied, RequestError};
+use super::{AnyStamp, Credentials, Proof, check_source};
+use crate::error::{Authn, RequestError};
+use crate::model::Organization;
 use crate::model::last_use::Credential;
-use crate::model::{Organization, ip_allowlist};
 use crate::origins;
 use crate::view::Caller;
 use crate::world::World;
@@ -36,22 +36,12 @@ pub(super) fn caller(
     if !origins::accepts(world, home, &proven.origin)? {
         return Err(Authn::Assertion.into());
     }
-    if !ip_allowlist::admits(home.head.ip_allowlist.as_ref(), None, source) {
-        return Err(Denied::Address.into());
-    }
+    check_source(home, None, source)?;
     let stamp = stamp(assertion, &passkey.public_key);
-    let credential = *authenticator.id.as_bytes();
     Ok(Caller {
-        organization: home.id(),
-        user: user.id,
-        credential,
         used: Some(Credential::Passkey(authenticator.id)),
         signature_count: proven.signature_count,
-        invitation: None,
-        session_profile: None,
-        is_recovery: false,
-        attestation: None,
-        stamp,
+        ..Caller::new(home, user.id, *authenticator.id.as_bytes(), stamp)
     })
 }
 

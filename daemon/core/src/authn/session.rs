@@ -5,10 +5,10 @@ use std::net::IpAddr;
 use quorate_common::stamp::{Scheme, Stamp};
 use sha2::{Digest, Sha256};
 
-use crate::error::{Authn, Denied, RequestError};
+use crate::error::{Authn, RequestError};
 use crate::model::last_use::Credential;
 use crate::model::user::ReadOnlySession;
-use crate::model::{Millis, Organization, ip_allowlist};
+use crate::model::{Millis, Organization};
 use crate::view::Caller;
 
 /// Length of a token in hex digits.
@@ -32,19 +32,8 @@ pub(super) fn caller(
     if session.expires <= now {
         return Err(Authn::ExpiredSession.into());
     }
-    if !ip_allowlist::admits(organization.head.ip_allowlist.as_ref(), None, source) {
-        return Err(Denied::Address.into());
-    }
-    Ok(Caller {
-        organization: organization.id(),
-        user: user.id,
-        credential: *user.id.as_bytes(),
-        used: Some(Credential::ReadOnlySession(session.id())),
-        signature_count: 0,
-        invitation: None,
-        session_profile: None,
-        is_recovery: false,
-        attestation: None,
-        stamp: Stamp { public_key: String::new(), scheme: Scheme::P256, signature: String::new() },
-    })
+    super::check_source(organization, None, source)?;
+    let stamp = Stamp { public_key: String::new(), scheme: Scheme::P256, signature: String::new() };
+    let used = Some(Credential::ReadOnlySession(session.id()));
+    Ok(Caller { used, ..Caller::new(organization, user.id, *user.id.as_bytes(), stamp) })
 }

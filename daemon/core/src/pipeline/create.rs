@@ -104,19 +104,7 @@ fn check_no_organization_id(body: &[u8]) -> Result<(), RequestError> {
 /// Returns the user of a new organization who has this passkey.
 fn caller(target: &Organization, credential_id: &str, stamp: Stamp) -> Result<Caller, RequestError> {
     let (user, authenticator, _) = target.passkey(credential_id).ok_or(Missing::Activity)?;
-    let credential = *authenticator.id.as_bytes();
-    Ok(Caller {
-        organization: target.id(),
-        user: user.id,
-        credential,
-        used: None,
-        signature_count: 0,
-        invitation: None,
-        session_profile: None,
-        is_recovery: false,
-        attestation: None,
-        stamp,
-    })
+    Ok(Caller::new(target, user.id, *authenticator.id.as_bytes(), stamp))
 }
 
 /// Builds the new organization with its root user.
