@@ -10,6 +10,7 @@ use crate::limits::SECRET_BYTES;
 use crate::model::import_target::is_expired;
 use crate::model::layout::Key;
 use crate::model::{Change, ImportTarget, Purpose};
+use crate::params::keys::ImportBundle;
 use crate::view::View;
 
 /// Maximum length of a bundle with a secret, in bytes of text: the ciphertext in hexadecimal, and 1 KiB for
@@ -109,18 +110,27 @@ pub fn is_own(user: UserId, view: &View<'_>) -> Result<(), RequestError> {
     if user == view.proposer { Ok(()) } else { Err(Denied::NotAuthorized.into()) }
 }
 
+/// Makes room for a new import key of the caller and adds it. Returns the bundle that clients read.
+///
+/// # Errors
+/// If the store cannot be read, or the quorum key cannot sign the statement.
+pub fn new_target(purpose: Purpose, context: &mut Execution<'_>) -> Result<ImportBundle, RequestError> {
+    evict_import_targets(purpose, 1, context)?;
+    add_target(purpose, context)
+}
+
 /// Adds a new import key for the caller, and returns the bundle that clients read.
 ///
 /// # Errors
 /// If the quorum key cannot sign the statement.
-pub fn new_target(purpose: Purpose, context: &mut Execution<'_>) -> Result<String, RequestError> {
+pub fn add_target(purpose: Purpose, context: &mut Execution<'_>) -> Result<ImportBundle, RequestError> {
     let (organization, user, now) = (context.organization.id(), context.proposer, context.now());
     let key = TargetKey::generate(context.entropy());
     let named = (purpose != Purpose::Secret).then_some(user);
     let statement = Statement::target(key.public(), organization, named).map_err(|_| unserializable())?;
     let import_target = ImportTarget::new(key, organization, user, purpose, now, context.random());
     context.change(Change::AddImportTarget(import_target));
-    signed(&statement, &context.view())
+    signed(&statement, &context.view()).map(ImportBundle::new)
 }
 
 /// Returns the bundle with the key that a one-time code is encrypted to.

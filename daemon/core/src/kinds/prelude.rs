@@ -23,3 +23,15 @@ pub(super) use crate::view::{CredentialScope, View, check_limit, distinct, look_
 /// A result without members.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Empty {}
+
+/// Implements the conversion of versions that wrap parameters to a kind that wraps what these are converted to.
+macro_rules! convert_wrapped {
+    ($($version:ident),+ => $kind:ident) => {$(
+        impl From<$version> for $kind {
+            fn from($version(params): $version) -> Self {
+                Self(params.into())
+            }
+        }
+    )+};
+}
+pub(super) use convert_wrapped;

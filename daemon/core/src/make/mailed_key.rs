@@ -14,6 +14,7 @@ use crate::model::queued_message::Purpose;
 use crate::model::user::KeySource;
 use crate::model::{Millis, User};
 use crate::params::mailed_key::MailedKeyRequest;
+use crate::params::session::BundledSessionResult;
 use crate::view::View;
 
 /// A key to make, whose parameters were checked.
@@ -55,8 +56,8 @@ impl MailedKey {
     ) -> Result<(UserId, ApiKeyId), RequestError> {
         let Self { user, session, branding } = self;
         one_time_code::count_mail(&Contact::Email(request.email.clone()), context)?;
-        let (user_id, replaces) = (user.id, request.invalidates_existing);
-        let (api_key_id, bundle) = session.open(user, source, request.seconds, replaces, context)?;
+        let BundledSessionResult { user_id, api_key_id, credential_bundle: bundle } =
+            session.open(user, source, request.seconds, request.invalidates_existing, context)?;
         let (organization, now) = (context.organization.head.name.as_str(), context.now());
         let seconds = session::seconds(request.seconds);
         let mut mail = compose(&request.email, &bundle, seconds / 60, &branding, organization, now)?;

@@ -13,7 +13,7 @@ use crate::execution::Execution;
 use crate::limits::SESSION_SECONDS;
 use crate::model::user::KeySource;
 use crate::model::{ApiKey, SessionProfile, User};
-use crate::params::session::LoginParams;
+use crate::params::session::{BundledSessionResult, LoginParams};
 use crate::params::{NewApiKey, session};
 use crate::policy;
 use crate::view::View;
@@ -126,8 +126,7 @@ impl BundledSession {
         Ok(Self { target, name: name.cloned().map_or_else(|| label(flow, view), Ok)? })
     }
 
-    /// Makes the key and opens the session for a user. Returns the id of the key, and the credential bundle that
-    /// clients decrypt.
+    /// Makes the key and opens the session for a user.
     ///
     /// # Errors
     /// If the target key is rejected.
@@ -138,12 +137,12 @@ impl BundledSession {
         lifetime: Option<ExpirationSeconds>,
         invalidates_existing: bool,
         context: &mut Execution<'_>,
-    ) -> Result<(ApiKeyId, String), RequestError> {
-        let (bundle, public_key) = bundles::new_credential(&self.target, context)?;
+    ) -> Result<BundledSessionResult, RequestError> {
+        let (credential_bundle, public_key) = bundles::new_credential(&self.target, context)?;
         let (curve, expiration_seconds) = (ApiKeyCurve::P256, Some(seconds(lifetime)));
         let key = NewApiKey { name: self.name, curve, public_key, expiration_seconds };
-        let id = NewSession { key, source, invalidates_existing, profile: None }.open(user, context);
-        Ok((id, bundle))
+        let (user_id, new) = (user.id, NewSession { key, source, invalidates_existing, profile: None });
+        Ok(BundledSessionResult { user_id, api_key_id: new.open(user, context), credential_bundle })
     }
 }
 

@@ -9,9 +9,10 @@ use crate::authentication::UsedToken;
 use crate::error::{Conflict, Corrupt, Intent, RequestError};
 use crate::execution::Execution;
 use crate::model::one_time_code::{Contact, OtpType, TokenUsage};
-use crate::model::{Millis, Organization};
+use crate::model::{Millis, Organization, User};
 use crate::params::credential::VerificationToken;
 use crate::params::one_time_code::ClientSignature;
+use crate::params::user::UserResult;
 use crate::view::{OwnRecords, View};
 use crate::world::QuorumKey;
 
@@ -107,6 +108,22 @@ pub fn prove(
     let Some(token) = token else { return Ok(None) };
     let proof = read(token.reveal(), view)?;
     if contact == Some(&proof.contact) { Ok(Some(proof)) } else { Err(Intent::OtherContact.into()) }
+}
+
+/// Writes a user with a changed contact, and uses up the token that proves it, if there is one.
+///
+/// # Errors
+/// If the token was already used to change a contact, or the store cannot be read.
+pub(crate) fn put_contact(
+    (user, proof): (User, Option<Proof>),
+    context: &mut Execution<'_>,
+) -> Result<UserResult, RequestError> {
+    if let Some(proof) = proof {
+        proof.use_once(TokenUsage::Contact, context)?;
+    }
+    let user_id = user.id;
+    context.update_user(user);
+    Ok(UserResult { user_id })
 }
 
 impl Proof {

@@ -1,6 +1,7 @@
-//! Parameters of one-time codes, and of the tokens that prove their receipt.
+//! Parameters and results of one-time codes, and parameters of the tokens that prove their receipt.
 
 use quorate_common::bounded::{Between, Email, Label, Lifetime, Text};
+use quorate_common::ids::OtpId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -161,6 +162,12 @@ impl From<AppCodeParams> for CodeRequest {
             user_identifier: params.user_identifier,
         }
     }
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OtpResult {
+    pub(crate) otp_id: OtpId,
 }
 
 /// A signature by the key of a verification token, over a statement of what the token is used for.

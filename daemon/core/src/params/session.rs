@@ -1,4 +1,4 @@
-//! Parameters of sessions.
+//! Parameters and results of sessions.
 
 use quorate_common::bounded::{ExpirationSeconds, Text};
 use quorate_common::ids::{ApiKeyId, SessionProfileId, UserId};
@@ -40,6 +40,11 @@ impl LoginParams {
     pub fn invalidates_existing(&self) -> bool {
         self.invalidate_existing == Some(true)
     }
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct LoginResult {
+    pub(crate) session: String,
 }
 
 /// Result of a flow that opens a session whose key this service makes.

@@ -6,7 +6,7 @@ use quorate_common::wire::Oauth2Provider;
 use crate::kinds::prelude::*;
 use crate::make::oauth2;
 use crate::model::Oauth2Credential;
-use crate::params::oauth2::{CLIENT_ID, ENVELOPE};
+use crate::params::oauth2::{CLIENT_ID, ENVELOPE, Oauth2CredentialResult};
 
 /// Stores the client id and the client secret of an application at X or Discord, by which users of that provider can
 /// sign in.
@@ -19,12 +19,6 @@ pub(in crate::kinds) struct Intent {
     encrypted_client_secret: Text<ENVELOPE>,
 }
 
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Outcome {
-    oauth2_credential_id: Oauth2CredentialId,
-}
-
 impl Version for Intent {
     type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_CREATE_OAUTH2_CREDENTIAL";
@@ -34,14 +28,14 @@ impl Version for Intent {
 impl Kind for Intent {
     const ACTS: Acts = Some((Action::Create, Resource::Auth));
     type Plan = ();
-    type Outcome = Outcome;
+    type Outcome = Oauth2CredentialResult;
 
     fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
         oauth2::check(self.provider, self.client_id.as_str(), self.encrypted_client_secret.as_str(), view)?;
         view.check_room::<Oauth2Credential>(1)
     }
 
-    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Self::Outcome, RequestError> {
         let (id, now) = (Oauth2CredentialId::random(context.random()), context.now());
         context.change(Change::put(Oauth2Credential {
             id,
@@ -51,6 +45,6 @@ impl Kind for Intent {
             created: now,
             updated: now,
         }));
-        Ok(Outcome { oauth2_credential_id: id })
+        Ok(Oauth2CredentialResult { oauth2_credential_id: id })
     }
 }

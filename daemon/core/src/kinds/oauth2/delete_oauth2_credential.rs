@@ -4,17 +4,12 @@ use quorate_common::ids::Oauth2CredentialId;
 
 use crate::kinds::prelude::*;
 use crate::model::Oauth2Credential;
+use crate::params::oauth2::Oauth2CredentialResult;
 
 /// Deletes a credential: users of its provider can no longer sign in through it.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct Intent {
-    oauth2_credential_id: Oauth2CredentialId,
-}
-
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Outcome {
     oauth2_credential_id: Oauth2CredentialId,
 }
 
@@ -27,14 +22,14 @@ impl Version for Intent {
 impl Kind for Intent {
     const ACTS: Acts = Some((Action::Delete, Resource::Auth));
     type Plan = ();
-    type Outcome = Outcome;
+    type Outcome = Oauth2CredentialResult;
 
     fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
         view.collection_item::<Oauth2Credential>(self.oauth2_credential_id).map(drop)
     }
 
-    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
+    fn execute(self, (): (), context: &mut Execution<'_>) -> Result<Self::Outcome, RequestError> {
         context.change(Change::remove::<Oauth2Credential>(self.oauth2_credential_id));
-        Ok(Outcome { oauth2_credential_id: self.oauth2_credential_id })
+        Ok(Oauth2CredentialResult { oauth2_credential_id: self.oauth2_credential_id })
     }
 }

@@ -6,7 +6,7 @@ use quorate_common::wire::Oauth2Provider;
 use crate::kinds::prelude::*;
 use crate::make::oauth2;
 use crate::model::Oauth2Credential;
-use crate::params::oauth2::{CLIENT_ID, ENVELOPE};
+use crate::params::oauth2::{CLIENT_ID, ENVELOPE, Oauth2CredentialResult};
 
 /// Replaces the provider, the client id and the client secret of a credential.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -19,12 +19,6 @@ pub(in crate::kinds) struct Intent {
     encrypted_client_secret: Text<ENVELOPE>,
 }
 
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Outcome {
-    oauth2_credential_id: Oauth2CredentialId,
-}
-
 impl Version for Intent {
     type Kind = Self;
     const TYPE: &'static str = "ACTIVITY_TYPE_UPDATE_OAUTH2_CREDENTIAL";
@@ -34,14 +28,18 @@ impl Version for Intent {
 impl Kind for Intent {
     const ACTS: Acts = Some((Action::Update, Resource::Auth));
     type Plan = Oauth2Credential;
-    type Outcome = Outcome;
+    type Outcome = Oauth2CredentialResult;
 
     fn rules(&self, view: &View<'_>) -> Result<Oauth2Credential, RequestError> {
         oauth2::check(self.provider, self.client_id.as_str(), self.encrypted_client_secret.as_str(), view)?;
         view.collection_item::<Oauth2Credential>(self.oauth2_credential_id).cloned()
     }
 
-    fn execute(self, old: Oauth2Credential, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
+    fn execute(
+        self,
+        old: Oauth2Credential,
+        context: &mut Execution<'_>,
+    ) -> Result<Self::Outcome, RequestError> {
         context.change(Change::put(Oauth2Credential {
             provider: self.provider,
             client_id: self.client_id.into_string(),
@@ -49,6 +47,6 @@ impl Kind for Intent {
             updated: context.now(),
             ..old
         }));
-        Ok(Outcome { oauth2_credential_id: self.oauth2_credential_id })
+        Ok(Oauth2CredentialResult { oauth2_credential_id: self.oauth2_credential_id })
     }
 }

@@ -7,7 +7,7 @@ use crate::error::Corrupt;
 use crate::kinds::prelude::*;
 use crate::make::code_request::{self, Delivery};
 use crate::make::one_time_code::Flow;
-use crate::params::one_time_code::{AppCodeParams, CodeParams, CodeRequest};
+use crate::params::one_time_code::{AppCodeParams, CodeParams, CodeRequest, OtpResult};
 
 /// Sends a one-time code to an email address or a phone number.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -29,12 +29,6 @@ pub(in crate::kinds) struct Plain(CodeRequest);
 
 /// A code that is sent back encrypted.
 pub(in crate::kinds) struct Encrypted(CodeRequest);
-
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Outcome {
-    otp_id: OtpId,
-}
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -63,28 +57,13 @@ impl Version for V3 {
     const RESULT: Option<&'static str> = Some("initOtpResultV2");
 }
 
-impl From<V1> for Plain {
-    fn from(V1(params): V1) -> Self {
-        Self(params.into())
-    }
-}
-
-impl From<V2> for Plain {
-    fn from(V2(params): V2) -> Self {
-        Self(params.into())
-    }
-}
-
-impl From<V3> for Encrypted {
-    fn from(V3(params): V3) -> Self {
-        Self(params.into())
-    }
-}
+convert_wrapped!(V1, V2 => Plain);
+convert_wrapped!(V3 => Encrypted);
 
 impl Kind for Plain {
     const ACTS: Acts = Some((Action::Create, Resource::Otp));
     type Plan = Delivery;
-    type Outcome = Outcome;
+    type Outcome = OtpResult;
 
     fn rules(&self, view: &View<'_>) -> Result<Delivery, RequestError> {
         code_request::check(&self.0, view)
@@ -94,8 +73,8 @@ impl Kind for Plain {
         Ok(code_request::facts(&self.0, delivery, view))
     }
 
-    fn execute(self, delivery: Delivery, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
-        Ok(Outcome { otp_id: code_request::send(&self.0, delivery, Flow::Plain, context)?.id })
+    fn execute(self, delivery: Delivery, context: &mut Execution<'_>) -> Result<OtpResult, RequestError> {
+        Ok(OtpResult { otp_id: code_request::send(&self.0, delivery, Flow::Plain, context)?.id })
     }
 }
 

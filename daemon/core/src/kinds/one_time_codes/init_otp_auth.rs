@@ -1,12 +1,10 @@
 //! Sends a one-time code to a user, which opens a session.
 
-use quorate_common::ids::OtpId;
-
 use crate::kinds::prelude::*;
 use crate::make::code_request::{self, Delivery};
 use crate::make::one_time_code::Flow;
 use crate::make::sign_in;
-use crate::params::one_time_code::{AppCodeParams, CodeParams, CodeRequest, DefaultCodeParams};
+use crate::params::one_time_code::{AppCodeParams, CodeParams, CodeRequest, DefaultCodeParams, OtpResult};
 
 /// Sends a one-time code to a user, which opens a session.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -27,12 +25,6 @@ pub(in crate::kinds) struct V3(AppCodeParams);
 /// The version-independent parameters.
 pub(in crate::kinds) struct Request(CodeRequest);
 
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::kinds) struct Outcome {
-    otp_id: OtpId,
-}
-
 impl Version for V1 {
     type Kind = Request;
     const TYPE: &'static str = "ACTIVITY_TYPE_INIT_OTP_AUTH";
@@ -52,29 +44,13 @@ impl Version for V3 {
     const RESULT: Option<&'static str> = Some("initOtpAuthResultV2");
 }
 
-impl From<V1> for Request {
-    fn from(V1(params): V1) -> Self {
-        Self(params.into())
-    }
-}
-
-impl From<V2> for Request {
-    fn from(V2(params): V2) -> Self {
-        Self(params.into())
-    }
-}
-
-impl From<V3> for Request {
-    fn from(V3(params): V3) -> Self {
-        Self(params.into())
-    }
-}
+convert_wrapped!(V1, V2, V3 => Request);
 
 impl Kind for Request {
     const ACTS: Acts = Some((Action::Create, Resource::Auth));
     const OPEN_TO_PARENT: bool = true;
     type Plan = (UserId, Delivery);
-    type Outcome = Outcome;
+    type Outcome = OtpResult;
 
     fn rules(&self, view: &View<'_>) -> Result<(UserId, Delivery), RequestError> {
         let delivery = code_request::check(&self.0, view)?;
@@ -85,7 +61,7 @@ impl Kind for Request {
         self,
         (user, delivery): (UserId, Delivery),
         context: &mut Execution<'_>,
-    ) -> Result<Outcome, RequestError> {
-        Ok(Outcome { otp_id: code_request::send(&self.0, delivery, Flow::Auth(user), context)?.id })
+    ) -> Result<OtpResult, RequestError> {
+        Ok(OtpResult { otp_id: code_request::send(&self.0, delivery, Flow::Auth(user), context)?.id })
     }
 }

@@ -53,9 +53,7 @@ impl Kind for Intent {
         // The user may have another contact by now, which the code does not prove.
         let user = context.organization.user(accepted.flow).filter(|user| accepted.contact.is_of(user));
         let user = accepted.contact.verified(user.ok_or(Wrong::OtpCode)?.clone());
-        let (user_id, replaces) = (user.id, self.invalidate_existing == Some(true));
-        let (api_key_id, credential_bundle) =
-            session.open(user, KeySource::OtpAuth, self.expiration_seconds, replaces, context)?;
-        Ok(BundledSessionResult { user_id, api_key_id, credential_bundle })
+        let replaces = self.invalidate_existing == Some(true);
+        session.open(user, KeySource::OtpAuth, self.expiration_seconds, replaces, context)
     }
 }

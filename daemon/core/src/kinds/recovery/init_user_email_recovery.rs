@@ -47,17 +47,7 @@ impl Version for V2 {
     const RESULT: Option<&'static str> = Some("initUserEmailRecoveryResult");
 }
 
-impl From<V1> for Request {
-    fn from(V1(params): V1) -> Self {
-        Self(params.into())
-    }
-}
-
-impl From<V2> for Request {
-    fn from(V2(params): V2) -> Self {
-        Self(params.into())
-    }
-}
+convert_wrapped!(V1, V2 => Request);
 
 impl Kind for Request {
     const ACTS: Acts = Some((Action::Create, Resource::Recovery));

@@ -41,8 +41,7 @@ impl Kind for Intent {
 
     fn execute(self, number: usize, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
         bundles::evict_import_targets(Purpose::Secret, number, context)?;
-        let messages =
-            (0..number).map(|_| bundles::new_target(Purpose::Secret, context).map(ImportBundle::new));
+        let messages = (0..number).map(|_| bundles::add_target(Purpose::Secret, context));
         Ok(Outcome { enclave_target_messages: AtMost::cut(messages.collect::<Result<_, _>>()?) })
     }
 }

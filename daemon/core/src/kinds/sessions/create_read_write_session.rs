@@ -8,6 +8,7 @@ use crate::make::session::BundledSession;
 use crate::make::user;
 use crate::model::User;
 use crate::model::user::KeySource;
+use crate::params::session::BundledSessionResult;
 
 /// Opens a session for the user with an email address, and returns its key encrypted to the target key.
 #[serde_with::skip_serializing_none]
@@ -122,14 +123,9 @@ impl Kind for Request {
         (user, session): Self::Plan,
         context: &mut Execution<'_>,
     ) -> Result<Outcome, RequestError> {
-        let (user_id, username) = (user.id, user.name.to_string());
-        let (api_key_id, credential_bundle) = session.open(
-            user,
-            KeySource::ReadWriteSession,
-            self.seconds,
-            self.invalidates_existing,
-            context,
-        )?;
+        let (username, source) = (user.name.to_string(), KeySource::ReadWriteSession);
+        let BundledSessionResult { user_id, api_key_id, credential_bundle } =
+            session.open(user, source, self.seconds, self.invalidates_existing, context)?;
         Ok(Outcome {
             organization_id: context.organization.id(),
             organization_name: context.organization.head.name.to_string(),

@@ -50,9 +50,7 @@ impl Kind for Intent {
         context: &mut Execution<'_>,
     ) -> Result<BundledSessionResult, RequestError> {
         context.used_identity(user.id, identity);
-        let (user_id, replaces) = (user.id, self.invalidate_existing == Some(true));
-        let (api_key_id, credential_bundle) =
-            session.open(user, KeySource::Oauth, self.expiration_seconds, replaces, context)?;
-        Ok(BundledSessionResult { user_id, api_key_id, credential_bundle })
+        let replaces = self.invalidate_existing == Some(true);
+        session.open(user, KeySource::Oauth, self.expiration_seconds, replaces, context)
     }
 }

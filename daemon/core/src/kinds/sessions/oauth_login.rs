@@ -8,7 +8,7 @@ use crate::make::oidc;
 use crate::make::session::{self, Login};
 use crate::params::credential::OIDC_TOKEN;
 use crate::params::secret_text::SecretText;
-use crate::params::session::{LoginParams, PUBLIC_KEY};
+use crate::params::session::{LoginParams, LoginResult, PUBLIC_KEY};
 
 /// Opens a session for the user whom an ID token identifies: an expiring key, which a signed token describes.
 #[serde_with::skip_serializing_none]
@@ -26,11 +26,6 @@ pub(in crate::kinds) struct Intent {
 pub(in crate::kinds) struct Request {
     token: SecretText<OIDC_TOKEN>,
     login: LoginParams,
-}
-
-#[derive(Serialize, JsonSchema)]
-pub(in crate::kinds) struct Outcome {
-    session: String,
 }
 
 impl Version for Intent {
@@ -57,7 +52,7 @@ impl Kind for Request {
     const OPEN_TO_PARENT: bool = true;
     const WAITS: bool = false;
     type Plan = ((User, ProviderId), Login);
-    type Outcome = Outcome;
+    type Outcome = LoginResult;
 
     fn rules(&self, view: &View<'_>) -> Result<Self::Plan, RequestError> {
         let login = session::check_login(&self.login, view)?;
@@ -69,8 +64,8 @@ impl Kind for Request {
         self,
         ((user, identity), login): Self::Plan,
         context: &mut Execution<'_>,
-    ) -> Result<Outcome, RequestError> {
+    ) -> Result<LoginResult, RequestError> {
         context.used_identity(user.id, identity);
-        Ok(Outcome { session: login.open(user, context)? })
+        Ok(LoginResult { session: login.open(user, context)? })
     }
 }

@@ -9,7 +9,7 @@ use crate::make::{code_request, sign_in};
 use crate::model::one_time_code::TokenUsage;
 use crate::params::credential::VerificationToken;
 use crate::params::one_time_code::ClientSignature;
-use crate::params::session::{LoginParams, PUBLIC_KEY};
+use crate::params::session::{LoginParams, LoginResult, PUBLIC_KEY};
 
 /// Opens a session for the user whose contact the token proves.
 #[serde_with::skip_serializing_none]
@@ -43,11 +43,6 @@ pub(in crate::kinds) struct Request {
     login: LoginParams,
     client_signature: Option<ClientSignature>,
     is_bound: bool,
-}
-
-#[derive(Serialize, JsonSchema)]
-pub(in crate::kinds) struct Outcome {
-    session: String,
 }
 
 impl Version for V1 {
@@ -88,7 +83,7 @@ impl Kind for Request {
     const OPEN_TO_PARENT: bool = true;
     const WAITS: bool = false;
     type Plan = (Proof, User, Login);
-    type Outcome = Outcome;
+    type Outcome = LoginResult;
 
     fn rules(&self, view: &View<'_>) -> Result<Self::Plan, RequestError> {
         let proof = verification::read(self.token.reveal(), view)?;
@@ -105,8 +100,8 @@ impl Kind for Request {
         self,
         (proof, user, login): Self::Plan,
         context: &mut Execution<'_>,
-    ) -> Result<Outcome, RequestError> {
+    ) -> Result<LoginResult, RequestError> {
         proof.use_once(TokenUsage::Login, context)?;
-        Ok(Outcome { session: login.open(proof.contact.verified(user), context)? })
+        Ok(LoginResult { session: login.open(proof.contact.verified(user), context)? })
     }
 }

@@ -4,17 +4,12 @@ use quorate_common::ids::UserId;
 
 use crate::kinds::prelude::*;
 use crate::make::session::{self, Login};
-use crate::params::session::LoginParams;
+use crate::params::session::{LoginParams, LoginResult};
 
 /// Opens a session for the caller: an expiring key, which a signed token describes.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(in crate::kinds) struct Intent(LoginParams);
-
-#[derive(Serialize, JsonSchema)]
-pub(in crate::kinds) struct Outcome {
-    session: String,
-}
 
 impl Version for Intent {
     type Kind = Self;
@@ -28,7 +23,7 @@ impl Kind for Intent {
     const ATTESTED: bool = true;
     const SCOPE: CredentialScope = CredentialScope::SubOrganizations;
     type Plan = Login;
-    type Outcome = Outcome;
+    type Outcome = LoginResult;
 
     fn rules(&self, view: &View<'_>) -> Result<Login, RequestError> {
         session::check_login(&self.0, view)
@@ -38,7 +33,7 @@ impl Kind for Intent {
         Some(view.proposer)
     }
 
-    fn execute(self, login: Login, context: &mut Execution<'_>) -> Result<Outcome, RequestError> {
-        Ok(Outcome { session: login.open(context.user(context.proposer)?.clone(), context)? })
+    fn execute(self, login: Login, context: &mut Execution<'_>) -> Result<LoginResult, RequestError> {
+        Ok(LoginResult { session: login.open(context.user(context.proposer)?.clone(), context)? })
     }
 }

@@ -1,14 +1,13 @@
 //! Changes or removes the email address of a user.
 
+use quorate_common::bounded::EMAIL_LIMIT;
+
 use crate::kinds::prelude::*;
 use crate::make::user;
 use crate::make::verification::{self, Proof};
-use crate::model::one_time_code::{Contact, TokenUsage};
+use crate::model::one_time_code::Contact;
 use crate::params::credential::VerificationToken;
 use crate::params::user::UserResult;
-
-/// Longest email address, in bytes.
-const EMAIL: usize = 254;
 
 /// Changes or removes the email address of a user.
 #[serde_with::skip_serializing_none]
@@ -17,7 +16,7 @@ const EMAIL: usize = 254;
 pub(in crate::kinds) struct Intent {
     user_id: UserId,
     /// New email address. An empty text removes it.
-    user_email: Text<EMAIL>,
+    user_email: Text<EMAIL_LIMIT>,
     /// Token that proves the new email address. Without one, it is not verified.
     verification_token: Option<VerificationToken>,
 }
@@ -44,15 +43,7 @@ impl Kind for Intent {
         self.verification_token.is_some()
     }
 
-    fn execute(
-        self,
-        (user, proof): Self::Plan,
-        context: &mut Execution<'_>,
-    ) -> Result<UserResult, RequestError> {
-        if let Some(proof) = proof {
-            proof.use_once(TokenUsage::Contact, context)?;
-        }
-        context.update_user(user);
-        Ok(UserResult { user_id: self.user_id })
+    fn execute(self, plan: Self::Plan, context: &mut Execution<'_>) -> Result<UserResult, RequestError> {
+        verification::put_contact(plan, context)
     }
 }

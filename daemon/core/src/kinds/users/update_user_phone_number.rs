@@ -3,7 +3,7 @@
 use crate::kinds::prelude::*;
 use crate::make::user;
 use crate::make::verification::{self, Proof};
-use crate::model::one_time_code::{Contact, TokenUsage};
+use crate::model::one_time_code::Contact;
 use crate::params::credential::VerificationToken;
 use crate::params::user::UserResult;
 
@@ -44,15 +44,7 @@ impl Kind for Intent {
         self.verification_token.is_some()
     }
 
-    fn execute(
-        self,
-        (user, proof): Self::Plan,
-        context: &mut Execution<'_>,
-    ) -> Result<UserResult, RequestError> {
-        if let Some(proof) = proof {
-            proof.use_once(TokenUsage::Contact, context)?;
-        }
-        context.update_user(user);
-        Ok(UserResult { user_id: self.user_id })
+    fn execute(self, plan: Self::Plan, context: &mut Execution<'_>) -> Result<UserResult, RequestError> {
+        verification::put_contact(plan, context)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::bundles;
 use crate::kinds::prelude::*;
-use crate::params::keys::{ImportBundle, ImportBundleResult};
+use crate::params::keys::ImportBundleResult;
 
 /// Creates an import key: the caller can encrypt one wallet to it and import it once, within 24 hours.
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -27,9 +27,6 @@ impl Kind for Intent {
     }
 
     fn execute(self, (): (), context: &mut Execution<'_>) -> Result<ImportBundleResult, RequestError> {
-        bundles::evict_import_targets(Purpose::Wallet, 1, context)?;
-        Ok(ImportBundleResult {
-            import_bundle: ImportBundle::new(bundles::new_target(Purpose::Wallet, context)?),
-        })
+        Ok(ImportBundleResult { import_bundle: bundles::new_target(Purpose::Wallet, context)? })
     }
 }
