@@ -59,7 +59,7 @@ pub fn proven_contact(
     token: &str,
     now: Millis,
 ) -> Option<Contact> {
-    let claims = VerificationClaims::read(token, &world.quorum_key().public_key())
+    let claims = VerificationClaims::read(token, &world.installation().quorum_key().public_key())
         .filter(|claims| claims.organization_id == organization && claims.exp.millis() > now)?;
     match claims.verification_type {
         OtpType::Email => Email::parse(claims.contact).ok().map(Contact::Email),

@@ -51,7 +51,7 @@ impl ServiceKeys {
                 imports.push(target?.key.public().clone());
             }
         }
-        Ok(Self { quorum: view.quorum_key().public_key(), imports })
+        Ok(Self { quorum: view.installation().quorum_key().public_key(), imports })
     }
 
     /// Parses the target public key of an export.
@@ -237,7 +237,7 @@ fn targets<'v>(
 }
 
 fn signed(statement: &Statement, view: &View<'_>) -> Result<String, RequestError> {
-    let key = view.quorum_key();
+    let key = view.installation().quorum_key();
     let signature = key.sign(statement.bytes())?;
     Ok(statement.signed(&signature, &key.public_key()).map_err(|_| unserializable())?)
 }

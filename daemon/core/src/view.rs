@@ -10,7 +10,7 @@ pub use own::OwnRecords;
 use std::sync::Arc;
 
 use quorate_chain::curve::{Message, SecretKey, Signature};
-use quorate_common::bounded::{Email, Label};
+use quorate_common::bounded::Label;
 use quorate_common::ids::{
     InvitationId, OrganizationId, OtpId, PolicyId, PrivateKeyId, SessionProfileId, TagId, UserId,
     WalletAccountId, WalletId,
@@ -31,7 +31,7 @@ use crate::model::{
 };
 use crate::origins;
 use crate::signer::Signer;
-use crate::world::{QuorumKey, World};
+use crate::world::{Installation, World};
 
 /// How many accounts with one name are read at once.
 const NAME_CHUNK: usize = 64;
@@ -135,26 +135,23 @@ impl<'a> View<'a> {
         self.world.limits()
     }
 
+    /// Returns how the service is installed.
+    pub fn installation(&self) -> &'a dyn Installation {
+        self.world.installation()
+    }
+
     /// Returns whether mail can be sent.
     pub fn sends_mail(&self) -> bool {
         self.world.sends_mail()
-    }
-
-    /// Returns the URL of the page on which people accept invitations, if there is one.
-    pub fn invitation_page(&self) -> Option<&'a str> {
-        self.world.invitation_page()
-    }
-
-    /// Returns whether mail may be sent from an address that a request names.
-    pub fn allows_sender(&self, address: &Email) -> bool {
-        self.world.allows_sender(address)
     }
 
     /// Returns whether the proposer may customize the sender, the logo and the link of mail: users of a top-level
     /// organization, also in its sub-organizations.
     pub fn allows_branding(&self) -> bool {
         let is_child = self.organization.head.parent.is_some();
-        !is_child || self.organization.user(self.proposer).is_none() || self.world.allows_child_branding()
+        !is_child
+            || self.organization.user(self.proposer).is_none()
+            || self.installation().allows_child_branding()
     }
 
     /// Returns the parent, if the proposer is a user of a sub-organization.
@@ -168,25 +165,12 @@ impl<'a> View<'a> {
         Ok(Some(self.world.organization(parent)?.ok_or(Missing::Organization)?))
     }
 
-    /// Returns whether SMS can be sent.
-    pub fn sends_sms(&self) -> bool {
-        self.world.sends_sms()
-    }
-
     /// Returns the signing keys of an OpenID Connect issuer, as [`World::issuer_keys`] does.
     ///
     /// # Errors
     /// If the issuer is not allowed, or its keys cannot be read.
     pub fn issuer_keys(&self, issuer: &str, key_id: Option<&str>) -> Result<Arc<IssuerKeys>, RequestError> {
         self.world.issuer_keys(issuer, key_id)
-    }
-
-    /// Checks whether a text is accepted as the URL of a webhook.
-    ///
-    /// # Errors
-    /// The reason why it is not accepted.
-    pub fn webhook_allowed(&self, url: &str) -> Result<(), &'static str> {
-        self.world.webhook_allowed(url)
     }
 
     /// Returns whether passkeys are accepted from this web origin.
@@ -200,11 +184,6 @@ impl<'a> View<'a> {
     /// Returns how errors of denying policies are handled.
     pub fn deny_errors(&self) -> DenyErrors {
         self.world.deny_errors()
-    }
-
-    /// Returns the key that signs bundles.
-    pub fn quorum_key(&self) -> &'a dyn QuorumKey {
-        self.world.quorum_key()
     }
 
     /// Returns a keyed digest that identifies a seed without revealing it.

@@ -114,8 +114,59 @@ pub trait InterfaceCache {
     ) -> Result<Arc<Interface>, RequestError>;
 }
 
+/// How the service is installed: its own keys, its settings and what it can send. All attempts at all requests see the
+/// same.
+pub trait Installation {
+    /// Returns the key that signs bundles.
+    fn quorum_key(&self) -> &dyn QuorumKey;
+
+    /// Returns the limits of the installation.
+    fn limits(&self) -> &Limits;
+
+    /// Checks whether a text is accepted as the URL of a webhook.
+    ///
+    /// # Errors
+    /// The reason why it is not accepted.
+    fn webhook_allowed(&self, url: &str) -> Result<(), &'static str>;
+
+    /// Returns the URL of the page on which people accept invitations, without a fragment; `None` if there is no
+    /// such page.
+    fn invitation_page(&self) -> Option<&str>;
+
+    /// Returns whether mail may be sent from an address that a request names.
+    fn allows_sender(&self, address: &Email) -> bool;
+
+    /// Returns whether SMS can be sent.
+    fn sends_sms(&self) -> bool;
+
+    /// Returns whether users of sub-organizations may customize the sender, the logo and the link of mail.
+    fn allows_child_branding(&self) -> bool;
+
+    /// Returns the issuer of the service's own ID tokens, if it issues any.
+    fn token_issuer(&self) -> Option<&dyn TokenIssuer>;
+
+    /// Returns whether anybody may create a top-level organization for themselves.
+    fn allows_registration(&self) -> bool;
+
+    /// Returns how errors of denying policies are handled.
+    fn deny_errors(&self) -> DenyErrors;
+}
+
 /// Everything outside of the core that a request can use.
 pub trait World {
+    /// Returns how the service is installed.
+    fn installation(&self) -> &dyn Installation;
+
+    /// Returns the limits of the installation.
+    fn limits(&self) -> &Limits {
+        self.installation().limits()
+    }
+
+    /// Returns how errors of denying policies are handled.
+    fn deny_errors(&self) -> DenyErrors {
+        self.installation().deny_errors()
+    }
+
     /// Returns the current snapshot of an organization.
     ///
     /// # Errors
@@ -134,9 +185,6 @@ pub trait World {
     /// Returns the cache of signers and decrypted keys.
     fn keyring(&self) -> &dyn Keyring;
 
-    /// Returns the key that signs bundles.
-    fn quorum_key(&self) -> &dyn QuorumKey;
-
     /// Returns the cache of smart contract interfaces.
     fn interfaces(&self) -> &dyn InterfaceCache;
 
@@ -146,17 +194,8 @@ pub trait World {
     /// Returns the budget of the current answer.
     fn budget(&self) -> &Budget;
 
-    /// Returns the limits of the installation.
-    fn limits(&self) -> &Limits;
-
     /// Returns what is known about the number of denied attempts.
     fn denials(&self) -> &Denials;
-
-    /// Checks whether a text is accepted as the URL of a webhook.
-    ///
-    /// # Errors
-    /// The reason why it is not accepted.
-    fn webhook_allowed(&self, url: &str) -> Result<(), &'static str>;
 
     /// Returns whether mail can be sent.
     fn sends_mail(&self) -> bool {
@@ -165,19 +204,6 @@ pub trait World {
 
     /// Returns the address of the sender of mail that names none, if mail can be sent.
     fn mail_sender(&self) -> Option<&Email>;
-
-    /// Returns the URL of the page on which people accept invitations, without a fragment; `None` if there is no
-    /// such page.
-    fn invitation_page(&self) -> Option<&str>;
-
-    /// Returns whether mail may be sent from an address that a request names.
-    fn allows_sender(&self, address: &Email) -> bool;
-
-    /// Returns whether SMS can be sent.
-    fn sends_sms(&self) -> bool;
-
-    /// Returns whether users of sub-organizations may customize the sender, the logo and the link of mail.
-    fn allows_child_branding(&self) -> bool;
 
     /// Returns how many messages of a tenant wait to be sent, and how many of them are of one of its organizations. It
     /// may not include those that were queued at the same time.
@@ -195,21 +221,12 @@ pub trait World {
     /// If the issuer is not allowed, or its keys cannot be read.
     fn issuer_keys(&self, issuer: &str, key_id: Option<&str>) -> Result<Arc<IssuerKeys>, RequestError>;
 
-    /// Returns the issuer of the service's own ID tokens, if it issues any.
-    fn token_issuer(&self) -> Option<&dyn TokenIssuer>;
-
     /// Returns the user whom an exchange identified. An exchange whose code is not claimed is requested: the code is
     /// claimed and exchanged, and then the request is decided again.
     ///
     /// # Errors
     /// If the code is claimed by another request, or cannot be exchanged.
     fn exchange(&self, exchange: Exchange, is_claimed: bool) -> Result<Arc<Oauth2User>, RequestError>;
-
-    /// Returns whether anybody may create a top-level organization for themselves.
-    fn allows_registration(&self) -> bool;
-
-    /// Returns how errors of denying policies are handled.
-    fn deny_errors(&self) -> DenyErrors;
 }
 
 /// The clock and the randomness of one transaction attempt.

@@ -17,7 +17,7 @@ use quorate_core::model::queued_message::{Channel, MessageUsage};
 use quorate_core::oauth2::{Exchange, Oauth2User};
 use quorate_core::policy::DenyErrors;
 use quorate_core::signing::Signer;
-use quorate_core::world::{InterfaceCache, Keyring, QuorumKey, Records, TokenIssuer, World};
+use quorate_core::world::{Installation, InterfaceCache, Keyring, QuorumKey, Records, TokenIssuer, World};
 use tokio::sync::Notify;
 
 use super::key_cache::KeyCache;
@@ -193,7 +193,53 @@ impl Shared {
     }
 }
 
+impl Installation for Shared {
+    fn quorum_key(&self) -> &dyn QuorumKey {
+        &self.identity
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    fn webhook_allowed(&self, url: &str) -> Result<(), &'static str> {
+        (self.settings.webhooks)(url)
+    }
+
+    fn invitation_page(&self) -> Option<&str> {
+        self.invitation_page.get().map(String::as_str)
+    }
+
+    fn allows_sender(&self, address: &Email) -> bool {
+        (self.settings.senders)(address)
+    }
+
+    fn sends_sms(&self) -> bool {
+        self.settings.sms
+    }
+
+    fn allows_child_branding(&self) -> bool {
+        self.settings.child_branding
+    }
+
+    fn token_issuer(&self) -> Option<&dyn TokenIssuer> {
+        self.oauth2().map(|oauth2| -> &dyn TokenIssuer { &oauth2.issuer })
+    }
+
+    fn allows_registration(&self) -> bool {
+        self.settings.allow_registration
+    }
+
+    fn deny_errors(&self) -> DenyErrors {
+        self.settings.deny_errors
+    }
+}
+
 impl World for Shared {
+    fn installation(&self) -> &dyn Installation {
+        self
+    }
+
     fn organization(&self, id: OrganizationId) -> Result<Option<Arc<Organization>>, Corrupt> {
         self.snapshots.organization(&self.barrier, id)
     }
@@ -210,10 +256,6 @@ impl World for Shared {
         self
     }
 
-    fn quorum_key(&self) -> &dyn QuorumKey {
-        &self.identity
-    }
-
     fn interfaces(&self) -> &dyn InterfaceCache {
         self
     }
@@ -226,32 +268,12 @@ impl World for Shared {
         &self.unmetered
     }
 
-    fn limits(&self) -> &Limits {
-        &self.limits
-    }
-
     fn denials(&self) -> &Denials {
         &self.denials
     }
 
-    fn webhook_allowed(&self, url: &str) -> Result<(), &'static str> {
-        (self.settings.webhooks)(url)
-    }
-
     fn mail_sender(&self) -> Option<&Email> {
         self.settings.mail.as_ref()
-    }
-
-    fn invitation_page(&self) -> Option<&str> {
-        self.invitation_page.get().map(String::as_str)
-    }
-
-    fn allows_sender(&self, address: &Email) -> bool {
-        (self.settings.senders)(address)
-    }
-
-    fn allows_child_branding(&self) -> bool {
-        self.settings.child_branding
     }
 
     fn waiting_messages(
@@ -263,29 +285,13 @@ impl World for Shared {
         self.messages(channel).usage(tenant, organization)
     }
 
-    fn sends_sms(&self) -> bool {
-        self.settings.sms
-    }
-
     fn issuer_keys(&self, issuer: &str, key_id: Option<&str>) -> Result<Arc<IssuerKeys>, RequestError> {
         let unknown = || Err(Corrupt::Invariant("the keys of an issuer are not fetched").into());
         self.known_issuer_keys(issuer, key_id).unwrap_or_else(unknown)
     }
 
-    fn token_issuer(&self) -> Option<&dyn TokenIssuer> {
-        self.oauth2().map(|oauth2| -> &dyn TokenIssuer { &oauth2.issuer })
-    }
-
     fn exchange(&self, _: Exchange, _: bool) -> Result<Arc<Oauth2User>, RequestError> {
         Err(Corrupt::Invariant("an authorization code is exchanged outside of a request").into())
-    }
-
-    fn allows_registration(&self) -> bool {
-        self.settings.allow_registration
-    }
-
-    fn deny_errors(&self) -> DenyErrors {
-        self.settings.deny_errors
     }
 }
 

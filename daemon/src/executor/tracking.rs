@@ -10,13 +10,11 @@ use quorate_core::budget::Budget;
 use quorate_core::denials::Denials;
 use quorate_core::error::{Corrupt, Intent, RequestError};
 use quorate_core::id_token::IssuerKeys;
-use quorate_core::limits::Limits;
 use quorate_core::model::Organization;
 use quorate_core::model::layout::{IndexKey, Key};
 use quorate_core::model::queued_message::{Channel, MessageUsage};
 use quorate_core::oauth2::{Exchange, Oauth2User};
-use quorate_core::policy::DenyErrors;
-use quorate_core::world::{InterfaceCache, Keyring, Page, QuorumKey, Records, TokenIssuer, World};
+use quorate_core::world::{Installation, InterfaceCache, Keyring, Page, Records, World};
 
 use super::Shared;
 use crate::oauth2::Exchanged;
@@ -98,6 +96,10 @@ impl Records for TrackingWorld<'_> {
 }
 
 impl World for TrackingWorld<'_> {
+    fn installation(&self) -> &dyn Installation {
+        self.shared
+    }
+
     fn organization(&self, id: OrganizationId) -> Result<Option<Arc<Organization>>, Corrupt> {
         let may_load = self.loaded.is_none_or(|loaded| loaded.organizations.contains(&id));
         if !may_load && !self.shared.snapshots.has(id) {
@@ -126,10 +128,6 @@ impl World for TrackingWorld<'_> {
         self.shared.keyring()
     }
 
-    fn quorum_key(&self) -> &dyn QuorumKey {
-        self.shared.quorum_key()
-    }
-
     fn interfaces(&self) -> &dyn InterfaceCache {
         self.shared.interfaces()
     }
@@ -142,32 +140,12 @@ impl World for TrackingWorld<'_> {
         &self.budget
     }
 
-    fn limits(&self) -> &Limits {
-        self.shared.limits()
-    }
-
     fn denials(&self) -> &Denials {
         self.shared.denials()
     }
 
-    fn webhook_allowed(&self, url: &str) -> Result<(), &'static str> {
-        self.shared.webhook_allowed(url)
-    }
-
     fn mail_sender(&self) -> Option<&Email> {
         self.shared.mail_sender()
-    }
-
-    fn invitation_page(&self) -> Option<&str> {
-        self.shared.invitation_page()
-    }
-
-    fn allows_sender(&self, address: &Email) -> bool {
-        self.shared.allows_sender(address)
-    }
-
-    fn allows_child_branding(&self) -> bool {
-        self.shared.allows_child_branding()
     }
 
     fn waiting_messages(
@@ -179,19 +157,11 @@ impl World for TrackingWorld<'_> {
         self.shared.waiting_messages(channel, tenant, organization)
     }
 
-    fn sends_sms(&self) -> bool {
-        self.shared.sends_sms()
-    }
-
     fn issuer_keys(&self, issuer: &str, key_id: Option<&str>) -> Result<Arc<IssuerKeys>, RequestError> {
         self.shared.known_issuer_keys(issuer, key_id).unwrap_or_else(|| {
             self.missing.replace(Some(Missing::Issuer(issuer.to_owned(), key_id.map(str::to_owned))));
             Err(Corrupt::Invariant("the keys of an issuer are not fetched").into())
         })
-    }
-
-    fn token_issuer(&self) -> Option<&dyn TokenIssuer> {
-        self.shared.token_issuer()
     }
 
     fn exchange(&self, exchange: Exchange, is_claimed: bool) -> Result<Arc<Oauth2User>, RequestError> {
@@ -204,13 +174,5 @@ impl World for TrackingWorld<'_> {
         }
         self.missing.replace(Some(Missing::Exchange(Box::new(exchange))));
         Err(Corrupt::Invariant("an authorization code is not exchanged").into())
-    }
-
-    fn allows_registration(&self) -> bool {
-        self.shared.allows_registration()
-    }
-
-    fn deny_errors(&self) -> DenyErrors {
-        self.shared.deny_errors()
     }
 }

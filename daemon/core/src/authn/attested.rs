@@ -76,7 +76,7 @@ impl Request<'_> {
     ) -> Result<Attested<'t>, RequestError> {
         match stamp.attestation_type {
             AttestationType::VerificationToken => {
-                let key = self.world.quorum_key();
+                let key = self.world.installation().quorum_key();
                 let proof = verification::check(&stamp.attestation, key, named, self.now)?;
                 proof.check_bound()?;
                 proof.check_key(&stamp.public_key)?;

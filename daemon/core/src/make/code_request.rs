@@ -47,7 +47,7 @@ pub fn check(request: &CodeRequest, view: &View<'_>) -> Result<Delivery, Request
     }
     match contact {
         Contact::Email(_) if !view.sends_mail() => return Err(Intent::NoMail.into()),
-        Contact::Phone(_) if !view.sends_sms() => return Err(Intent::NoSms.into()),
+        Contact::Phone(_) if !view.installation().sends_sms() => return Err(Intent::NoSms.into()),
         Contact::Email(_) | Contact::Phone(_) => {}
     }
     request.sms.as_ref().map(|sms| sms.check(view)).transpose()?;

@@ -77,6 +77,7 @@ fn mail(invitation: &Invitation, secret: &SecretKey, context: &Execution<'_>) ->
     let private_key = Zeroizing::new(const_hex::encode(secret.to_bytes().as_slice()));
     let page = context
         .view()
+        .installation()
         .invitation_page()
         .map(|page| link(page, invitation, organization, &sender, &private_key));
     let text = format!(

@@ -46,7 +46,7 @@ pub fn check(
 /// Decrypts a client secret.
 fn client_secret(envelope: &str, view: &View<'_>) -> Result<Zeroizing<String>, RequestError> {
     let open = || {
-        let plain = view.quorum_key().open(&const_hex::decode(envelope).ok()?)?;
+        let plain = view.installation().quorum_key().open(&const_hex::decode(envelope).ok()?)?;
         let text = std::str::from_utf8(&plain).ok()?;
         (1..=CLIENT_SECRET_BYTES).contains(&text.len()).then(|| Zeroizing::new(text.to_owned()))
     };
@@ -98,7 +98,7 @@ pub fn issue(
     target: Option<&TargetPublicKey>,
     context: &mut Execution<'_>,
 ) -> Result<String, RequestError> {
-    let issuer = context.view().token_issuer().ok_or(Intent::Oauth2Off)?;
+    let issuer = context.view().installation().token_issuer().ok_or(Intent::Oauth2Off)?;
     let rejected = |_| Corrupt::Invariant("a valid target public key is rejected");
     let bearer = identity.bearer_token.as_bytes();
     let encrypted = target.map(|target| Sealed::new(target, bearer, context.entropy()));

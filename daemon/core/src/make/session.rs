@@ -160,6 +160,6 @@ fn label(flow: &str, view: &View<'_>) -> Result<Label, RequestError> {
 fn token(claims: &SessionClaims, context: &Execution<'_>) -> Result<String, RequestError> {
     let error = || Corrupt::Invariant("a session token cannot be made");
     let token = UnsignedToken::session(claims).map_err(|_| error())?;
-    let signature = context.quorum_key().sign(token.statement())?;
+    let signature = context.installation().quorum_key().sign(token.statement())?;
     Ok(token.signed(&signature).ok_or_else(error)?)
 }

@@ -39,7 +39,7 @@ pub fn issue(
     };
     let error = || Corrupt::Invariant("a verification token cannot be made");
     let token = UnsignedToken::verification(&claims).map_err(|_| error())?;
-    let signature = context.quorum_key().sign(token.statement())?;
+    let signature = context.installation().quorum_key().sign(token.statement())?;
     Ok(token.signed(&signature).ok_or_else(error)?)
 }
 
@@ -68,7 +68,7 @@ pub struct Proof {
 /// # Errors
 /// [`Intent::VerificationToken`] if the token fails one of the checks.
 pub fn read(token: &str, view: &View<'_>) -> Result<Proof, RequestError> {
-    check(token, view.quorum_key(), view.organization, view.now)
+    check(token, view.installation().quorum_key(), view.organization, view.now)
 }
 
 /// Checks a token: that this service signed it, for the organization or its parent, and that it has not ended.

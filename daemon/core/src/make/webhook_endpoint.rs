@@ -17,7 +17,7 @@ const CHAIN_EVENTS: [&str; 3] =
 /// # Errors
 /// If they may not; the message contains the reason.
 pub fn check_url(url: &str, view: &View<'_>) -> Result<(), RequestError> {
-    let allowed = view.webhook_allowed(url);
+    let allowed = view.installation().webhook_allowed(url);
     allowed.map_err(|why| Intent::Detail(format!("invalid webhook URL: {why}")).into())
 }
 

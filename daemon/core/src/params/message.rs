@@ -124,7 +124,7 @@ impl EmailCustomizationParams {
         if let Some(variables) = &self.template_variables {
             check_variables(variables.as_str())?;
         }
-        if let Some(from) = sender.from.as_ref().filter(|from| !view.allows_sender(from)) {
+        if let Some(from) = sender.from.as_ref().filter(|from| !view.installation().allows_sender(from)) {
             let domain = from.as_str().rsplit_once('@').map_or("", |(_, domain)| domain);
             let text = format!(
                 "invalid request body: `sendFromEmailAddress`: this service does not send from {domain}"

@@ -32,7 +32,7 @@ pub(super) fn create<'a>(
     credentials: &Credentials,
     body: &'a [u8],
 ) -> Result<Attempt, RequestError> {
-    if !world.allows_registration() {
+    if !world.installation().allows_registration() {
         let text = "creating organizations is disabled on this service; its operator can create one";
         return Err(Unimplemented::Feature(text.to_owned()).into());
     }

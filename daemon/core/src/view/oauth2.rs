@@ -6,14 +6,8 @@ use super::View;
 use crate::error::{Corrupt, RequestError};
 use crate::model::layout::{Key, sign_in};
 use crate::oauth2::{Exchange, Oauth2User};
-use crate::world::TokenIssuer;
 
 impl<'a> View<'a> {
-    /// Returns the issuer of the service's own ID tokens, if it issues any.
-    pub fn token_issuer(&self) -> Option<&'a dyn TokenIssuer> {
-        self.world.token_issuer()
-    }
-
     /// Returns the key of the record that claims an authorization code in the organization.
     pub fn code_claim(&self, code: &str) -> Key {
         sign_in::exchange(self.world.index(), self.organization.id(), code)

@@ -29,7 +29,7 @@ use quorate_core::policy::DenyErrors;
 use quorate_core::signing::Signer;
 use quorate_core::sms::Sms;
 use quorate_core::world::{
-    InterfaceCache, Keyring, Order, Page, QuorumKey, Records, Runtime, TokenIssuer, World,
+    Installation, InterfaceCache, Keyring, Order, Page, QuorumKey, Records, Runtime, TokenIssuer, World,
 };
 use quorate_core::{kinds, queries, records};
 use serde_json::Value;
@@ -421,7 +421,53 @@ impl InterfaceCache for Memory {
     }
 }
 
+impl Installation for Memory {
+    fn quorum_key(&self) -> &dyn QuorumKey {
+        self
+    }
+
+    fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    fn webhook_allowed(&self, url: &str) -> Result<(), &'static str> {
+        if url.starts_with("https://") { Ok(()) } else { Err("it must begin with https://") }
+    }
+
+    fn invitation_page(&self) -> Option<&str> {
+        self.invitation_page.as_deref()
+    }
+
+    fn allows_sender(&self, address: &Email) -> bool {
+        address.as_str().ends_with("@allowed.example")
+    }
+
+    fn sends_sms(&self) -> bool {
+        self.sends_sms
+    }
+
+    fn allows_child_branding(&self) -> bool {
+        self.allows_child_branding
+    }
+
+    fn token_issuer(&self) -> Option<&dyn TokenIssuer> {
+        (!self.oauth2.is_off).then_some(&oauth2_provider::Issuer)
+    }
+
+    fn allows_registration(&self) -> bool {
+        self.allows_registration
+    }
+
+    fn deny_errors(&self) -> DenyErrors {
+        self.deny_errors
+    }
+}
+
 impl World for Memory {
+    fn installation(&self) -> &dyn Installation {
+        self
+    }
+
     fn organization(&self, id: OrganizationId) -> Result<Option<Arc<Organization>>, Corrupt> {
         if let Some(cached) = &self.cached {
             return Ok(Some(Arc::clone(cached)));
@@ -447,10 +493,6 @@ impl World for Memory {
         self
     }
 
-    fn quorum_key(&self) -> &dyn QuorumKey {
-        self
-    }
-
     fn interfaces(&self) -> &dyn InterfaceCache {
         self
     }
@@ -463,32 +505,12 @@ impl World for Memory {
         &self.budget
     }
 
-    fn limits(&self) -> &Limits {
-        &self.limits
-    }
-
     fn denials(&self) -> &Denials {
         &self.denials
     }
 
-    fn webhook_allowed(&self, url: &str) -> Result<(), &'static str> {
-        if url.starts_with("https://") { Ok(()) } else { Err("it must begin with https://") }
-    }
-
     fn mail_sender(&self) -> Option<&Email> {
         self.sender.as_ref().filter(|_| self.sends_mail)
-    }
-
-    fn invitation_page(&self) -> Option<&str> {
-        self.invitation_page.as_deref()
-    }
-
-    fn allows_sender(&self, address: &Email) -> bool {
-        address.as_str().ends_with("@allowed.example")
-    }
-
-    fn allows_child_branding(&self) -> bool {
-        self.allows_child_branding
     }
 
     fn waiting_messages(
@@ -515,27 +537,11 @@ impl World for Memory {
         usage
     }
 
-    fn sends_sms(&self) -> bool {
-        self.sends_sms
-    }
-
     fn issuer_keys(&self, issuer: &str, _: Option<&str>) -> Result<Arc<IssuerKeys>, RequestError> {
         id_tokens::issuer_keys(issuer)
     }
 
-    fn token_issuer(&self) -> Option<&dyn TokenIssuer> {
-        (!self.oauth2.is_off).then_some(&oauth2_provider::Issuer)
-    }
-
     fn exchange(&self, exchange: Exchange, is_claimed: bool) -> Result<Arc<Oauth2User>, RequestError> {
         self.oauth2.exchange(exchange, is_claimed)
-    }
-
-    fn allows_registration(&self) -> bool {
-        self.allows_registration
-    }
-
-    fn deny_errors(&self) -> DenyErrors {
-        self.deny_errors
     }
 }

@@ -50,7 +50,7 @@ impl Kind for Intent {
     type Outcome = Outcome;
 
     fn rules(&self, view: &View<'_>) -> Result<Self::Plan, RequestError> {
-        if view.token_issuer().is_none() {
+        if view.installation().token_issuer().is_none() {
             return Err(Wrong::Oauth2Off.into());
         }
         for (value, message) in [

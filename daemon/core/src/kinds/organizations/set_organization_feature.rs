@@ -25,7 +25,9 @@ impl Kind for Intent {
     fn rules(&self, view: &View<'_>) -> Result<(), RequestError> {
         if self.name == FeatureName::Webhook {
             let url = self.value.as_ref().map_or("", Text::as_str);
-            view.webhook_allowed(url).map_err(|why| Wrong::Detail(format!("invalid webhook URL: {why}")))?;
+            view.installation()
+                .webhook_allowed(url)
+                .map_err(|why| Wrong::Detail(format!("invalid webhook URL: {why}")))?;
         }
         Ok(())
     }
