@@ -20,6 +20,14 @@ pub(crate) enum Format {
     Name,
 }
 
+/// Returns an object with further members.
+pub(crate) fn extended<const N: usize>(mut object: Value, members: [(&str, Value); N]) -> Value {
+    if let Value::Object(all) = &mut object {
+        all.extend(members.map(|(name, value)| (name.to_owned(), value)));
+    }
+    object
+}
+
 /// Result of a command.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Answer {

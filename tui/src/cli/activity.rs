@@ -25,10 +25,7 @@ pub(super) async fn run(session: &Session, command: &ActivityCommand) -> Result<
         ActivityCommand::Ls { status, types, limit } => list(session, status, types, *limit).await,
         ActivityCommand::Get { reference } => {
             let review = session.review(reference).await?;
-            let mut data = json(&review);
-            if let Some(members) = data.as_object_mut() {
-                members.insert("activity".to_owned(), json!(review.activity));
-            }
+            let data = output::extended(json(&review), [("activity", json!(review.activity))]);
             Ok(Answer::one(data, plain_text(&review)))
         }
         ActivityCommand::Wait { reference, timeout } => wait(session, reference, *timeout).await,

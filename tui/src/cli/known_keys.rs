@@ -17,7 +17,7 @@ use crate::failure::{Exit, Failure, Result};
 use crate::files::Folders;
 use crate::kinds::count;
 use crate::known_keys::{KnownKey, KnownKeys, KnownQuorum, SIZE_LIMIT};
-use crate::output::Answer;
+use crate::output::{Answer, extended};
 use crate::proof::followed;
 use crate::session::{Session, pin_keys};
 use crate::text::{clean, date_time, quoted};
@@ -199,11 +199,7 @@ fn compare(known_keys: &KnownKeys, theirs: &KnownKeys) -> Answer {
     let mut text = String::new();
     for (mark, side, known_keys, keys) in [('-', "here", known_keys, &here), ('+', "there", theirs, &there)] {
         for seen in keys {
-            let mut one = line(known_keys, seen);
-            if let Some(members) = one.as_object_mut() {
-                members.insert("only".to_owned(), json!(side));
-            }
-            data.push(one);
+            data.push(extended(line(known_keys, seen), [("only", json!(side))]));
             let _ = write!(text, "{mark} {}", key_text(known_keys, seen));
         }
     }

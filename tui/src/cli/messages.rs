@@ -7,7 +7,7 @@ use serde_json::json;
 use super::arguments::MessagesCommand;
 use crate::failure::Result;
 use crate::messages::{DeliveryState, Newest, state};
-use crate::output::{self, Answer};
+use crate::output::{self, Answer, extended};
 use crate::session::{Session, organization_named};
 use crate::text::{clean, date_time};
 
@@ -57,11 +57,7 @@ async fn newest(
 }
 
 fn row(event: &MessageEvent) -> serde_json::Value {
-    let mut row = json!(event);
-    if let Some(members) = row.as_object_mut() {
-        members.insert("state".to_owned(), json!(state(event)));
-    }
-    row
+    extended(json!(event), [("state", json!(state(event)))])
 }
 
 fn text(event: &MessageEvent) -> String {

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::webhooks::{counted, parked, total};
 use crate::clock::{CLOCK_DIFFERENCE_MILLIS, now_millis};
 use crate::failure::Result;
-use crate::output::Answer;
+use crate::output::{Answer, extended};
 use crate::proof::{mode_word, store_word};
 use crate::session::Session;
 use crate::text::{clean, date_time, duration};
@@ -16,13 +16,13 @@ pub(super) async fn run(session: &Session) -> Result<Answer> {
     // The status is also shown if the store cannot be read.
     let destinations = parked(session).await.ok();
     let parked = destinations.as_deref().map(total);
-    let mut data = serde_json::to_value(&status).unwrap_or_default();
-    if let Some(members) = data.as_object_mut() {
-        members.insert("socket".to_owned(), json!(session.client.socket()));
-        members.insert("parkedWebhooks".to_owned(), json!(parked));
-        members.insert("parkedDestinations".to_owned(), json!(destinations.as_ref().map(Vec::len)));
-        members.insert("clockApartMillis".to_owned(), json!(difference));
-    }
+    let members = [
+        ("socket", json!(session.client.socket())),
+        ("parkedWebhooks", json!(parked)),
+        ("parkedDestinations", json!(destinations.as_ref().map(Vec::len))),
+        ("clockApartMillis", json!(difference)),
+    ];
+    let data = extended(serde_json::to_value(&status).unwrap_or_default(), members);
     let started = status.started_at.millis();
     let store = match &status.store {
         Some(store) => {

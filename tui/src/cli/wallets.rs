@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 
 use quorate_common::wire::{Wallet, WalletAccount};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::arguments::WalletCommand;
 use super::loaded::LoadedOrganization;
 use super::table::{self, Row, Table};
 use crate::failure::Result;
-use crate::output::{Answer, summary};
+use crate::output::{Answer, extended, summary};
 use crate::session::Session;
 use crate::text::{clean, quoted, rfc3339};
 
@@ -80,9 +80,6 @@ fn show(wallet: &Wallet, accounts: &[WalletAccount]) -> Answer {
         let _ = writeln!(text, "account   {address}  {path}{name}");
     }
     let _ = writeln!(text, "{}", summary(accounts.len(), "account", "accounts"));
-    let mut data = json!(wallet);
-    if let Value::Object(members) = &mut data {
-        members.insert("accounts".to_owned(), json!(accounts));
-    }
+    let data = extended(json!(wallet), [("accounts", json!(accounts))]);
     Answer { names: Some(vec![wallet.wallet_id.to_string()]), ..Answer::one(data, text) }
 }

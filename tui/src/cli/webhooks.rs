@@ -10,7 +10,7 @@ use super::webhook_arguments::WebhookCommand;
 use crate::clock::now_millis;
 use crate::failure::{Exit, Failure, Result};
 use crate::link::ReceiverId;
-use crate::output::Answer;
+use crate::output::{Answer, extended};
 use crate::session::Session;
 use crate::text::{clean, date_time};
 use crate::webhooks;
@@ -38,13 +38,13 @@ async fn ls(session: &Session) -> Result<Answer> {
     let organization = session.organization_id().await?;
     let (all, now) = (session.client.webhooks(organization).await?, now_millis());
     let rows = all.receivers.iter().map(|one| {
-        let mut data = json!(one);
-        if let Some(members) = data.as_object_mut() {
-            members.insert("organizationId".to_owned(), json!(organization));
-            members.insert("state".to_owned(), json!(webhooks::state(one).trim_end_matches(" [!]")));
-            members.insert("countedSinceMillis".to_owned(), json!(all.counted_since_millis));
-        }
-        (data, webhooks::text(one, &all, now))
+        let state = webhooks::state(one).trim_end_matches(" [!]");
+        let members = [
+            ("organizationId", json!(organization)),
+            ("state", json!(state)),
+            ("countedSinceMillis", json!(all.counted_since_millis)),
+        ];
+        (extended(json!(one), members), webhooks::text(one, &all, now))
     });
     Ok(Answer::rows(rows, "No webhook receivers."))
 }
@@ -69,12 +69,7 @@ async fn find(session: &Session, wanted: &str) -> Result<(ReceiverId, WebhookRec
 async fn deliveries(session: &Session, wanted: &str) -> Result<Answer> {
     let (id, _) = find(session, wanted).await?;
     let (found, now) = (session.client.deliveries(id).await?, now_millis());
-    let with_state = |mut data: Value, state: &str| {
-        if let Some(members) = data.as_object_mut() {
-            members.insert("state".to_owned(), json!(state));
-        }
-        data
-    };
+    let with_state = |data: Value, state: &str| extended(data, [("state", json!(state))]);
     let waiting = found.waiting.iter().map(|one| (with_state(json!(one), "waiting"), waiting_text(one, now)));
     let attempts = found.attempts.iter().map(|one| {
         let data = with_state(json!(one), webhooks::result(one));

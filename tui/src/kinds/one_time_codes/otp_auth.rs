@@ -1,8 +1,7 @@
 //! Opens a session for the user who received a one-time code.
 
 use crate::kinds::prelude::*;
-use crate::kinds::sessions::session::{lifetime, replaces};
-use crate::text::grouped;
+use crate::kinds::sessions::session::describe_bundled;
 
 pub(super) const KIND: Kind = Kind {
     abridged: &[("otpCode", |_| Some("(hidden)".to_owned()))],
@@ -12,18 +11,8 @@ pub(super) const KIND: Kind = Kind {
 
 fn describe(parameters: &Reader<'_>, _: &ReviewContext<'_>) -> Result<Description> {
     let code = clean(parameters.text("otpId")?);
-    let mut description = Description::new(
-        format!("code {code}"),
-        format!(
-            "Open a session {} for the user who received the one-time code {code}. Its key is encrypted to the \
-             target key that is shown in full below, and may do what this user may do.",
-            lifetime(parameters, None)?
-        ),
-    );
-    description.fact("target key, in full", grouped(&clean(parameters.text("targetPublicKey")?)));
-    if replaces(parameters)? {
-        description.flag_low("ends-sessions", "Ends the other such sessions of this user.");
-    }
+    let whose = format!("the user who received the one-time code {code}");
+    let mut description = describe_bundled(parameters, format!("code {code}"), &whose)?;
     let text = "The console does not know whose session it is: only the daemon knows who received the code.";
     description.flag_high("session-by-code", text);
     Ok(description)

@@ -1,8 +1,7 @@
 //! Opens a session for the user whom an ID token identifies, with a key that the daemon makes.
 
-use super::session::{lifetime, replaces};
+use super::session::describe_bundled;
 use crate::kinds::prelude::*;
-use crate::text::grouped;
 
 pub(super) const KIND: Kind = Kind {
     abridged: &[("oidcToken", |_| Some("(hidden)".to_owned()))],
@@ -11,18 +10,8 @@ pub(super) const KIND: Kind = Kind {
 };
 
 fn describe(parameters: &Reader<'_>, _: &ReviewContext<'_>) -> Result<Description> {
-    let mut description = Description::new(
-        "user of an ID token".to_owned(),
-        format!(
-            "Open a session {} for the user whom an ID token identifies. Its key is encrypted to the target key that \
-             is shown in full below, and may do what this user may do.",
-            lifetime(parameters, None)?
-        ),
-    );
-    description.fact("target key, in full", grouped(&clean(parameters.text("targetPublicKey")?)));
-    if replaces(parameters)? {
-        description.flag_low("ends-sessions", "Ends the other such sessions of this user.");
-    }
+    let brief = "user of an ID token".to_owned();
+    let mut description = describe_bundled(parameters, brief, "the user whom an ID token identifies")?;
     let text = "The console does not know whose session it is: only the daemon reads the ID token.";
     description.flag_high("session-by-token", text);
     Ok(description)

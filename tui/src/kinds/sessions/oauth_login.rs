@@ -1,6 +1,6 @@
 //! Opens a session for the user whom an ID token identifies.
 
-use super::session::{Limits, replaces};
+use super::session::describe_login;
 use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind {
@@ -10,19 +10,7 @@ pub(super) const KIND: Kind = Kind {
 };
 
 fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
-    let limits = Limits::read(parameters, context)?;
-    let key = clean(parameters.text("publicKey")?);
-    let mut description = Description::new(
-        format!("key {key}"),
-        format!(
-            "Open a session {}, for the public key {key}, of the user whom an ID token identifies. {}",
-            limits.lifetime, limits.sentence
-        ),
-    );
-    if replaces(parameters)? {
-        description.flag_low("ends-sessions", "Ends the other logins of this user.");
-    }
-    limits.flag(&mut description);
+    let mut description = describe_login(parameters, "the user whom an ID token identifies", context)?;
     let text = "The console does not know whose session it is: only the daemon reads the ID token.";
     description.flag_high("session-by-token", text);
     Ok(description)

@@ -1,6 +1,6 @@
 //! Opens a session for the user whose contact a verification token proves.
 
-use super::session::{Limits, replaces};
+use super::session::describe_login;
 use crate::kinds::prelude::*;
 use crate::kinds::shared::verification_token::{TOKEN, TOKEN_HIDDEN};
 
@@ -11,20 +11,8 @@ pub(super) const KIND: Kind = Kind {
 };
 
 fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Description> {
-    let limits = Limits::read(parameters, context)?;
-    let key = clean(parameters.text("publicKey")?);
-    let mut description = Description::new(
-        format!("key {key}"),
-        format!(
-            "Open a session {}, for the public key {key}, of the user whose contact a verification token proves. \
-             {}",
-            limits.lifetime, limits.sentence
-        ),
-    );
-    if replaces(parameters)? {
-        description.flag_low("ends-sessions", "Ends the other logins of this user.");
-    }
-    limits.flag(&mut description);
+    let mut description =
+        describe_login(parameters, "the user whose contact a verification token proves", context)?;
     let text =
         "The console does not know whose session it is: only the daemon reads the contact in the token.";
     description.flag_high("session-by-code", text);

@@ -3,7 +3,7 @@
 use quorate_common::wire::SessionProfile;
 
 use crate::kinds::prelude::*;
-use crate::text::duration;
+use crate::text::{duration, grouped};
 
 /// Lifetime of a session if the request states none, in seconds.
 const LIFETIME_SECONDS: u64 = 900;
@@ -23,6 +23,44 @@ pub(in crate::kinds) fn lifetime(
 /// Returns whether a session replaces the other sessions of its user.
 pub(in crate::kinds) fn replaces(parameters: &Reader<'_>) -> Result<bool> {
     Ok(parameters.has("invalidateExisting") && parameters.boolean("invalidateExisting")?)
+}
+
+/// Describes a session whose key is encrypted to a target key, for a user whom only the daemon knows.
+pub(in crate::kinds) fn describe_bundled(
+    parameters: &Reader<'_>,
+    brief: String,
+    whose: &str,
+) -> Result<Description> {
+    let lifetime = lifetime(parameters, None)?;
+    let sentence = format!(
+        "Open a session {lifetime} for {whose}. Its key is encrypted to the target key that is shown in full below, and \
+         may do what this user may do."
+    );
+    let mut description = Description::new(brief, sentence);
+    description.fact("target key, in full", grouped(&clean(parameters.text("targetPublicKey")?)));
+    if replaces(parameters)? {
+        description.flag_low("ends-sessions", "Ends the other such sessions of this user.");
+    }
+    Ok(description)
+}
+
+/// Describes a login with a public key, for a user whom only the daemon knows.
+pub(in crate::kinds) fn describe_login(
+    parameters: &Reader<'_>,
+    whose: &str,
+    context: &ReviewContext<'_>,
+) -> Result<Description> {
+    let limits = Limits::read(parameters, context)?;
+    let key = clean(parameters.text("publicKey")?);
+    let mut description = Description::new(
+        format!("key {key}"),
+        format!(
+            "Open a session {}, for the public key {key}, of {whose}. {}",
+            limits.lifetime, limits.sentence
+        ),
+    );
+    limits.flag(parameters, &mut description)?;
+    Ok(description)
 }
 
 /// Flags that the owner of the target key is unknown, and so who receives what is mailed, such as `session`.
@@ -63,13 +101,21 @@ impl Limits {
         Ok(Self { lifetime: lifetime(parameters, known)?, sentence, is_unknown })
     }
 
-    /// Flags a session profile that is not known here.
-    pub(in crate::kinds) fn flag(&self, description: &mut Description) {
+    /// Flags logins that the session ends, and a profile that is not known.
+    pub(in crate::kinds) fn flag(
+        &self,
+        parameters: &Reader<'_>,
+        description: &mut Description,
+    ) -> Result<()> {
+        if replaces(parameters)? {
+            description.flag_low("ends-sessions", "Ends the other logins of this user.");
+        }
         if self.is_unknown {
             let text =
                 "The limits and the lifetime of the session are unknown: its profile is not known here.";
             description.flag_high("unknown-profile", text);
         }
+        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Opens a session for the proposer.
 
-use super::session::{Limits, flag_holder, replaces};
+use super::session::{Limits, flag_holder};
 use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("STAMP_LOGIN", "Log in", describe);
@@ -18,10 +18,7 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
             limits.sentence
         ),
     );
-    if replaces(parameters)? {
-        description.flag_low("ends-sessions", "Ends the other logins of this user.");
-    }
-    limits.flag(&mut description);
+    limits.flag(parameters, &mut description)?;
     flag_holder(&mut description, &proposer, context);
     Ok(description)
 }
