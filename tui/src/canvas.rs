@@ -6,11 +6,13 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::widgets::Widget;
 
-use crate::text::{cut, drawn_in_ascii, pad, width};
+use crate::text::{cut, drawn_in_ascii, pad, width, wrap};
 use crate::theme::Theme;
 
 /// Columns below which a remark in a frame is left out instead of cut.
 const SHORTEST_REMARK: usize = 12;
+/// Minimum height at which a list and the details of its selected item are both shown.
+const BOTH_ROWS: u16 = 20;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Line {
@@ -152,6 +154,33 @@ impl<'a> Canvas<'a> {
         }
     }
 
+    /// Draws the items of a list, each with so many rows. The selected item has a marker and a style of its own, the
+    /// others have the styles of the marks that they contain.
+    pub(crate) fn items<T>(
+        &mut self,
+        area: Rect,
+        items: &[T],
+        rows_each: u16,
+        selected: usize,
+        has_keys: bool,
+        texts: impl Fn(&T, &str) -> Vec<String>,
+    ) {
+        self.rows(area, items.len(), usize::from(rows_each), selected, has_keys, |index| {
+            let Some(item) = items.get(index) else { return Vec::new() };
+            let texts = texts(item, if index == selected { "> " } else { "  " });
+            let marked = Theme::uncoloured().of_mark(&texts.concat());
+            let style = if index == selected { Theme::selected() } else { marked };
+            texts.into_iter().map(|text| Line::styled(text, style)).collect()
+        });
+    }
+
+    /// Draws texts without a style, wrapped.
+    pub(crate) fn texts<T: AsRef<str>>(&mut self, area: Rect, texts: &[T]) {
+        let columns = usize::from(area.width);
+        let rows = texts.iter().flat_map(|text| wrap(text.as_ref(), columns));
+        self.lines(area, &rows.map(Line::plain).collect::<Vec<_>>(), 0);
+    }
+
     /// Draws a frame with a title and a remark, and returns the area inside it.
     pub(crate) fn framed(&mut self, area: Rect, title: &str, remark: &str) -> Rect {
         if area.width < 4 || area.height < 2 {
@@ -224,6 +253,21 @@ fn below(rows: usize, keys: &str) -> String {
 fn first_row(area: Rect, lines: &[Line], selected: usize) -> usize {
     let height = usize::from(area.height);
     if lines.len() > height { scrolled(selected, height) } else { 0 }
+}
+
+/// Splits an area into a list and the details of the selected item below it, which have so many rows. With too little
+/// space for both, the one without the keyboard focus has no height.
+pub(crate) fn list_and_detail(area: Rect, rows: u16, in_detail: bool) -> (Rect, Rect) {
+    if area.height < BOTH_ROWS {
+        let none = Rect { height: 0, ..area };
+        return if in_detail { (none, area) } else { (area, none) };
+    }
+    above(area, area.height.saturating_sub(rows))
+}
+
+/// Returns the number of rows per item of a list in a terminal of this width.
+pub(crate) const fn rows_each(columns: u16) -> u16 {
+    if columns >= 80 { 1 } else { 2 }
 }
 
 /// Splits an area into an upper part of `rows` rows and the rest below.

@@ -5,16 +5,15 @@ use quorate_common::console::OrganizationDetail;
 use ratatui::layout::Rect;
 
 use super::filter::Filter;
-use super::overlay::{Overlay, Piece};
+use super::overlay::Overlay;
 use super::request::Request;
 use super::screen::{Screen, Tab, showing};
 use super::shared::Shared;
-use crate::canvas::{Canvas, Line, above};
+use crate::canvas::{Canvas, Line, list_and_detail, rows_each};
 use crate::credentials::{self, Credential};
 use crate::keymap::{Action, BACK, COPY, Command, FILTER, Key, command, moved};
 use crate::link::Order;
-use crate::text::{cut, date_time, pad, wrap};
-use crate::theme::Theme;
+use crate::text::{cut, date_time, pad};
 
 pub(super) static TAB: Tab = Tab {
     title: "Access",
@@ -39,8 +38,6 @@ static COMMANDS: [Command; 5] = [
 
 /// Rows of the details.
 const DETAIL_ROWS: u16 = 9;
-/// Minimum height at which the details are shown.
-const MIN_ROWS: u16 = 20;
 
 #[derive(Default)]
 struct State {
@@ -55,7 +52,7 @@ impl Screen for State {
     fn draw(&self, shared: &Shared, canvas: &mut Canvas<'_>, area: Rect) {
         let all = rows(shared);
         let shown = self.visible(shared, &all);
-        let (list, detail) = areas(area);
+        let (list, detail) = list_and_detail(area, DETAIL_ROWS, false);
         let sessions = all.iter().filter(|one| one.is_live_session(shared.now)).count();
         let title = format!("Access: {}, live sessions {sessions}", all.len());
         let inner = canvas.framed(list, &title, &self.summary(shown.len(), all.len()));
@@ -80,7 +77,8 @@ impl Screen for State {
             SESSIONS => self.only_sessions = !self.only_sessions,
             Action::Back => self.only_sessions = false,
             wanted => {
-                let rows = areas(area).0.height.saturating_sub(4) / rows_each(area.width);
+                let rows = list_and_detail(area, DETAIL_ROWS, false).0.height.saturating_sub(4)
+                    / rows_each(area.width);
                 let at = moved(position, shown.len(), usize::from(rows), wanted);
                 self.selected = shown.get(at).map(|one| one.id.clone());
             }
@@ -149,13 +147,8 @@ impl State {
         let height = area.height.saturating_sub(head);
         let body = Rect { y: area.y.saturating_add(head), height, ..area };
         let selected = self.position(shown);
-        canvas.rows(body, shown.len(), usize::from(each), selected, true, |index| {
-            let Some(one) = shown.get(index) else { return Vec::new() };
-            let texts = texts(one, shared.now, if index == selected { "> " } else { "  " }, columns);
-            let mark = Theme::uncoloured().of_mark(&texts.concat());
-            let style = if index == selected { Theme::selected() } else { mark };
-            texts.into_iter().map(|text| Line::styled(text, style)).collect()
-        });
+        canvas
+            .items(body, shown, each, selected, true, |one, marker| texts(one, shared.now, marker, columns));
     }
 
     fn draw_detail(&self, shared: &Shared, shown: &[&Credential], canvas: &mut Canvas<'_>, area: Rect) {
@@ -177,9 +170,7 @@ impl State {
         if !one.material.is_empty() && one.user_id.is_some() {
             texts.push(format!("key       {}", one.material));
         }
-        let columns = usize::from(inner.width);
-        let lines: Vec<Line> = texts.iter().flat_map(|text| wrap(text, columns)).map(Line::plain).collect();
-        canvas.lines(inner, &lines, 0);
+        canvas.texts(inner, &texts);
     }
 }
 
@@ -199,12 +190,9 @@ fn empty(shared: &Shared, all: &[Credential], only_sessions: bool) -> &'static s
 
 /// Opens the review of the request that revokes a credential.
 fn revoke(shared: &Shared, credential: &Credential) -> Request {
-    let Some(request) = credential.revocation() else {
-        return Request::Notice(format!("[!] {}", credential.revocation_error().unwrap_or_default()));
-    };
-    match shared.review_request(&request) {
-        Ok(review) => Request::Review(Box::new(review)),
-        Err(error) => Request::Notice(error),
+    match credential.revocation() {
+        Some(request) => Request::review(shared.review_request(&request)),
+        None => Request::Notice(format!("[!] {}", credential.revocation_error().unwrap_or_default())),
     }
 }
 
@@ -217,21 +205,7 @@ fn copies(credential: &Credential) -> Overlay {
         ('k', "key", credential.material.clone()),
         ('r', "revoke command", revocation),
     ];
-    let there = pieces.into_iter().filter(|(_, _, text)| !text.is_empty());
-    Overlay::Copy(there.map(|(key, name, text)| Piece { key, name, text }).collect())
-}
-
-/// Returns the areas of the list and of the details, which have no height if there is too little space.
-fn areas(area: Rect) -> (Rect, Rect) {
-    if area.height < MIN_ROWS {
-        return (area, Rect { height: 0, ..area });
-    }
-    above(area, area.height.saturating_sub(DETAIL_ROWS))
-}
-
-/// Returns the number of rows per credential in a terminal of this width.
-const fn rows_each(columns: u16) -> u16 {
-    if columns >= 80 { 1 } else { 2 }
+    Overlay::copies(pieces)
 }
 
 /// Widths of the columns user, kind, name and last use.

@@ -10,13 +10,12 @@ use super::overlay::Overlay;
 use super::request::Request;
 use super::screen::{Screen, Tab, showing};
 use super::shared::Shared;
-use crate::canvas::{Canvas, Line};
+use crate::canvas::{Canvas, Line, rows_each};
 use crate::keymap::{Action, BACK, COPY, Command, FILTER, Key, REVIEW, moved};
 use crate::kinds::{ReviewContext, count, of_type};
 use crate::link::Order;
 use crate::proof::{Record, status_word};
 use crate::text::{clean, date_time, pad};
-use crate::theme::Theme;
 
 pub(super) static TAB: Tab = Tab {
     title: "Activities",
@@ -80,13 +79,8 @@ impl Screen for State {
             return;
         }
         let selected = self.position(&rows);
-        let each = rows_each(area.width);
-        let columns = usize::from(inner.width);
-        canvas.rows(inner, rows.len(), usize::from(each), selected, true, |index| {
-            let Some(row) = rows.get(index) else { return Vec::new() };
-            let style = if index == selected { Theme::selected() } else { Theme::plain() };
-            let texts = texts(shared, row, if index == selected { "> " } else { "  " }, columns);
-            texts.into_iter().map(|text| Line::styled(text, style)).collect()
+        canvas.items(inner, &rows, rows_each(area.width), selected, true, |row, marker| {
+            texts(shared, row, marker, usize::from(inner.width))
         });
     }
 }
@@ -123,11 +117,6 @@ fn proposer(shared: &Shared, row: &ActivityRow) -> String {
         Some(organization) => ReviewContext::of(organization).user_name(&vote.user_id.to_string()),
         None => vote.user_id.to_string(),
     }
-}
-
-/// Returns the number of rows per activity in a terminal of this width.
-const fn rows_each(columns: u16) -> u16 {
-    if columns >= 80 { 1 } else { 2 }
 }
 
 /// Formats one activity as one row if the width allows it, otherwise as two.

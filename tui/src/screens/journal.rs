@@ -5,15 +5,14 @@ use quorate_common::ids::OrganizationId;
 use ratatui::layout::Rect;
 
 use super::filter::Filter;
-use super::overlay::{Overlay, Piece};
+use super::overlay::Overlay;
 use super::request::{Effect, Request};
 use super::screen::{Screen, Tab, showing};
 use super::shared::Shared;
-use crate::canvas::{Canvas, Line, above};
+use crate::canvas::{Canvas, Line, list_and_detail, rows_each};
 use crate::journal::{Entry, LISTED};
 use crate::keymap::{Action, BACK, COPY, Command, FILTER, Key, NEXT_PANE, REVIEW, moved, scroll};
 use crate::text::{clean, counted, cut, date_time, pad, wrap};
-use crate::theme::Theme;
 
 pub(super) static TAB: Tab = Tab {
     title: "Journal",
@@ -27,8 +26,6 @@ static COMMANDS: [Command; 5] = [REVIEW, NEXT_PANE, COPY, BACK, FILTER];
 
 /// Rows of the details.
 const DETAIL_ROWS: u16 = 9;
-/// Minimum height at which the details are shown.
-const MIN_ROWS: u16 = 20;
 
 /// What identifies an entry: its time and its fingerprint.
 type EntryKey = (u64, String);
@@ -44,7 +41,7 @@ struct State {
 
 impl Screen for State {
     fn draw(&self, shared: &Shared, canvas: &mut Canvas<'_>, area: Rect) {
-        let (list, detail) = areas(area, self.in_detail);
+        let (list, detail) = list_and_detail(area, DETAIL_ROWS, self.in_detail);
         let shown = self.visible(shared);
         let listed = shared.journal.as_ref().and_then(|read| read.as_ref().ok());
         let title = match listed {
@@ -72,12 +69,8 @@ impl Screen for State {
             canvas.lines(inner, &lines.collect::<Vec<_>>(), 0);
         }
         let selected = self.position(&shown);
-        let (columns, each) = (usize::from(inner.width), usize::from(rows_each(area.width)));
-        canvas.rows(inner, shown.len(), each, selected, !self.in_detail, |index| {
-            let Some(entry) = shown.get(index) else { return Vec::new() };
-            let texts = texts(entry, if index == selected { "> " } else { "  " }, columns);
-            let style = if index == selected { Theme::selected() } else { Theme::plain() };
-            texts.into_iter().map(|text| Line::styled(text, style)).collect()
+        canvas.items(inner, &shown, rows_each(area.width), selected, !self.in_detail, |entry, marker| {
+            texts(entry, marker, usize::from(inner.width))
         });
         if detail.height > 0 {
             let older = listed.is_some_and(|journal| journal.count > LISTED);
@@ -95,13 +88,14 @@ impl Screen for State {
             Action::NextPane => self.in_detail = !self.in_detail,
             Action::Back => self.in_detail = false,
             wanted if self.in_detail => {
-                let inner = areas(area, true).1;
+                let inner = list_and_detail(area, DETAIL_ROWS, true).1;
                 let rows = entry
                     .map_or(0, |entry| detail_rows(entry, usize::from(inner.width.saturating_sub(4))).len());
                 self.scroll = scroll(self.scroll, rows, usize::from(inner.height.saturating_sub(2)), wanted);
             }
             wanted => {
-                let page = areas(area, false).0.height.saturating_sub(3) / rows_each(area.width);
+                let page = list_and_detail(area, DETAIL_ROWS, false).0.height.saturating_sub(3)
+                    / rows_each(area.width);
                 let target = moved(selected, shown.len(), usize::from(page), wanted);
                 self.selected = shown.get(target).map(|entry| key(entry));
                 self.scroll = 0;
@@ -167,12 +161,11 @@ fn open(shared: &Shared, entry: &Entry) -> Request {
 }
 
 fn copies(entry: &Entry) -> Overlay {
-    let piece = |key, name, text: String| Piece { key, name, text };
-    Overlay::Copy(vec![
-        piece('a', "activity id", entry.activity_id.to_string()),
-        piece('f', "fingerprint", entry.fingerprint.clone()),
-        piece('o', "organization id", entry.organization_id.to_string()),
-        piece('j', "entry as JSON", serde_json::to_string(entry).unwrap_or_default()),
+    Overlay::copies([
+        ('a', "activity id", entry.activity_id.to_string()),
+        ('f', "fingerprint", entry.fingerprint.clone()),
+        ('o', "organization id", entry.organization_id.to_string()),
+        ('j', "entry as JSON", serde_json::to_string(entry).unwrap_or_default()),
     ])
 }
 
@@ -186,21 +179,6 @@ fn detail_rows(entry: &Entry, columns: usize) -> Vec<String> {
         format!("note         {note}"),
     ];
     texts.iter().flat_map(|text| wrap(text, columns)).collect()
-}
-
-/// Returns the areas of the list and of the details. With too little space for both, the one without the keyboard focus has
-/// no height.
-fn areas(area: Rect, in_detail: bool) -> (Rect, Rect) {
-    if area.height < MIN_ROWS {
-        let none = Rect { height: 0, ..area };
-        return if in_detail { (none, area) } else { (area, none) };
-    }
-    above(area, area.height.saturating_sub(DETAIL_ROWS))
-}
-
-/// Returns the number of rows per decision in a terminal of this width.
-const fn rows_each(columns: u16) -> u16 {
-    if columns >= 80 { 1 } else { 2 }
 }
 
 fn texts(entry: &Entry, marker: &str, columns: usize) -> Vec<String> {

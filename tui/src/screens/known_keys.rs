@@ -8,16 +8,15 @@ use ratatui::layout::Rect;
 use sha2::{Digest, Sha256};
 
 use super::filter::Filter;
-use super::overlay::{Overlay, Piece};
+use super::overlay::Overlay;
 use super::request::Request;
 use super::screen::{Screen, Tab, showing};
 use super::shared::Shared;
-use crate::canvas::{Canvas, Line, above};
+use crate::canvas::{Canvas, Line, list_and_detail, rows_each};
 use crate::keymap::{Action, BACK, COPY, Command, FILTER, Key, NEXT_PANE, moved, scroll};
 use crate::keys::canonical;
 use crate::known_keys::KnownKey;
 use crate::text::{clean, cut, date, date_time, grouped, pad, wrap};
-use crate::theme::Theme;
 
 pub(super) static TAB: Tab = Tab {
     title: "Known keys",
@@ -31,8 +30,6 @@ static COMMANDS: [Command; 4] = [NEXT_PANE, COPY, BACK, FILTER];
 
 /// Rows of the details.
 const DETAIL_ROWS: u16 = 10;
-/// Minimum height at which the details are shown.
-const MIN_ROWS: u16 = 20;
 
 /// What identifies a key: organization, user and public key.
 type KeyId = (OrganizationId, UserId, String);
@@ -56,7 +53,7 @@ struct Row<'a> {
 
 impl Screen for State {
     fn draw(&self, shared: &Shared, canvas: &mut Canvas<'_>, area: Rect) {
-        let (list, detail) = areas(area, self.in_detail);
+        let (list, detail) = list_and_detail(area, DETAIL_ROWS, self.in_detail);
         let all = rows(shared);
         let shown = self.visible(&all);
         let new = all.iter().filter(|row| !row.key.is_confirmed).count();
@@ -69,26 +66,12 @@ impl Screen for State {
             } else {
                 "Nothing matches; Esc clears the filter."
             };
-            let lines: Vec<Line> =
-                wrap(text, usize::from(inner.width)).into_iter().map(Line::plain).collect();
-            canvas.lines(inner, &lines, 0);
+            canvas.texts(inner, &[text]);
         }
         let selected = self.position(&shown);
-        let columns = usize::from(inner.width);
-        canvas.rows(
-            inner,
-            shown.len(),
-            usize::from(rows_each(area.width)),
-            selected,
-            !self.in_detail,
-            |index| {
-                let Some(row) = shown.get(index) else { return Vec::new() };
-                let texts = row.texts(if index == selected { "> " } else { "  " }, columns);
-                let mark = Theme::uncoloured().of_mark(&texts.concat());
-                let style = if index == selected { Theme::selected() } else { mark };
-                texts.into_iter().map(|text| Line::styled(text, style)).collect()
-            },
-        );
+        canvas.items(inner, &shown, rows_each(area.width), selected, !self.in_detail, |row, marker| {
+            row.texts(marker, usize::from(inner.width))
+        });
         if detail.height > 0 {
             self.draw_detail(shared, shown.get(selected).copied(), canvas, detail);
         }
@@ -104,13 +87,14 @@ impl Screen for State {
             Action::NextPane => self.in_detail = !self.in_detail,
             Action::Back => self.in_detail = false,
             wanted if self.in_detail => {
-                let inner = areas(area, true).1;
+                let inner = list_and_detail(area, DETAIL_ROWS, true).1;
                 let columns = usize::from(inner.width.saturating_sub(4));
                 let rows = row.map_or(0, |row| row.details(shared, columns).len());
                 self.scroll = scroll(self.scroll, rows, usize::from(inner.height.saturating_sub(2)), wanted);
             }
             wanted => {
-                let page = areas(area, false).0.height.saturating_sub(3) / rows_each(area.width);
+                let page = list_and_detail(area, DETAIL_ROWS, false).0.height.saturating_sub(3)
+                    / rows_each(area.width);
                 let target = moved(selected, shown.len(), usize::from(page), wanted);
                 (self.selected, self.scroll) = (shown.get(target).map(|row| row.id()), 0);
             }
@@ -198,12 +182,11 @@ impl Row<'_> {
     }
 
     fn copies(&self) -> Overlay {
-        let piece = |key, name, text: String| Piece { key, name, text };
-        Overlay::Copy(vec![
-            piece('k', "public key", self.key.public_key.to_owned()),
-            piece('f', "SHA-256 of the key", self.fingerprint()),
-            piece('u', "user id", self.key.user.to_string()),
-            piece('o', "organization id", self.key.organization.to_string()),
+        Overlay::copies([
+            ('k', "public key", self.key.public_key.to_owned()),
+            ('f', "SHA-256 of the key", self.fingerprint()),
+            ('u', "user id", self.key.user.to_string()),
+            ('o', "organization id", self.key.organization.to_string()),
         ])
     }
 
@@ -241,19 +224,4 @@ impl Row<'_> {
         }
         vec![format!("{marker}{state} {user}"), format!("  {since}  {}", self.key.public_key)]
     }
-}
-
-/// Returns the areas of the list and of the details. With too little space for both, the one without the keyboard focus has
-/// no height.
-fn areas(area: Rect, in_detail: bool) -> (Rect, Rect) {
-    if area.height < MIN_ROWS {
-        let none = Rect { height: 0, ..area };
-        return if in_detail { (none, area) } else { (area, none) };
-    }
-    above(area, area.height.saturating_sub(DETAIL_ROWS))
-}
-
-/// Returns the number of rows per key in a terminal of this width.
-const fn rows_each(columns: u16) -> u16 {
-    if columns >= 80 { 1 } else { 2 }
 }

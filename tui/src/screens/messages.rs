@@ -5,16 +5,15 @@ use quorate_common::ids::OrganizationId;
 use ratatui::layout::Rect;
 
 use super::filter::Filter;
-use super::overlay::{Overlay, Piece};
+use super::overlay::Overlay;
 use super::request::Request;
 use super::screen::{Screen, Tab, showing};
 use super::shared::Shared;
-use crate::canvas::{Canvas, Line, above};
+use crate::canvas::{Canvas, Line, list_and_detail, rows_each};
 use crate::keymap::{Action, BACK, COPY, Command, FILTER, Key, REVIEW, moved};
 use crate::link::{Answer, Order};
 use crate::messages::{Newest, is_lost, state};
-use crate::text::{clean, cut, date_time, pad, wrap};
-use crate::theme::Theme;
+use crate::text::{clean, cut, date_time, pad};
 
 pub(super) static TAB: Tab = Tab {
     title: "Messages",
@@ -29,8 +28,6 @@ static COMMANDS: [Command; 4] = [REVIEW, COPY, BACK, FILTER];
 
 /// Rows of the details.
 const DETAIL_ROWS: u16 = 8;
-/// Minimum height at which the details are shown.
-const MIN_ROWS: u16 = 20;
 
 #[derive(Default)]
 struct State {
@@ -45,7 +42,7 @@ struct State {
 impl Screen for State {
     fn draw(&self, shared: &Shared, canvas: &mut Canvas<'_>, area: Rect) {
         let shown = self.visible();
-        let (list, detail) = areas(area);
+        let (list, detail) = list_and_detail(area, DETAIL_ROWS, false);
         let all = self.messages.events.len();
         let more = if self.messages.next.is_some() { ", more below" } else { "" };
         let title = format!("Messages: {all}{more}; the last 30 days, times in UTC");
@@ -60,13 +57,8 @@ impl Screen for State {
             canvas.lines(inner, &[Line::plain(text)], 0);
         }
         let selected = self.position(&shown);
-        let (columns, each) = (usize::from(inner.width), usize::from(rows_each(area.width)));
-        canvas.rows(inner, shown.len(), each, selected, true, |index| {
-            let Some(event) = shown.get(index) else { return Vec::new() };
-            let texts = texts(event, if index == selected { "> " } else { "  " }, columns);
-            let mark = Theme::uncoloured().of_mark(&texts.concat());
-            let style = if index == selected { Theme::selected() } else { mark };
-            texts.into_iter().map(|text| Line::styled(text, style)).collect()
+        canvas.items(inner, &shown, rows_each(area.width), selected, true, |event, marker| {
+            texts(event, marker, usize::from(inner.width))
         });
         if detail.height > 0 {
             draw_detail(shown.get(selected).copied(), canvas, detail);
@@ -83,7 +75,8 @@ impl Screen for State {
             let copies = shown.get(selected).map(|event| Request::Overlay(copies(event)));
             return copies.into_iter().collect();
         }
-        let page = areas(area).0.height.saturating_sub(3) / rows_each(area.width);
+        let page =
+            list_and_detail(area, DETAIL_ROWS, false).0.height.saturating_sub(3) / rows_each(area.width);
         let target = moved(selected, shown.len(), usize::from(page), wanted);
         let at_end = target.saturating_add(1) >= shown.len();
         self.selected = shown.get(target).map(|event| event.message_id.clone());
@@ -139,15 +132,13 @@ fn open(shared: &Shared, event: &MessageEvent) -> Request {
 
 /// Returns what can be copied of a message.
 fn copies(event: &MessageEvent) -> Overlay {
-    let piece = |key, name, text: String| Piece { key, name, text };
-    let mut pieces = vec![
-        piece('t', "receiver", event.to_address.clone()),
-        piece('m', "message id", event.message_id.clone()),
-        piece('a', "activity id", event.activity_id.to_string()),
-        piece('o', "organization id", event.organization_id.to_string()),
-    ];
-    pieces.extend(event.answer.clone().map(|answer| piece('s', "answer", answer)));
-    Overlay::Copy(pieces)
+    Overlay::copies([
+        ('t', "receiver", event.to_address.clone()),
+        ('m', "message id", event.message_id.clone()),
+        ('a', "activity id", event.activity_id.to_string()),
+        ('o', "organization id", event.organization_id.to_string()),
+        ('s', "answer", event.answer.clone().unwrap_or_default()),
+    ])
 }
 
 fn draw_detail(event: Option<&MessageEvent>, canvas: &mut Canvas<'_>, area: Rect) {
@@ -165,27 +156,12 @@ fn draw_detail(event: Option<&MessageEvent>, canvas: &mut Canvas<'_>, area: Rect
         format!("message   {}", clean(&event.message_id)),
         format!("activity  {} in organization {}", event.activity_id, event.organization_id),
     ];
-    let columns = usize::from(inner.width);
-    let lines: Vec<Line> = texts.iter().flat_map(|text| wrap(text, columns)).map(Line::plain).collect();
-    canvas.lines(inner, &lines, 0);
+    canvas.texts(inner, &texts);
 }
 
 /// Returns whether a message is a mail or an SMS.
 fn kind(event: &MessageEvent) -> &'static str {
     if event.to_address.contains('@') { "mail" } else { "SMS" }
-}
-
-/// Returns the areas of the list and of the details, which have no height if there is too little space.
-fn areas(area: Rect) -> (Rect, Rect) {
-    if area.height < MIN_ROWS {
-        return (area, Rect { height: 0, ..area });
-    }
-    above(area, area.height.saturating_sub(DETAIL_ROWS))
-}
-
-/// Returns the number of rows per message in a terminal of this width.
-const fn rows_each(columns: u16) -> u16 {
-    if columns >= 80 { 1 } else { 2 }
 }
 
 /// Formats a message as one row if the width allows it, otherwise as two. A message that was given up is marked.

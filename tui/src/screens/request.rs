@@ -33,6 +33,13 @@ pub(crate) enum Request {
     Proposed,
 }
 
+impl Request {
+    /// Opens a review, or states why there is none.
+    pub(crate) fn review(review: Result<Review, String>) -> Self {
+        review.map_or_else(Self::Notice, |review| Self::Review(Box::new(review)))
+    }
+}
+
 impl From<Effect> for Request {
     fn from(effect: Effect) -> Self {
         Self::Effect(effect)

@@ -2,6 +2,7 @@
 
 use ratatui::layout::Rect;
 
+use super::Overlay;
 use crate::canvas::{Canvas, Line};
 use crate::keymap::Key;
 use crate::text::{clean, cut, pad};
@@ -37,6 +38,14 @@ impl Piece {
     /// Returns texts with their names as pieces, each with the next key. Those without a key are left out.
     pub(crate) fn numbered(texts: impl IntoIterator<Item = (&'static str, String)>) -> Vec<Self> {
         KEYS.chars().zip(texts).map(|(key, (name, text))| Self { key, name, text }).collect()
+    }
+}
+
+impl Overlay {
+    /// Offers texts for copying, each with its key and its name. Empty texts are left out.
+    pub(crate) fn copies(texts: impl IntoIterator<Item = (char, &'static str, String)>) -> Self {
+        let there = texts.into_iter().filter(|(_, _, text)| !text.is_empty());
+        Self::Copy(there.map(|(key, name, text)| Piece { key, name, text }).collect())
     }
 }
 

@@ -25,7 +25,7 @@ impl State {
     /// Opens the review of a removal of the selected policy.
     pub(super) fn remove(&self, shared: &Shared) -> Vec<Request> {
         let policy = self.selected(shared);
-        policy.map(|policy| reviewed(shared, &removal(policy))).into_iter().collect()
+        policy.map(|policy| Request::review(shared.review_request(&removal(policy)))).into_iter().collect()
     }
 
     /// Continues an earlier draft of the same policy that was not valid.
@@ -50,7 +50,7 @@ impl State {
         };
         drafting.text.clone_from(&text);
         vec![match request(shared, drafting.of, &text) {
-            Ok(request) => reviewed(shared, &request),
+            Ok(request) => Request::review(shared.review_request(&request)),
             Err(error) => invalid(&error, if drafting.of.is_some() { "E" } else { "n" }),
         }]
     }
@@ -71,12 +71,4 @@ fn request(shared: &Shared, of: Option<PolicyId>, text: &str) -> Result<Activity
     let known = policies.into_iter().find(|policy| policy.policy_id == id);
     let policy = known.ok_or_else(|| "the policy was deleted in the meantime".to_owned())?;
     draft.change(policy).map_err(|error| error.to_string())
-}
-
-/// Opens the review of a drafted request.
-fn reviewed(shared: &Shared, request: &ActivityRequest) -> Request {
-    match shared.review_request(request) {
-        Ok(review) => Request::Review(Box::new(review)),
-        Err(error) => Request::Notice(error),
-    }
 }

@@ -13,7 +13,7 @@ use crate::keymap::{
 use crate::link::{Answer, Order, Subject};
 use crate::policies::{self, Draft, History, Matched, ResolvedNames};
 use crate::screens::filter::Filter;
-use crate::screens::overlay::{Overlay, Piece, Place};
+use crate::screens::overlay::{Overlay, Place};
 use crate::screens::request::{Effect, Request};
 use crate::screens::screen::{Screen, Tab, showing};
 use crate::screens::shared::Shared;
@@ -252,8 +252,7 @@ impl State {
             ('d', "draft to edit", Draft::of(policy).text()),
             ('j', "everything as JSON", json!(policy).to_string()),
         ];
-        let there = pieces.into_iter().filter(|(_, _, text)| !text.is_empty());
-        Some(Overlay::Copy(there.map(|(key, name, text)| Piece { key, name, text }).collect()))
+        Some(Overlay::copies(pieces))
     }
 
     fn export(&self, shared: &Shared) -> Option<Effect> {

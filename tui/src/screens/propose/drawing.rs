@@ -33,9 +33,7 @@ impl Filling {
         canvas.fields(fields, &lines, self.row);
         if is_leaving {
             let text = "[!] Discard what you typed? y discards it, any other key keeps it.";
-            let lines: Vec<Line> =
-                wrap(text, usize::from(detail.width)).into_iter().map(Line::plain).collect();
-            canvas.lines(detail, &lines, 0);
+            canvas.texts(detail, &[text]);
             return;
         }
         let texts = self.texts(&rows, &problems, known);

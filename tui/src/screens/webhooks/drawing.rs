@@ -6,7 +6,7 @@ use super::deliveries::{self, Delivery};
 use super::{Pane, State};
 use crate::canvas::{Canvas, Line, above};
 use crate::screens::shared::Shared;
-use crate::text::{clean, cut, pad, wrap};
+use crate::text::{clean, cut, pad};
 use crate::theme::Theme;
 use crate::webhooks::{
     counts_text, lag, last_text, name, parked_text, queue_text, state, subscriptions, waiting,
@@ -61,9 +61,7 @@ impl State {
                 (Some(_), true) => "No webhook receivers: no endpoint, and no webhook feature.",
                 (Some(_), false) => "Nothing matches; Esc clears the filter.",
             };
-            let lines: Vec<Line> =
-                wrap(text, usize::from(inner.width)).into_iter().map(Line::plain).collect();
-            canvas.lines(inner, &lines, 0);
+            canvas.texts(inner, &[text]);
             return;
         }
         let each = rows_each(area.width);
@@ -79,23 +77,18 @@ impl State {
         );
         canvas.row(heading, 0, &columns, canvas.theme.faint());
         let selected = self.position(&shown);
-        canvas.rows(list, shown.len(), usize::from(each), selected, has_keys, |index| {
-            let Some(one) = shown.get(index) else { return Vec::new() };
-            let marker = if index == selected { "> " } else { "  " };
+        canvas.items(list, &shown, each, selected, has_keys, |one, marker| {
             let lag = lag(one, shared.now).map(|lag| format!(", {lag}")).unwrap_or_default();
             let queue = format!("{}{lag}", waiting(one));
             let (name, url) = (name(one), clean(&one.url));
-            let texts = if each == 1 {
+            if each == 1 {
                 let counts =
                     format!("{} {}", pad(&one.delivered.to_string(), 8), pad(&one.failed.to_string(), 5));
                 let (name, state, queue) = (pad(&cut(&name, 18), 18), pad(state(one), 14), pad(&queue, 12));
                 vec![format!("{marker}{name} {state} {queue} {counts} {url}")]
             } else {
                 vec![format!("{marker}{} {}", pad(state(one), 11), name), format!("  waiting {queue}  {url}")]
-            };
-            let mark = Theme::uncoloured().of_mark(&texts.concat());
-            let style = if index == selected { Theme::selected() } else { mark };
-            texts.into_iter().map(|text| Line::styled(text, style)).collect()
+            }
         });
     }
 
@@ -130,8 +123,7 @@ impl State {
         };
         if shown.is_empty() {
             let text = "Nothing waits, and nothing was sent since the daemon started.";
-            let lines: Vec<Line> = wrap(text, usize::from(area.width)).into_iter().map(Line::plain).collect();
-            canvas.lines(area, &lines, 0);
+            canvas.texts(area, &[text]);
             return;
         }
         let selected = deliveries::position(&shown, self.delivery.as_deref());
