@@ -7,7 +7,7 @@ use zeroize::ZeroizeOnDrop;
 use crate::model::Millis;
 use crate::model::message_event::{MessageOrigin, ServerAnswer};
 use crate::model::one_time_code::ascii_domain;
-use crate::model::queued_message::{Channel, Purpose, StoredMessage};
+use crate::model::queued_message::{Channel, Purpose, StoredMessage, queue_state};
 use crate::model::record::Record;
 
 /// A queued mail. It may contain a secret: it is sealed like every record, removed once it is sent, and wiped
@@ -91,27 +91,9 @@ impl Record for Mail {
 impl StoredMessage for Mail {
     const CHANNEL: Channel = Channel::Mail;
 
-    fn origin(&self) -> Option<MessageOrigin> {
-        self.origin
-    }
+    queue_state!();
 
     fn receiver(&self) -> String {
         ascii_domain(&self.to)
-    }
-
-    fn schedule(&self) -> (u32, Millis) {
-        (self.attempts, self.due)
-    }
-
-    fn reschedule(&mut self, attempts: u32, due: Millis) {
-        (self.attempts, self.due) = (attempts, due);
-    }
-
-    fn expires(&self) -> Option<Millis> {
-        self.expires
-    }
-
-    fn purpose(&self) -> Option<Purpose> {
-        self.purpose
     }
 }

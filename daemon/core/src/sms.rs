@@ -6,7 +6,7 @@ use zeroize::ZeroizeOnDrop;
 
 use crate::model::Millis;
 use crate::model::message_event::MessageOrigin;
-use crate::model::queued_message::{Channel, Purpose, StoredMessage};
+use crate::model::queued_message::{Channel, Purpose, StoredMessage, queue_state};
 use crate::model::record::Record;
 
 /// A queued SMS. It may contain a secret: it is sealed like every record, removed once it is sent, and wiped
@@ -50,27 +50,9 @@ impl Record for Sms {
 impl StoredMessage for Sms {
     const CHANNEL: Channel = Channel::Sms;
 
-    fn origin(&self) -> Option<MessageOrigin> {
-        self.origin
-    }
+    queue_state!();
 
     fn receiver(&self) -> String {
         self.to.to_string()
-    }
-
-    fn schedule(&self) -> (u32, Millis) {
-        (self.attempts, self.due)
-    }
-
-    fn reschedule(&mut self, attempts: u32, due: Millis) {
-        (self.attempts, self.due) = (attempts, due);
-    }
-
-    fn expires(&self) -> Option<Millis> {
-        self.expires
-    }
-
-    fn purpose(&self) -> Option<Purpose> {
-        self.purpose
     }
 }

@@ -16,7 +16,6 @@ use quorate_common::ids::{
     WalletAccountId, WalletId,
 };
 use quorate_common::stamp::Stamp;
-use quorate_policy::decide::DenyErrors;
 
 use crate::authentication::Attestation;
 use crate::error::{Conflict, Corrupt, Intent, Limit, Missing, RequestError};
@@ -179,11 +178,6 @@ impl<'a> View<'a> {
     /// If the parent organization cannot be read.
     pub fn accepts_origin(&self, origin: &str) -> Result<bool, Corrupt> {
         origins::accepts(self.world, self.organization, origin)
-    }
-
-    /// Returns how errors of denying policies are handled.
-    pub fn deny_errors(&self) -> DenyErrors {
-        self.world.deny_errors()
     }
 
     /// Returns a keyed digest that identifies a seed without revealing it.

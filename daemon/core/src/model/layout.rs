@@ -104,9 +104,9 @@ fn key(letter: Letter, parts: &[&[u8]]) -> Key {
     key
 }
 
-/// Returns the key below a prefix that ends in an id.
-fn below(mut prefix: Key, id: &[u8; 16]) -> Key {
-    prefix.extend_from_slice(id);
+/// Returns the key below a prefix that ends in an id or a number.
+fn below(mut prefix: Key, rest: &[u8]) -> Key {
+    prefix.extend_from_slice(rest);
     prefix
 }
 

@@ -75,6 +75,32 @@ pub trait StoredMessage: Record {
     fn purpose(&self) -> Option<Purpose>;
 }
 
+/// Implements the methods of [`StoredMessage`] for the members that messages of every channel have.
+macro_rules! queue_state {
+    () => {
+        fn origin(&self) -> Option<MessageOrigin> {
+            self.origin
+        }
+
+        fn schedule(&self) -> (u32, Millis) {
+            (self.attempts, self.due)
+        }
+
+        fn reschedule(&mut self, attempts: u32, due: Millis) {
+            (self.attempts, self.due) = (attempts, due);
+        }
+
+        fn expires(&self) -> Option<Millis> {
+            self.expires
+        }
+
+        fn purpose(&self) -> Option<Purpose> {
+            self.purpose
+        }
+    };
+}
+pub(crate) use queue_state;
+
 /// What a message is for. Once it has ended, the message is useless.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Purpose {

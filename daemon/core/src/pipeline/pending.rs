@@ -229,7 +229,7 @@ impl<'a> Pending<'a> {
             proposer: self.view.proposer,
             is_attested: self.is_attested,
             approvals,
-            deny_errors: self.view.deny_errors(),
+            deny_errors: self.view.installation().deny_errors(),
             now: self.view.now,
         }
     }

@@ -154,10 +154,7 @@ pub fn lookup_entry(
     child: OrganizationId,
     of: &[u8; 16],
 ) -> Key {
-    let mut key = lookup_entries(index, parent, lookup, value);
-    key.extend_from_slice(child.as_bytes());
-    key.extend_from_slice(of);
-    key
+    below(below(lookup_entries(index, parent, lookup, value), child.as_bytes()), of)
 }
 
 /// Returns the prefix of the index entries of the sub-organizations with a value.

@@ -51,9 +51,7 @@ pub fn attempts(organization: OrganizationId, id: OtpId) -> Key {
 
 /// Returns the key of an attempt to use a code, by its number.
 pub fn attempt(organization: OrganizationId, id: OtpId, number: u8) -> Key {
-    let mut key = attempts(organization, id);
-    key.push(number);
-    key
+    below(attempts(organization, id), &[number])
 }
 
 /// Returns the prefix of the codes that were sent to a contact, or requested for a user identifier, oldest first.
@@ -64,9 +62,7 @@ pub fn sent(index: &IndexKey, organization: OrganizationId, receiver: &[&str; 2]
 
 /// Returns the key of a sent code, by its number.
 pub fn sent_code(index: &IndexKey, organization: OrganizationId, receiver: &[&str; 2], number: u32) -> Key {
-    let mut key = sent(index, organization, receiver);
-    key.extend_from_slice(&number.to_be_bytes());
-    key
+    below(sent(index, organization, receiver), &number.to_be_bytes())
 }
 
 /// Returns the prefix of the messages that users of the sub-organizations of a parent had sent to a receiver. Requests
@@ -82,9 +78,7 @@ pub fn message_by_children(
     receiver: &[&str; 2],
     number: u32,
 ) -> Key {
-    let mut key = sent_by_children(index, parent, receiver);
-    key.extend_from_slice(&number.to_be_bytes());
-    key
+    below(sent_by_children(index, parent, receiver), &number.to_be_bytes())
 }
 
 /// Parses the number at the end of a key of [`sent_code`] or [`message_by_children`].
