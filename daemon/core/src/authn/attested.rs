@@ -58,12 +58,12 @@ impl Request<'_> {
         let user = attested.holder(&home).ok_or(unknown)?;
         let attestation = self.attestation(&attested, &home, user)?;
         check_source(&home, None, self.source)?;
-        let used = match &attestation.proof {
+        let credential = match &attestation.proof {
             AttestedProof::Identity(identity) => Some(Credential::Identity(identity.provider)),
             AttestedProof::Contact(_) => None,
         };
         let unlimited = Caller::new(&home, user.id, *user.id.as_bytes(), stamp.stamp());
-        let caller = Caller { used, attestation: Some(attestation), ..unlimited };
+        let caller = Caller { used: credential, attestation: Some(attestation), ..unlimited };
         Ok(Authenticated { caller, target: Arc::clone(&home), home })
     }
 

@@ -34,6 +34,6 @@ pub(super) fn caller(
     }
     super::check_source(organization, None, source)?;
     let stamp = Stamp { public_key: String::new(), scheme: Scheme::P256, signature: String::new() };
-    let used = Some(Credential::ReadOnlySession(session.id()));
-    Ok(Caller { used, ..Caller::new(organization, user.id, *user.id.as_bytes(), stamp) })
+    let credential = Some(Credential::ReadOnlySession(session.id()));
+    Ok(Caller { used: credential, ..Caller::new(organization, user.id, *user.id.as_bytes(), stamp) })
 }

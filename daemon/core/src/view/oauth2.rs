@@ -7,7 +7,7 @@ use crate::error::{Corrupt, RequestError};
 use crate::model::layout::{Key, sign_in};
 use crate::oauth2::{Exchange, Oauth2User};
 
-impl<'a> View<'a> {
+impl View<'_> {
     /// Returns the key of the record that claims an authorization code in the organization.
     pub fn code_claim(&self, code: &str) -> Key {
         sign_in::exchange(self.world.index(), self.organization.id(), code)
