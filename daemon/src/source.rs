@@ -67,6 +67,14 @@ pub fn network(address: IpAddr) -> IpAddr {
     }
 }
 
+/// Returns the site of a client: an IPv4 address, or an IPv6 /48, in which one owner may have many networks.
+pub fn site(address: IpAddr) -> IpAddr {
+    match network(address) {
+        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 80))),
+        address @ IpAddr::V4(_) => address,
+    }
+}
+
 /// Parses an address as proxies write it: bare, with a port, or in brackets.
 fn address_of(text: &str) -> Option<IpAddr> {
     let text = text.trim();
@@ -121,6 +129,19 @@ mod tests {
         assert_eq!(client("10.0.0.1", "unknown"), network("10.0.0.1"));
         assert_eq!(client("::ffff:203.0.113.5", ""), network("203.0.113.5"));
         assert_eq!(Client::of(Listener::Socket { user_id: 7 }, None), Client::User(7));
+    }
+
+    #[test]
+    fn a_site_is_an_ipv4_address_or_an_ipv6_network_of_48_bits() {
+        for (address, expected) in [
+            ("203.0.113.5", "203.0.113.5"),
+            ("::ffff:203.0.113.5", "203.0.113.5"),
+            ("2001:db8:1:2:3::4", "2001:db8:1::"),
+            ("2001:db8:1:ffff::", "2001:db8:1::"),
+            ("2001:db8:2::", "2001:db8:2::"),
+        ] {
+            assert_eq!(site(address.parse().unwrap()), expected.parse::<IpAddr>().unwrap(), "{address}");
+        }
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub(super) async fn authenticate(call: &Call<'_>) -> Result<Value, ApiError> {
     })?;
     let mut members = call.parameters.only(["authCode", "redirectUri", "codeVerifier", "nonce"]);
     members.insert("oauth2CredentialId".to_owned(), id);
-    let _turn = call.proxy.turns.wait(call.client).await?;
-    call.submit(call.proxy.settings.organization, "OAUTH2_AUTHENTICATE", members.into()).await
+    let turn = call.proxy.turns.wait(call.client).await?;
+    let token = call.submit(call.proxy.settings.organization, "OAUTH2_AUTHENTICATE", members.into()).await?;
+    turn.succeed();
+    Ok(token)
 }
