@@ -33,8 +33,8 @@ const CLAIMS: &str = "OIDC_CLAIMS";
 /// Maximum length of an ID token, in bytes.
 const TOKEN_LIMIT: usize = 16 * 1024;
 
-/// Returns a page of the ids of sub-organizations, the oldest first. If a filter matches more than 100, they are ordered
-/// by id.
+/// Returns a page of the ids of sub-organizations, the oldest first. Those in which the credential of a filter is established
+/// precede the others. If a filter matches more than 100, the others are ordered by id.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ListSuborgs {

@@ -52,22 +52,28 @@ fn matching(
     having(context, lookup, &[text], pagination)
 }
 
-/// Returns a page of the sub-organizations with any of these values, as the index contains them: the oldest first. If they
-/// have too many entries, they are listed by id.
+/// Returns a page of the sub-organizations with any of these values, as the index contains them: those in which a credential
+/// is established, and then the others, each the oldest first. If there are too many entries, the others are listed by id.
 fn having(
     context: &QueryContext<'_>,
     lookup: Lookup,
     values: &[String],
     pagination: &Pagination,
 ) -> Result<Vec<OrganizationId>, RequestError> {
-    let prefix = |value: &String| layout::lookup_entries(context.world.index(), context.id(), lookup, value);
-    let prefixes: Vec<Key> = values.iter().map(prefix).collect();
+    let prefixes = |lookup: Lookup| -> Vec<Key> {
+        let prefix =
+            |value: &String| layout::lookup_entries(context.world.index(), context.id(), lookup, value);
+        values.iter().map(prefix).collect()
+    };
     let (cursor, is_before) =
         pagination.cursor(|text| Ok(text.parse::<OrganizationId>().map_err(|_| Intent::Cursor)?))?;
     let span = Span { cursor, is_before, limit: pagination.limit()? };
-    match few(context, &prefixes)? {
-        Some(ids) => by_creation(context, ids, &span),
-        None => by_id(context, &prefixes, &span),
+    let established = lookup.established().map(|lookup| few(context, &prefixes(lookup))).transpose()?;
+    // If they are too many themselves, none has precedence.
+    let established = established.flatten().unwrap_or_default();
+    match few(context, &prefixes(lookup))? {
+        Some(ids) => by_creation(context, ids, &established, &span),
+        None => established_then_by_id(context, established, &prefixes(lookup), &span),
     }
 }
 
@@ -102,10 +108,11 @@ fn few(
     Ok(Some(ids))
 }
 
-/// Returns a page of sub-organizations, the oldest first.
+/// Returns a page of sub-organizations: the established ones and then the others, each the oldest first.
 fn by_creation(
     context: &QueryContext<'_>,
     ids: BTreeSet<OrganizationId>,
+    established: &BTreeSet<OrganizationId>,
     span: &Span,
 ) -> Result<Vec<OrganizationId>, RequestError> {
     if ids.len() <= 1 && span.cursor.is_none() {
@@ -114,7 +121,7 @@ fn by_creation(
     let position = |id: OrganizationId| {
         let head = records::head(context.world.records(), id)?;
         let child = head.filter(|head| head.parent == Some(context.id()));
-        Ok::<_, RequestError>(child.map(|child| (child.created, id)))
+        Ok::<_, RequestError>(child.map(|child| (!established.contains(&id), child.created, id)))
     };
     let mut ordered = Vec::with_capacity(ids.len());
     for id in ids {
@@ -127,7 +134,43 @@ fn by_creation(
         ordered.retain(|one| if span.is_before { *one < cursor } else { *one > cursor });
     }
     span.cut(&mut ordered);
-    Ok(ordered.into_iter().map(|(_, id)| id).collect())
+    Ok(ordered.into_iter().map(|(_, _, id)| id).collect())
+}
+
+/// Returns a page of the list of the established sub-organizations, the oldest first, and then of all others with entries
+/// below these prefixes, by id.
+fn established_then_by_id(
+    context: &QueryContext<'_>,
+    established: BTreeSet<OrganizationId>,
+    prefixes: &[Key],
+    span: &Span,
+) -> Result<Vec<OrganizationId>, RequestError> {
+    let all = Span { cursor: None, is_before: false, limit: ORDERED };
+    let mut list = by_creation(context, established, &BTreeSet::new(), &all)?;
+    let position = span.cursor.and_then(|cursor| list.iter().position(|id| *id == cursor));
+    let others = |cursor: Option<OrganizationId>| {
+        let limit = span.limit.saturating_add(list.len());
+        let mut ids = by_id(context, prefixes, &Span { cursor, is_before: span.is_before, limit })?;
+        ids.retain(|id| !list.contains(id));
+        Ok::<_, RequestError>(ids)
+    };
+    match position {
+        Some(index) if span.is_before => list.truncate(index),
+        Some(index) => {
+            let others = others(None)?;
+            list.drain(..=index);
+            list.extend(others);
+        }
+        None => {
+            let others = others(span.cursor)?;
+            if span.cursor.is_some() && !span.is_before {
+                list.clear();
+            }
+            list.extend(others);
+        }
+    }
+    span.cut(&mut list);
+    Ok(list)
 }
 
 /// Returns a page of the sub-organizations with entries below these prefixes, by id. Each prefix has a page at the same

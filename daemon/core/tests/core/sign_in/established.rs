@@ -9,7 +9,8 @@ use quorate_core::authn::{Credentials, Header};
 use quorate_core::established::{self, Named};
 use quorate_core::last_use;
 use quorate_core::model::last_use::{Credential, CredentialUse};
-use quorate_core::model::layout::Lookup;
+use quorate_core::model::layout::{self, Lookup};
+use quorate_core::world::World as _;
 use serde_json::{Value, json};
 
 use crate::fixture::{AuthMethod, Fixture, NOW, Person, header, public_key, stamper};
@@ -185,4 +186,53 @@ fn many_registrations_neither_hide_a_credential_nor_lock_its_holder_out() {
         fixture.submit(&spare, ann.home, kind, &removed, NOW + 3).expect("deleted");
         assert_eq!(established(&fixture), []);
     }
+}
+
+#[test]
+fn lists_begin_with_the_sub_organizations_in_which_a_key_is_established() {
+    let mut fixture = Fixture::new(1);
+    let (eve, root, key) = (squatter(&mut fixture), fixture.roots[0].clone(), public_key(96));
+    register(&mut fixture, &eve, "API_KEY_CURVE_P256", &key);
+    // The holder of the key has younger sub-organizations.
+    let mut create = |name: &str, now: u64| -> OrganizationId {
+        let users = json!([{"userName": name, "apiKeys": [{"apiKeyName": "key", "publicKey": key,
+            "curveType": "API_KEY_CURVE_P256"}], "authenticators": [], "oauthProviders": []}]);
+        let child = json!({"subOrganizationName": name, "rootUsers": users, "rootQuorumThreshold": 1});
+        let kind = "ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V7";
+        let made = fixture.submit(&root, root.home, kind, &child, now).expect("a sub-organization");
+        let result = &made["activity"]["result"]["createSubOrganizationResultV7"];
+        result["subOrganizationId"].as_str().expect("an id").parse().expect("an id")
+    };
+    let (first, second) = (create("first", NOW + 10), create("second", NOW + 20));
+    let listed = |fixture: &Fixture, options: Value| {
+        let filter = json!({"organizationId": root.home, "filterType": "PUBLIC_KEY", "filterValue": key,
+            "paginationOptions": options});
+        let body = filter.to_string().into_bytes();
+        let answer = fixture.memory.query("list_suborgs", &root.stamps(&body), &body, NOW).expect("a page");
+        answer["organizationIds"].clone()
+    };
+    let check = |fixture: &Fixture| {
+        for (options, expected) in [
+            (json!({}), json!([first, second, eve.home])),
+            (json!({"limit": "1"}), json!([first])),
+            (json!({"limit": "1", "after": first}), json!([second])),
+            (json!({"limit": "2", "after": first}), json!([second, eve.home])),
+            (json!({"after": second}), json!([eve.home])),
+            (json!({"after": eve.home}), json!([])),
+            (json!({"before": eve.home}), json!([first, second])),
+            (json!({"limit": "1", "before": eve.home}), json!([second])),
+            (json!({"before": second}), json!([first])),
+            (json!({"before": first}), json!([])),
+        ] {
+            assert_eq!(listed(fixture, options.clone()), expected, "{options}");
+        }
+    };
+    check(&fixture);
+    // More entries than are ordered: they neither hide the holder, nor change the order of the page.
+    for number in 0..120 {
+        let index = fixture.memory.index();
+        let entry = layout::lookup_entry(index, root.home, Lookup::PublicKey, &key, eve.home, &[number; 16]);
+        fixture.memory.set_row(&entry, Some(Vec::new()));
+    }
+    check(&fixture);
 }
