@@ -31,6 +31,7 @@ pub mod process;
 pub mod prompt;
 mod rate;
 mod readers;
+mod registrations;
 pub mod routes;
 pub mod service;
 pub mod socket;

@@ -12,12 +12,15 @@ use quorate_core::pipeline;
 use quorate_core::{kinds, queries};
 
 use crate::auth_proxy::{self, AuthProxy};
+use crate::clock;
 use crate::console::Console;
 use crate::executor::Executor;
 use crate::fail_points;
 use crate::listener::{Answer, Incoming, Listener, Service, Sharing};
 use crate::pages::{self, Pages};
 use crate::readers::{Account, NotRun, Readers};
+use crate::registrations::Registrations;
+use crate::source::Client;
 use crate::telemetry;
 
 const SUBMIT: &str = "/public/v1/submit/";
@@ -29,6 +32,7 @@ pub struct Routes {
     executor: Arc<Executor>,
     console: Arc<Console>,
     auth_proxy: Option<AuthProxy>,
+    registrations: Registrations,
     /// Reader threads for consoles, which do not wait behind the public API.
     console_readers: Readers,
     /// Pages for browsers, if they are served.
@@ -44,10 +48,11 @@ impl Routes {
         executor: Arc<Executor>,
         console: Console,
         auth_proxy: Option<AuthProxy>,
+        registrations: Registrations,
         pages: Option<Pages>,
     ) -> Self {
         let console_readers = Readers::new(CONSOLE_READERS, CONSOLE_READERS, usize::MAX);
-        Self { executor, console: Arc::new(console), auth_proxy, console_readers, pages }
+        Self { executor, console: Arc::new(console), auth_proxy, registrations, console_readers, pages }
     }
 
     async fn submit(&self, name: &str, incoming: &Incoming) -> Answer {
@@ -56,6 +61,11 @@ impl Routes {
         };
         if incoming.method != http::Method::POST {
             return Answer::wrong_method();
+        }
+        if operation.creates_organizations()
+            && let Err(error) = self.registrations.count(client(incoming), clock::now())
+        {
+            return Answer::error(&error).of(operation.name());
         }
         let result = self.executor.submit(operation, &incoming.credentials, &incoming.body).await;
         answer(result).of(operation.name())
@@ -160,6 +170,10 @@ impl Service for Routes {
             self.executor.world().issuer_document(&incoming).unwrap_or_else(Answer::not_found)
         }
     }
+}
+
+fn client(incoming: &Incoming) -> Client {
+    Client::of(incoming.listener, incoming.credentials.source)
 }
 
 fn unoffered(name: &str) -> Answer {

@@ -29,6 +29,7 @@ use crate::last_uses;
 use crate::outbox::{Mailer, Outbox, Texter};
 use crate::pages::Pages;
 use crate::private_file::SecretFileError;
+use crate::registrations::Registrations;
 use crate::routes::Routes;
 use crate::socket::{SocketError, SocketListener};
 use crate::source::Proxies;
@@ -219,7 +220,8 @@ where
     let (identity, limits) = (engine.identity.clone(), settings.outbox);
     let outbox = Outbox::new(executor(), identity, &settings.webhooks, limits, metrics.clone());
     let console = Console::new(executor(), info, outbox.control());
-    let routes = Arc::new(Routes::new(executor(), console, proxy, pages.map(Pages::new)));
+    let registrations = Registrations::new(settings.registrations_per_address);
+    let routes = Arc::new(Routes::new(executor(), console, proxy, registrations, pages.map(Pages::new)));
     let server = Server::new(routes, metrics.clone(), readiness.clone(), proxies, &requests);
     let outbox = tokio::spawn(outbox.run(stop.clone()));
     let mailer = settings.mail.map(|mail| Mailer::new(executor(), mail, metrics.clone()));

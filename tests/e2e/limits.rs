@@ -1,6 +1,8 @@
 //! Limits of `[limits]`: an error names its limit, and metrics count it.
 
 use hyper::Method;
+use quorate_tests::caller::Caller;
+use quorate_tests::http::Listener;
 use quorate_tests::installation::Installation;
 use quorate_tests::keys::Key;
 use quorate_tests::requests::{self, CREATE_WALLET};
@@ -47,5 +49,42 @@ async fn limit_errors_name_their_limit_and_are_counted() {
     for (limit, count) in [("wallets", 2), ("long_lived_api_keys", 1)] {
         let line = format!("quorate_limits_reached_total{{limit=\"{limit}\"}} {count}\n");
         assert!(metrics.contains(&line), "{line} is missing in\n{metrics}");
+    }
+}
+
+#[tokio::test]
+async fn a_client_address_registers_few_organizations() {
+    const CREATE: &str = "/public/v1/submit/create_organization";
+    let installation = Installation::new("file = \"root.key\"");
+    let text = std::fs::read_to_string(installation.path("quorated.toml")).expect("a configuration");
+    let unknown = "00000000-0000-4000-8000-000000000000";
+    installation.configure(&format!(
+        "{text}\n[http]\nlisten = \"127.0.0.1:0\"\n[organizations]\nallow_registration = true\n\
+         registrations_per_address = 3\ntrusted = [\"{unknown}\"]\n"
+    ));
+    let key = Key::named("registrations");
+    let organization = installation.create_organization("known", &key).await;
+    let served = installation.serve().await;
+    let local = served.caller(&organization, key.clone());
+    let log = std::fs::read_to_string(installation.path("log")).expect("a log");
+    assert!(log.contains("organizations.trusted names no top-level organization"), "{log}");
+    let status = served.get("/console/v1/status").await.success();
+    let address = status["baseUrl"].as_str().and_then(|url| url.strip_prefix("http://")).expect("a base URL");
+    let address = Listener::Tcp(address.parse().expect("an address"));
+    let by_http = Caller::new(address, &organization, key);
+    // Without a stamp, each of them would be refused. Beyond the limit, none is even examined.
+    for _ in 0..3 {
+        assert_eq!(by_http.call(Method::POST, CREATE, &[], b"{}").await.status, 401);
+    }
+    let refused = by_http.call(Method::POST, CREATE, &[], b"{}").await;
+    let message = refused.expect_error(429, 8, "RATE_LIMIT_EXCEEDED");
+    assert_eq!(
+        message,
+        "too many requests to register an organization from this address; try again in an hour"
+    );
+    // Other requests and other clients are not limited by it.
+    by_http.fetch("whoami", json!({})).await;
+    for _ in 0..5 {
+        assert_eq!(local.call(Method::POST, CREATE, &[], b"{}").await.status, 401);
     }
 }

@@ -26,6 +26,8 @@ pub enum Authentication {
     EmailCode,
     /// One-time code that was sent to the verified telephone number.
     SmsCode,
+    /// One-time code that could be guessed, which proves no method.
+    WeakCode,
     /// Identity at an OAuth provider.
     Oauth(ProviderId),
 }
@@ -71,7 +73,7 @@ impl Authentication {
 
     /// Returns whether a token proves this, and no credential of the user.
     pub const fn is_attested(self) -> bool {
-        matches!(self, Self::EmailCode | Self::SmsCode | Self::Oauth(_))
+        matches!(self, Self::EmailCode | Self::SmsCode | Self::WeakCode | Self::Oauth(_))
     }
 
     /// Returns whether this proves a method that an MFA policy names.
@@ -85,6 +87,7 @@ impl Authentication {
             }
             Self::EmailCode => (AuthenticationType::EmailOtp, None),
             Self::SmsCode => (AuthenticationType::SmsOtp, None),
+            Self::WeakCode => return false,
             Self::Oauth(id) => (AuthenticationType::Oauth, Some(*id.as_bytes())),
         };
         let is_named = |wanted: MethodId| id == Some(*wanted.as_bytes());
@@ -99,12 +102,15 @@ pub struct Attestation {
     pub proof: AttestedProof,
     /// Verification token that proves it, unless an ID token does.
     pub token: Option<UsedToken>,
+    /// Whether it proves a step of an MFA policy. A code that could be guessed does not.
+    pub proves_step: bool,
 }
 
 impl Attestation {
     /// Returns what the stamp proves.
     pub const fn authentication(&self) -> Authentication {
         match &self.proof {
+            AttestedProof::Contact(_) if !self.proves_step => Authentication::WeakCode,
             AttestedProof::Contact(contact) => Authentication::of_contact(contact),
             AttestedProof::Identity(identity) => Authentication::Oauth(identity.provider),
         }

@@ -204,6 +204,9 @@ fn by_key(
     if key.is_expired(now) {
         return Err(Authn::Expired.into());
     }
+    if key.is_recovery() && !home.head.admits_recovery(member.user.id, key) {
+        return Err(Authn::RecoveryOff.into());
+    }
     check_source(home, key.ip_allowlist.as_ref(), source)?;
     // A user can open any number of sessions, so all of them count as one credential.
     let user = member.user.id;

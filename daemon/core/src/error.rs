@@ -98,6 +98,19 @@ pub enum Intent {
          not count"
     )]
     TooManyOfChildren(usize, u64),
+    /// A registered organization requested too many codes, mails with a key and invitations. Contains the same numbers.
+    #[error(
+        "Max number of OTPs have been initiated please wait and try again: an organization that was registered over the \
+         API gets {0} codes, mails with a key and invitations within {1} minutes, until the operator trusts it"
+    )]
+    TooManyOfRegistered(usize, u64),
+    /// All registered organizations together requested too many such messages. Contains the same numbers.
+    #[error(
+        "Max number of OTPs have been initiated please wait and try again: all organizations that were registered over \
+         the API get {0} codes, mails with a key and invitations within {1} minutes, except those that the operator \
+         trusts"
+    )]
+    TooManyOfAllRegistered(usize, u64),
     /// A verification token is not one of this service, has ended, or is for another organization.
     #[error("invalid verification token")]
     VerificationToken,
@@ -222,6 +235,9 @@ pub enum Authn {
     /// The API key has expired.
     #[error("expired api key")]
     Expired,
+    /// The feature of a recovery key is not on anymore, or was off since the key was made.
+    #[error("expired recovery key: recovery by mail was disabled since it was sent")]
+    RecoveryOff,
     /// A session is given where a stamp is required.
     #[error(
         "cannot authenticate public API activity request without a stamp (X-Stamp/X-Stamp-Webauthn header)"
@@ -256,6 +272,8 @@ pub enum Denied {
     Authenticators,
     /// An attested stamp does not prove the next step of an MFA policy.
     Token,
+    /// The one-time code of an attested stamp could be guessed, so it proves no step of an MFA policy.
+    WeakCode,
 }
 
 /// An object that the request names and that does not exist.

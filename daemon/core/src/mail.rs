@@ -6,7 +6,7 @@ use zeroize::ZeroizeOnDrop;
 
 use crate::model::Millis;
 use crate::model::message_event::{MessageOrigin, ServerAnswer};
-use crate::model::one_time_code::ascii_domain;
+use crate::model::one_time_code::{Contact, ascii_domain};
 use crate::model::queued_message::{Channel, Purpose, StoredMessage, queue_state};
 use crate::model::record::Record;
 
@@ -95,5 +95,9 @@ impl StoredMessage for Mail {
 
     fn receiver(&self) -> String {
         ascii_domain(&self.to)
+    }
+
+    fn contact(&self) -> Contact {
+        Contact::Email(self.to.clone())
     }
 }

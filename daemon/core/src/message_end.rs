@@ -1,11 +1,14 @@
 //! When a queued message has become useless, because what it is for has ended.
 
+use quorate_common::ids::ApiKeyId;
+
 use crate::error::Corrupt;
 use crate::model::layout::{self, Class, sign_in};
 use crate::model::one_time_code::ATTEMPTS;
+use crate::model::organization::Head;
 use crate::model::queued_message::{Purpose, StoredMessage};
 use crate::model::record::Record;
-use crate::model::{Invitation, Millis, SnapshotRecord as _, User};
+use crate::model::{ApiKey, Invitation, Millis, SnapshotRecord as _, User};
 use crate::records;
 use crate::world::{Page, Records};
 
@@ -21,11 +24,12 @@ pub fn is_useless<M: StoredMessage>(
 ) -> Result<bool, Corrupt> {
     let (Some(origin), Some(purpose)) = (message.origin(), message.purpose()) else { return Ok(false) };
     let organization = origin.organization;
-    match records::head(records, organization) {
+    let head = match records::head(records, organization) {
         Ok(head) if head.as_ref().is_none_or(|head| head.deleted.is_some()) => return Ok(true),
-        Ok(_) | Err(Corrupt::Record(_)) => {}
+        Ok(head) => head,
+        Err(Corrupt::Record(_)) => None,
         Err(unknown) => return Err(unknown),
-    }
+    };
     match purpose {
         Purpose::Code(id) => {
             let is_gone = records.keys(Page::first(&sign_in::code(organization, id), 1))?.is_empty();
@@ -34,12 +38,21 @@ pub fn is_useless<M: StoredMessage>(
         }
         Purpose::ApiKey(user, key) => {
             let of_user = layout::entity(organization, Class::USER, user.as_bytes());
-            lacks::<User>(records, &of_user, |user| user.api_keys.iter().any(|one| one.id == key))
+            // Whoever has the former mailbox of a user must not get a key of theirs.
+            let is_valid = |user: &User| message.contact().is_of(user) && has_key(user, key, head.as_ref());
+            lacks::<User>(records, &of_user, is_valid)
         }
         Purpose::Invitation(id) => {
             lacks::<Invitation>(records, &Invitation::key(organization, id), |one| one.waits(now))
         }
     }
+}
+
+/// Returns whether a user has a key that can still be used.
+fn has_key(user: &User, key: ApiKeyId, head: Option<&Head>) -> bool {
+    let is_admitted =
+        |one: &ApiKey| !one.is_recovery() || head.is_none_or(|head| head.admits_recovery(user.id, one));
+    user.api_keys.iter().any(|one| one.id == key && is_admitted(one))
 }
 
 /// Returns whether a record is missing, or does not have a property.

@@ -6,6 +6,7 @@ use zeroize::ZeroizeOnDrop;
 
 use crate::model::Millis;
 use crate::model::message_event::MessageOrigin;
+use crate::model::one_time_code::Contact;
 use crate::model::queued_message::{Channel, Purpose, StoredMessage, queue_state};
 use crate::model::record::Record;
 
@@ -54,5 +55,9 @@ impl StoredMessage for Sms {
 
     fn receiver(&self) -> String {
         self.to.to_string()
+    }
+
+    fn contact(&self) -> Contact {
+        Contact::Phone(self.to.clone())
     }
 }

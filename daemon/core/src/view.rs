@@ -145,12 +145,23 @@ impl<'a> View<'a> {
     }
 
     /// Returns whether the proposer may customize the sender, the logo and the link of mail: users of a top-level
-    /// organization, also in its sub-organizations.
+    /// organization, also in its sub-organizations, unless anybody could register it.
     pub fn allows_branding(&self) -> bool {
+        !self.is_registered() && !self.limits_child()
+    }
+
+    /// Returns whether the messages that the proposer requests are limited because they belong to a sub-organization.
+    pub fn limits_child(&self) -> bool {
         let is_child = self.organization.head.parent.is_some();
-        !is_child
-            || self.organization.user(self.proposer).is_none()
-            || self.installation().allows_child_branding()
+        is_child
+            && self.organization.user(self.proposer).is_some()
+            && !self.installation().allows_child_branding()
+    }
+
+    /// Returns whether anybody could register the tenant, and the operator does not trust it.
+    pub fn is_registered(&self) -> bool {
+        let head = &self.organization.head;
+        head.registered && !self.installation().trusts(head.tenant())
     }
 
     /// Returns the parent, if the proposer is a user of a sub-organization.

@@ -142,6 +142,9 @@ pub trait Installation {
     /// Returns whether users of sub-organizations may customize the sender, the logo and the link of mail.
     fn allows_child_branding(&self) -> bool;
 
+    /// Returns whether the operator lifted the limits of registered organizations for this tenant.
+    fn trusts(&self, tenant: OrganizationId) -> bool;
+
     /// Returns the issuer of the service's own ID tokens, if it issues any.
     fn token_issuer(&self) -> Option<&dyn TokenIssuer>;
 

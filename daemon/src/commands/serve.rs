@@ -83,6 +83,9 @@ fn service_settings(config: &Config) -> Result<ServiceSettings, StartError> {
             allow_high: pages.allow_high,
         }),
         allow_registration: config.organizations.allow_registration,
+        registrations_per_address: Some(config.organizations.registrations_per_address)
+            .filter(|_| config.organizations.allow_registration),
+        trusted: config.organizations.trusted.clone(),
         deny_errors: config.policies.deny_errors,
         auth_proxy: config.auth_proxy.clone(),
         outbox: config.limits.outbox,

@@ -266,11 +266,31 @@ fn the_sample_shows_the_defaults() {
     assert_eq!(shown.limits, defaults);
     assert_eq!(shown.log, Log::default());
     assert!(!shown.webhook.allow_http);
-    assert!(!shown.organizations.allow_registration);
+    assert_eq!(shown.organizations, Organizations::default());
     assert_eq!(shown.policies.deny_errors, DenyErrors::Skip);
     let sample = Config::check(SAMPLE, Path::new("")).unwrap();
     assert_eq!((sample.sms, sample.auth_proxy), (None, None));
     assert_eq!((sample.mail, sample.http.unwrap().trusted_proxies), (None, Vec::new()));
+}
+
+#[test]
+fn registrations_and_trusted_organizations_are_checked() {
+    let (one, two) = ("00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002");
+    let of = |keys: &str| format!("{MINIMAL}[organizations]\n{keys}\n");
+    let text = of(&format!("registrations_per_address = 7\ntrusted = [\"{one}\", \"{two}\"]"));
+    let config = Config::check(&text, Path::new("")).unwrap().organizations;
+    assert_eq!(config.registrations_per_address, 7);
+    assert_eq!(config.trusted, [one, two].map(|id| id.parse().unwrap()));
+    for (keys, key) in [
+        ("registrations_per_address = 0", "registrations_per_address"),
+        ("registrations_per_address = 1000001", "registrations_per_address"),
+        ("trusted = \"00000000-0000-4000-8000-000000000001\"", "trusted"),
+        ("trusted = [\"team\"]", "trusted"),
+        ("trusted = [7]", "trusted"),
+    ] {
+        let problems = problems(&of(keys));
+        assert!(problems.concat().starts_with(&format!("line 8: organizations.{key}: ")), "{problems:?}");
+    }
 }
 
 #[test]

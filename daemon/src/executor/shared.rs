@@ -68,6 +68,8 @@ pub struct WorldSettings {
     pub child_branding: bool,
     /// Whether any client may create an organization.
     pub allow_registration: bool,
+    /// Registered organizations without the limits that apply to these.
+    pub trusted: Vec<OrganizationId>,
     /// Effect of deny policies whose evaluation fails.
     pub deny_errors: DenyErrors,
     /// Issuers whose ID tokens are accepted.
@@ -220,6 +222,10 @@ impl Installation for Shared {
 
     fn allows_child_branding(&self) -> bool {
         self.settings.child_branding
+    }
+
+    fn trusts(&self, tenant: OrganizationId) -> bool {
+        self.settings.trusted.contains(&tenant)
     }
 
     fn token_issuer(&self) -> Option<&dyn TokenIssuer> {

@@ -28,6 +28,7 @@ pub(crate) fn shared(folder: &Path, store: Arc<dyn Store>) -> (Arc<Shared>, Iden
         senders: Box::new(|_| false),
         child_branding: false,
         allow_registration: false,
+        trusted: Vec::new(),
         deny_errors: DenyErrors::default(),
         oidc: crate::issuers::OidcSettings::default(),
         oauth2: None,

@@ -7,8 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_common::bounded::Email;
+use quorate_common::ids::OrganizationId;
 use quorate_core::limits::Limits;
+use quorate_core::model::Organization;
 use quorate_core::policy::DenyErrors;
+use quorate_core::world::World as _;
 
 use super::StartError;
 use crate::auth_proxy;
@@ -88,6 +91,10 @@ pub struct ServiceSettings {
     pub pages: Option<PagesSettings>,
     /// Whether any client may create an organization.
     pub allow_registration: bool,
+    /// How many organizations one client address may create per hour; `None` for any number.
+    pub registrations_per_address: Option<u32>,
+    /// Registered organizations without the limits that apply to these.
+    pub trusted: Vec<OrganizationId>,
     /// Effect of deny policies whose evaluation fails.
     pub deny_errors: DenyErrors,
     /// Settings of the authentication proxy; `None` if it is not served.
@@ -118,6 +125,7 @@ pub fn open(data: &Data, limits: Limits, settings: &ServiceSettings) -> Result<E
     let policy = settings.webhooks.clone();
     let webhooks = Box::new(move |url: &str| OutgoingUrl::check(url, &policy).map(drop));
     let domains = settings.mail.as_ref().map(|mail| mail.domains.clone()).unwrap_or_default();
+    let proxied = settings.auth_proxy.as_ref().map(|proxy| proxy.organization);
     let oauth2 = settings.oauth2.clone().map(|oauth2| Oauth2::new(oauth2, &barrier));
     let world_settings = WorldSettings {
         webhooks,
@@ -126,13 +134,27 @@ pub fn open(data: &Data, limits: Limits, settings: &ServiceSettings) -> Result<E
         senders: Box::new(move |address: &Email| domains.iter().any(|domain| domain.contains(address))),
         child_branding: settings.mail.as_ref().is_some_and(|mail| mail.child_branding),
         allow_registration: settings.allow_registration,
+        // The operator chose the organization of the proxy.
+        trusted: settings.trusted.iter().copied().chain(proxied).collect(),
         deny_errors: settings.deny_errors,
         oidc: settings.oidc.clone(),
         oauth2: oauth2.transpose()?,
     };
     let shared = Arc::new(Shared::new(barrier, guard, identity.clone(), limits, world_settings));
+    warn_of_unknown(&settings.trusted, &shared);
     let place = Place { folder: data.folder.join(STORE), reserve: data.reserve };
     Ok(Engine { executor: Arc::new(Executor::start(shared)), identity, place })
+}
+
+/// Warns of trusted organizations that do not exist, or are no tenants: their ids may have a mistake.
+fn warn_of_unknown(trusted: &[OrganizationId], shared: &Shared) {
+    for id in trusted {
+        let found = shared.organization(*id);
+        let is_tenant = |found: &Organization| found.head.parent.is_none() && found.head.deleted.is_none();
+        if found.is_ok_and(|found| !found.as_deref().is_some_and(is_tenant)) {
+            tracing::warn!(organization = %id, "organizations.trusted names no top-level organization");
+        }
+    }
 }
 
 /// Opens store and vault. Writes to them only if the store is new or of an earlier version.

@@ -14,9 +14,9 @@ use crate::id_token::IdToken;
 use crate::make::{code_request, oidc, verification};
 use crate::model::last_use::Credential;
 use crate::model::layout::{self, Lookup};
-use crate::model::one_time_code::Contact;
+use crate::model::one_time_code::{Contact, TokenUsage};
 use crate::model::{AttestedProof, Millis, Organization, ProvenIdentity, User};
-use crate::view::{Caller, CredentialScope};
+use crate::view::{Caller, CredentialScope, OwnRecords};
 use crate::world::{Page, World};
 
 /// Parses the value of an `X-Stamp-Attested` header.
@@ -173,15 +173,19 @@ impl Request<'_> {
         match attested {
             Attested::Contact(proof) => {
                 code_request::check_feature(&proof.contact, home)?;
-                let token = Some(proof.token());
-                Ok(Attestation { proof: AttestedProof::Contact(proof.contact.clone()), token })
+                let token = proof.token();
+                let records = OwnRecords::of(self.world, home.id());
+                let proves_step = !records.is_token_used(token.issuer, token.id, TokenUsage::Step)?;
+                let proof = AttestedProof::Contact(proof.contact.clone());
+                Ok(Attestation { proof, token: Some(token), proves_step })
             }
             Attested::Identity(token) => {
                 let keys = self.world.issuer_keys(token.issuer(), token.key_id())?;
                 let provider = user.oauth_providers.iter().find(|one| oidc::identifies(token, one));
                 token.check(&keys, self.now).map_err(Intent::OidcToken)?;
                 let identity = ProvenIdentity::of(provider.ok_or(Intent::OidcToken(oidc::NOBODY))?);
-                Ok(Attestation { proof: AttestedProof::Identity(identity), token: None })
+                let proof = AttestedProof::Identity(identity);
+                Ok(Attestation { proof, token: None, proves_step: true })
             }
         }
     }

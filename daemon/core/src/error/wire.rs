@@ -71,7 +71,9 @@ impl Intent {
             Self::TooManyCodes(..)
             | Self::TooManyMails(..)
             | Self::TooManyOfChild(..)
-            | Self::TooManyOfChildren(..) => "MAX_OTP_INITIATED",
+            | Self::TooManyOfChildren(..)
+            | Self::TooManyOfRegistered(..)
+            | Self::TooManyOfAllRegistered(..) => "MAX_OTP_INITIATED",
             Self::Transaction(_) => "INVALID_TRANSACTION",
             Self::TransactionType(_) => "UNSUPPORTED_TRANSACTION_TYPE",
             Self::NotExported => "WALLET_ACCOUNT_NOT_EXPORTED",
@@ -104,7 +106,7 @@ impl Authn {
             Self::UnknownKey { .. } | Self::Unattested(_) => "PUBLIC_KEY_NOT_FOUND",
             Self::UnknownCredential { .. } => "CREDENTIAL_NOT_FOUND",
             Self::SeveralChildren(_) => "CREDENTIAL_CONFLICT",
-            Self::Expired => "API_KEY_EXPIRED",
+            Self::Expired | Self::RecoveryOff => "API_KEY_EXPIRED",
             Self::ExpiredSession => "SESSION_EXPIRED",
             Self::Unreadable(_) | Self::AttestedOnly => return None,
         })
@@ -165,6 +167,10 @@ fn denied(reason: &Denied) -> ApiError {
         }
         Denied::Token => {
             let text = "an attested stamp only proves the next step of an MFA policy, after an approval with a credential or a session of the same user";
+            return ApiError::new(Code::PermissionDenied, text).reason("REQUEST_NOT_AUTHORIZED");
+        }
+        Denied::WeakCode => {
+            let text = "a one-time code proves a step of an MFA policy only if it has 9 characters or contains letters";
             return ApiError::new(Code::PermissionDenied, text).reason("REQUEST_NOT_AUTHORIZED");
         }
         Denied::Authenticators => {

@@ -5,7 +5,7 @@ use quorate_common::ids::OtpId;
 use quorate_common::json;
 use quorate_common::wire::AuthenticationType;
 
-use super::one_time_code::{Flow, NewCode, SentTo};
+use super::one_time_code::{self, Flow, NewCode, SentTo};
 use super::sign_in;
 use crate::error::{Intent, RequestError};
 use crate::execution::Execution;
@@ -17,9 +17,6 @@ use crate::model::queued_message::Purpose;
 use crate::params::one_time_code::{CodeLifetime, CodeRequest};
 use crate::policy::Facts;
 use crate::view::View;
-
-/// Minimum number of digits of a code that cannot be guessed. Codes with letters cannot either.
-const STRONG_DIGITS: usize = 9;
 
 /// How a code is sent: its receiver, and how its message is customized.
 pub struct Delivery {
@@ -59,7 +56,7 @@ pub fn check(request: &CodeRequest, view: &View<'_>) -> Result<Delivery, Request
 /// of the user could have codes sent again and again, and try each of them three times. So does a code in a message of
 /// their making, whose link, sender or text leads the user to pass the code on.
 pub fn facts(request: &CodeRequest, delivery: &Delivery, view: &View<'_>) -> Facts {
-    let is_strong = request.is_alphanumeric || request.length >= STRONG_DIGITS;
+    let is_strong = one_time_code::is_strong(request.length, request.is_alphanumeric);
     let is_plain = request.sms.is_none() && delivery.branding.is_plain();
     let own_codes = own_code(&delivery.contact, view).filter(|_| is_strong && is_plain).into_iter().collect();
     Facts { own_codes, ..Facts::default() }

@@ -20,6 +20,15 @@ const SENT_READ: usize = 16;
 const ALPHANUMERIC: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const DIGITS: &[u8; 10] = b"0123456789";
 
+/// Minimum number of digits of a code that cannot be guessed. Codes with letters cannot either.
+const STRONG_DIGITS: usize = 9;
+
+/// Returns whether a code with this many characters, which may be letters, cannot be guessed: not even if it is sent
+/// again and again, with three attempts each time.
+pub const fn is_strong(length: usize, is_alphanumeric: bool) -> bool {
+    is_alphanumeric || length >= STRONG_DIGITS
+}
+
 /// The code to send.
 pub struct NewCode {
     /// Contact that it is sent to.
@@ -93,7 +102,8 @@ impl NewCode {
             }
         };
         let digest = context.code_digest(id, &code);
-        context.put_code(id, OneTimeCode { digest, contact: self.contact, flow, expires });
+        let is_strong = is_strong(self.length, self.is_alphanumeric);
+        context.put_code(id, OneTimeCode { digest, contact: self.contact, flow, is_strong, expires });
         Ok(SentTo { id, code, target, expires })
     }
 }
@@ -163,6 +173,8 @@ pub struct Accepted<T> {
     pub contact: Contact,
     /// What the code was for.
     pub flow: T,
+    /// Whether the code could not be guessed.
+    pub is_strong: bool,
 }
 
 /// Accepts a code that is sent back as it is.
@@ -243,7 +255,7 @@ fn accept<T>(
     let digest = context.code_digest(id, &normal(&code));
     verify_slices_are_equal(&digest, &stored.digest).map_err(|_| Intent::OtpCode)?;
     context.remove_code(id);
-    Ok(Accepted { contact: stored.contact.clone(), flow })
+    Ok(Accepted { contact: stored.contact.clone(), flow, is_strong: stored.is_strong })
 }
 
 /// Returns a code in the letters in which codes are sent: upper case, with digits for the letters that look like

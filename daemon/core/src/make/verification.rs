@@ -5,10 +5,11 @@ use quorate_common::client_signature::{self, ClientSignatureError, LoginStatemen
 use quorate_common::ids::VerificationTokenId;
 use quorate_common::token::{TokenEnd, UnsignedToken, VerificationClaims};
 
+use super::one_time_code::Accepted;
 use crate::authentication::UsedToken;
 use crate::error::{Conflict, Corrupt, Intent, RequestError};
 use crate::execution::Execution;
-use crate::model::one_time_code::{Contact, OtpType, TokenUsage};
+use crate::model::one_time_code::{Claim, Contact, OtpType, TokenUsage};
 use crate::model::{Millis, Organization, User};
 use crate::params::credential::VerificationToken;
 use crate::params::one_time_code::ClientSignature;
@@ -19,16 +20,18 @@ use crate::world::QuorumKey;
 /// The only scheme of client signatures.
 const SCHEME: &str = "CLIENT_SIGNATURE_SCHEME_API_P256";
 
-/// Issues a token that proves a contact.
+/// Issues a token that proves the contact of an accepted code. Its bytes do not state whether the code could be guessed, so
+/// that is recorded.
 ///
 /// # Errors
 /// If the quorum key cannot sign it.
-pub fn issue(
-    contact: &Contact,
+pub fn issue<T>(
+    accepted: &Accepted<T>,
     public_key: Option<String>,
     exp: TokenEnd,
     context: &mut Execution<'_>,
 ) -> Result<String, RequestError> {
+    let (contact, ends) = (&accepted.contact, exp.millis());
     let claims = VerificationClaims {
         id: VerificationTokenId::random(context.random()),
         verification_type: contact.otp_type(),
@@ -40,6 +43,9 @@ pub fn issue(
     let error = || Corrupt::Invariant("a verification token cannot be made");
     let token = UnsignedToken::verification(&claims).map_err(|_| error())?;
     let signature = context.installation().quorum_key().sign(token.statement())?;
+    if !accepted.is_strong {
+        context.claim(Claim::TokenUse(claims.organization_id, claims.id, TokenUsage::Step), ends);
+    }
     Ok(token.signed(&signature).ok_or_else(error)?)
 }
 

@@ -129,6 +129,10 @@ pub struct OneTimeCode {
     pub contact: Contact,
     /// What it is for.
     pub flow: CodeFlow,
+    /// Whether it cannot be guessed. Codes of earlier versions are taken for ones that can.
+    #[zeroize(skip)]
+    #[serde(default)]
+    pub is_strong: bool,
     /// Time from which it is no longer valid.
     #[zeroize(skip)]
     pub expires: Millis,
@@ -167,7 +171,8 @@ pub enum Claim {
     Attempt(OtpId, u8),
     /// The code with this number to a receiver: a contact or a user identifier, after a word that distinguishes them.
     Sent([String; 2], u32, SentCode),
-    /// The message with this number that users of the sub-organizations of this parent had sent to a receiver.
+    /// The message with this number that users of the sub-organizations of this parent had sent to a receiver, or those of
+    /// registered tenants, which have no parent.
     SentByChildren(OrganizationId, [String; 2], u32, SentCode),
     /// A use of a verification token, which this organization issued.
     TokenUse(OrganizationId, VerificationTokenId, TokenUsage),
@@ -183,6 +188,9 @@ pub enum TokenUsage {
     SignUp = 2,
     /// A change of a user's contact.
     Contact = 3,
+    /// A step of an MFA policy. Only tokens for codes that could be guessed are marked so, as soon as they are issued:
+    /// they prove no step.
+    Step = 4,
 }
 
 impl Claim {

@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use super::contents::{Contents, ContentsDigest};
 use super::record::Record;
 use super::{
-    Authenticator, Collections, FeatureName, IpAllowlist, Millis, Passkey, PaymentMethod, Policy, PrivateKey,
-    RECORDS, Tag, User, Wallet, origins,
+    ApiKey, Authenticator, Collections, FeatureName, IpAllowlist, Millis, Passkey, PaymentMethod, Policy,
+    PrivateKey, RECORDS, Tag, User, Wallet, origins,
 };
 use crate::error::Corrupt;
 
@@ -46,6 +46,10 @@ pub struct Head {
     pub quorum: RootQuorum,
     /// Features that are on, with their values.
     pub features: BTreeMap<FeatureName, Option<String>>,
+    /// Since when the features are on without interruption. Absent for those that were on when the organization was
+    /// created, or that an earlier version enabled.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub features_since: BTreeMap<FeatureName, Millis>,
     /// Addresses from which requests are admitted; `None` admits every address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ip_allowlist: Option<IpAllowlist>,
@@ -58,6 +62,10 @@ pub struct Head {
     /// User in whose name the authentication proxy stamps requests. The daemon holds the API key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub auth_proxy: Option<UserId>,
+    /// Whether anybody could create the organization: it was registered over the API, or is a sub-organization of such
+    /// a tenant.
+    #[serde(default)]
+    pub registered: bool,
     /// Digest over the records of the snapshot and of the activities that wait for votes. Absent in heads
     /// that version 0.1 wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -88,15 +96,33 @@ impl Head {
             version: 0,
             quorum,
             features: BTreeMap::new(),
+            features_since: BTreeMap::new(),
             ip_allowlist: None,
             payment_method: None,
             billing_tier: None,
             auth_proxy: None,
+            registered: false,
             contents: None,
             deleted: None,
             created: now,
             updated: now,
         }
+    }
+
+    /// Returns the id of the top-level organization.
+    pub fn tenant(&self) -> OrganizationId {
+        self.parent.unwrap_or(self.id)
+    }
+
+    /// Returns whether the organization lets a user recover with a key: a feature that permits it is on, and was so all
+    /// the time since the key was made. A key that ended with its feature therefore never works again.
+    pub fn admits_recovery(&self, user: UserId, key: &ApiKey) -> bool {
+        let is_on_since = |name: FeatureName| {
+            let since = self.features_since.get(&name).copied().unwrap_or_default();
+            self.features.contains_key(&name) && since <= key.created
+        };
+        is_on_since(FeatureName::EmailRecovery)
+            || self.quorum.members.contains(&user) && is_on_since(FeatureName::RootUserEmailRecovery)
     }
 }
 

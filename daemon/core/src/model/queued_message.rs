@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Millis;
 use super::layout::{self, IndexKey, Key, outbox};
 use super::message_event::MessageOrigin;
+use super::one_time_code::Contact;
 use super::record::Record;
 
 /// A way in which messages are sent. Each has a queue of its own.
@@ -61,6 +62,9 @@ pub trait StoredMessage: Record {
 
     /// Returns who is slow if sending the message takes long: the domain of a mail, or the number of an SMS.
     fn receiver(&self) -> String;
+
+    /// Returns the contact that it is sent to.
+    fn contact(&self) -> Contact;
 
     /// Returns the number of attempts so far, and the time of the next one.
     fn schedule(&self) -> (u32, Millis);

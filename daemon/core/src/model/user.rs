@@ -310,12 +310,12 @@ impl Record for User {
 }
 
 impl User {
-    /// Returns the user with another email address, which is not proved yet unless `verified`. Recovery keys that were
-    /// mailed to the address before end.
+    /// Returns the user with another email address, which is not proved yet unless `verified`. Keys that were mailed to
+    /// the address before end, also those in use: they prove nothing but the receipt of the mail.
     #[must_use]
     pub fn with_email(mut self, email: Option<Email>, verified: bool) -> Self {
         if self.email != email {
-            self.api_keys.retain(|key| !key.is_recovery());
+            self.api_keys.retain(|key| !key.source.is_mailed());
         }
         (self.email, self.email_verified) = (email, verified);
         self

@@ -132,7 +132,7 @@ impl EmailCustomizationParams {
             return Err(Intent::Detail(text).into());
         }
         if !view.allows_branding() {
-            self.check_unbranded(sender)?;
+            self.check_unbranded(sender, view)?;
         }
         let (logo, link) = (self.logo_url.as_ref(), self.magic_link_template.as_ref());
         Ok(Branding {
@@ -148,7 +148,7 @@ impl EmailCustomizationParams {
 
 impl EmailCustomizationParams {
     /// Checks that nothing states who sends the mail, or where it leads. The name of the application is allowed.
-    fn check_unbranded(&self, sender: &MailSender) -> Result<(), RequestError> {
+    fn check_unbranded(&self, sender: &MailSender, view: &View<'_>) -> Result<(), RequestError> {
         let members = [
             (sender.from.is_some(), "sendFromEmailAddress"),
             (sender.name.is_some(), "sendFromEmailSenderName"),
@@ -157,26 +157,28 @@ impl EmailCustomizationParams {
             (self.magic_link_template.is_some(), "emailCustomization.magicLinkTemplate"),
         ];
         let Some((_, name)) = members.into_iter().find(|(is_set, _)| *is_set) else { return Ok(()) };
-        Err(must_not_set(name))
+        Err(must_not_set(name, view))
     }
 }
 
-/// Returns the error for a member that users of a sub-organization must not set.
-fn must_not_set(name: &str) -> RequestError {
-    let text = format!(
-        "invalid request body: `{name}`: users of a sub-organization must not set it; its parent can"
-    );
-    Intent::Detail(text).into()
+/// Returns the error for a member that the proposer must not set.
+fn must_not_set(name: &str, view: &View<'_>) -> RequestError {
+    let reason = if view.is_registered() {
+        "an organization that was registered over the API must not set it, until the operator trusts it"
+    } else {
+        "users of a sub-organization must not set it; its parent can"
+    };
+    Intent::Detail(format!("invalid request body: `{name}`: {reason}")).into()
 }
 
 impl SmsCustomizationParams {
     /// Checks that the proposer may set the template, if there is one.
     ///
     /// # Errors
-    /// If the template does not contain the placeholder of the code, or the proposer belongs to a sub-organization.
+    /// If the template does not contain the placeholder of the code, or the proposer must not set it.
     pub fn check(&self, view: &View<'_>) -> Result<(), RequestError> {
         if self.checked_template()?.is_some() && !view.allows_branding() {
-            return Err(must_not_set("smsCustomization.template"));
+            return Err(must_not_set("smsCustomization.template", view));
         }
         Ok(())
     }

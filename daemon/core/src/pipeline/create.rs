@@ -120,7 +120,7 @@ fn organization(
     }
     let quorum = RootQuorum { threshold: 1, members: vec![root.id] };
     let id = OrganizationId::random(runtime.random());
-    let head = Head::new(id, None, registrant.organization, quorum, runtime.now);
+    let head = Head { registered: true, ..Head::new(id, None, registrant.organization, quorum, runtime.now) };
     let new_organization = NewOrganization { head, changes: vec![Change::PutUser(root)] };
     Ok(change::create(new_organization, runtime.now, world.index())?)
 }

@@ -14,7 +14,7 @@ use crate::error::{Corrupt, Denied, Intent, RequestError};
 use crate::execution::Execution;
 use crate::kind::{Entry, PreparedRequest, RuleOutcome};
 use crate::kinds;
-use crate::model::{ActivityRecord, ApiKey, Evaluation, FeatureName, Millis, Organization};
+use crate::model::{ActivityRecord, Evaluation, FeatureName, Millis, Organization};
 use crate::policy::{self, Decided, Decision, DecisionInput, Facts, Granted, MfaState, Rule};
 use crate::view::{Caller, View};
 use crate::world::{Runtime, World};
@@ -261,15 +261,8 @@ fn recovery_error(record: &ActivityRecord, organization: &Organization) -> Optio
         return Some(removed());
     };
     let mut keys = user.api_keys.iter().filter(|key| key.public_key == vote.public_key);
-    let is_off = keys.any(ApiKey::is_recovery) && !admits_recovery(organization, user.id);
+    let is_off = keys.any(|key| key.is_recovery() && !organization.head.admits_recovery(user.id, key));
     is_off.then(|| Intent::FeatureOff(FeatureName::EmailRecovery.name()).into())
-}
-
-/// Returns whether an organization lets a user recover by mail.
-pub(super) fn admits_recovery(organization: &Organization, user: UserId) -> bool {
-    let is_on = |feature| organization.feature(feature).is_some();
-    is_on(FeatureName::EmailRecovery)
-        || organization.is_root(user) && is_on(FeatureName::RootUserEmailRecovery)
 }
 
 /// Returns `canApprove` and `canReject` of an activity for one caller.

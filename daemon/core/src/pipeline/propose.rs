@@ -3,7 +3,7 @@
 use quorate_common::activity::Status;
 
 use super::commit::Transition;
-use super::pending::{Pending, Verdict, admits_recovery};
+use super::pending::{Pending, Verdict};
 use super::{Attempt, Submission};
 use crate::authentication::Authentication;
 use crate::consensus::Approval;
@@ -59,7 +59,9 @@ impl<'a> Submission<'a> {
                     || self.is_attested()
                     || self.is_of_proxy() =>
             {
+                let is_weak = self.approval().authentication == Some(Authentication::WeakCode);
                 let reason = match status {
+                    Status::AuthenticatorsNeeded if is_weak => Denied::WeakCode,
                     Status::AuthenticatorsNeeded => Denied::Authenticators,
                     _ if is_decided_by_parent => Denied::Policies(evaluations.clone()),
                     _ => Denied::Waiting,
@@ -101,7 +103,7 @@ impl<'a> Submission<'a> {
         entry: &Entry,
         request: &Pending<'_>,
     ) -> Result<Option<Denied>, RequestError> {
-        if self.caller.is_recovery && !(entry.recovers() && admits_recovery(&self.home, self.caller.user)) {
+        if self.caller.is_recovery && !entry.recovers() {
             return Ok(Some(Denied::RecoveryKey));
         }
         let Some(profile) = self.caller.session_profile else { return Ok(None) };

@@ -5,7 +5,7 @@ use quorate_common::activity::Selection;
 use super::commit::{Commit, Transition};
 use super::pending::Verdict;
 use super::{Attempt, Pending, Submission, Voters, in_time};
-use crate::authentication::UsedToken;
+use crate::authentication::{Authentication, UsedToken};
 use crate::error::{Denied, Missing, RequestError};
 use crate::execution::Effects;
 use crate::kind::{Ballot, Entry, Executed, PreparedRequest, empty_object};
@@ -76,7 +76,11 @@ impl Submission<'_> {
     /// Refuses an attested stamp, unless it proves the next step of an MFA policy of a user who has approved already, and
     /// its verification token was neither used for a step nor for a login.
     fn check_token(&self, voters: &Voters) -> Result<(), RequestError> {
-        if !voters.admits_token(&self.approval()) {
+        let own = self.approval();
+        if own.authentication == Some(Authentication::WeakCode) {
+            return Err(Denied::WeakCode.into());
+        }
+        if !voters.admits_token(&own) {
             return Err(Denied::Token.into());
         }
         let Some(token) = self.token() else { return Ok(()) };

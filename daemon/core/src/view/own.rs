@@ -173,7 +173,7 @@ impl<'a> OwnRecords<'a> {
     }
 
     /// Reads messages that users of the sub-organizations of `parent`, the parent of this organization, had sent to a
-    /// receiver, as [`Self::sent_codes`] does.
+    /// receiver, as [`Self::sent_codes`] does. Those of registered tenants are read with [`layout::NO_PARENT`].
     ///
     /// # Errors
     /// As [`Self::sent_codes`].

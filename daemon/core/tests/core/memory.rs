@@ -65,6 +65,8 @@ pub(crate) struct Memory {
     pub(crate) allows_child_branding: bool,
     /// Whether anybody may create an organization.
     pub(crate) allows_registration: bool,
+    /// Registered organizations without the limits that apply to these.
+    pub(crate) trusted: Vec<OrganizationId>,
     /// Treatment of denying policies that fail.
     pub(crate) deny_errors: DenyErrors,
     /// A cached snapshot, which may be older than the stored records.
@@ -99,6 +101,7 @@ impl Default for Memory {
             sends_sms: true,
             allows_child_branding: false,
             allows_registration: true,
+            trusted: Vec::new(),
             deny_errors: DenyErrors::Skip,
             cached: None,
             unreadable: None,
@@ -448,6 +451,10 @@ impl Installation for Memory {
 
     fn allows_child_branding(&self) -> bool {
         self.allows_child_branding
+    }
+
+    fn trusts(&self, tenant: OrganizationId) -> bool {
+        self.trusted.contains(&tenant)
     }
 
     fn token_issuer(&self) -> Option<&dyn TokenIssuer> {

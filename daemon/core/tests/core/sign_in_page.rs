@@ -116,7 +116,7 @@ fn rows() -> Vec<Row> {
             &of_session,
             &mailed,
             user,
-            deleted,
+            &format!("{deleted}, another mail address"),
         ],
         [
             "recovery",

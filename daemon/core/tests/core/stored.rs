@@ -19,7 +19,7 @@ use quorate_core::model::last_use::LastUses;
 use quorate_core::model::layout::outbox::{self, DeliveryId, Destination};
 use quorate_core::model::layout::{self, Class, IndexKey, Lookup, SecretOf, sign_in};
 use quorate_core::model::message_event::MessageEvent;
-use quorate_core::model::one_time_code::Contact;
+use quorate_core::model::one_time_code::{Contact, OneTimeCode};
 use quorate_core::model::organization::Head;
 use quorate_core::model::record::Record;
 use quorate_core::model::{
@@ -154,6 +154,10 @@ fn records_stay_readable() {
     check::<Head>(&fixture, |key| key[0] == b'o');
     check_as::<Head>("organization with digest", &fixture, |key| key[0] == b'o');
     check_as::<Head>("organization with auth proxy", &fixture, |_| false);
+    check_as::<Head>("organization that was registered", &fixture, |_| false);
+    check_as::<Head>("organization with times of features", &fixture, |_| false);
+    check::<OneTimeCode>(&fixture, |_| false);
+    check_as::<OneTimeCode>("one-time code that is strong", &fixture, |_| false);
     check::<User>(&fixture, entity(Class::USER));
     let with_passkey = layout::entity(fixture.id, Class::USER, fixture.user.user.as_bytes());
     check_as::<User>("user with passkey", &fixture, |key| *key == *with_passkey);

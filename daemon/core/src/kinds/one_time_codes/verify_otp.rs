@@ -72,7 +72,7 @@ impl Kind for V1 {
         let accepted = one_time_code::accept_plain(self.otp_id, self.otp_code.reveal(), context)?;
         code_request::check_feature(&accepted.contact, context.organization)?;
         let exp = TokenEnd::Seconds(end(self.expiration_seconds, context) / 1000);
-        Ok(Outcome { verification_token: verification::issue(&accepted.contact, key, exp, context)? })
+        Ok(Outcome { verification_token: verification::issue(&accepted, key, exp, context)? })
     }
 
     fn mask(outcome: &mut Outcome) -> bool {
@@ -101,7 +101,7 @@ impl Kind for V2 {
         code_request::check_feature(&accepted.contact, context.organization)?;
         let key = Some(client_key(&accepted.flow)?);
         let exp = TokenEnd::Millis(end(self.expiration_seconds, context).to_string());
-        Ok(Outcome { verification_token: verification::issue(&accepted.contact, key, exp, context)? })
+        Ok(Outcome { verification_token: verification::issue(&accepted, key, exp, context)? })
     }
 
     fn mask(outcome: &mut Outcome) -> bool {

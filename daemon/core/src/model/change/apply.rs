@@ -138,10 +138,13 @@ impl Applied {
             Change::SetName(name) => self.set_name(name, index),
             Change::SetQuorum(quorum) => self.after.head.quorum = quorum,
             Change::SetFeature(name, value) => {
-                self.after.head.features.insert(name, value);
+                if self.after.head.features.insert(name, value).is_none() {
+                    self.after.head.features_since.insert(name, now);
+                }
             }
             Change::RemoveFeature(name) => {
                 self.after.head.features.remove(&name);
+                self.after.head.features_since.remove(&name);
             }
             Change::SetIpAllowlist(list) => self.after.head.ip_allowlist = list,
             Change::SetPaymentMethod(method) => self.after.head.payment_method = method,

@@ -9,7 +9,7 @@ use super::{APPROVE, COMPLETED, NEEDED, Proposed, Scene, WAITS, short, status};
 use crate::fixture::{AuthMethod, NOW, Person, public_key};
 use crate::id_tokens::{ISSUER, Token};
 use crate::sign_in::attested::{BY_IDENTITY, BY_TOKEN, stamps};
-use crate::sign_in::{Claims, TOKEN_KEY};
+use crate::sign_in::{Claims, SentCode, TOKEN_KEY};
 
 const DAY: u64 = 24 * 60 * 60 * 1000;
 /// Email address and phone number of the owner.
@@ -326,4 +326,69 @@ fn a_recovery_key_admits_no_code() {
     // A credential of the user makes the difference.
     assert_eq!(scene.approve(&owner, &proposed, NOW), NEEDED);
     assert_eq!(scene.attest(&code, &proposed, NOW), Ok(COMPLETED.to_owned()));
+}
+
+impl Scene {
+    /// Requests a code to the address of the owner in the name of the other root user, and returns its token.
+    fn received(&mut self, length: u32, is_alphanumeric: bool, number: u32) -> Attested {
+        let admin = self.admin.clone();
+        let request = json!({"otpType": "OTP_TYPE_EMAIL", "contact": EMAIL, "appName": "House",
+            "otpLength": length, "alphanumeric": is_alphanumeric});
+        let now = NOW + u64::from(number) * 600_000;
+        let sent = self.submit(&admin, "ACTIVITY_TYPE_INIT_OTP_V3", &request, now).expect("a code is sent");
+        let code = SentCode::of(&self.fixture.memory, &sent);
+        let back = json!({"otpId": code.id, "encryptedOtpBundle": code.encrypted(TOKEN_KEY)});
+        let token =
+            self.submit(&admin, "ACTIVITY_TYPE_VERIFY_OTP_V2", &back, now).expect("the code is right");
+        let token = &token["result"]["verifyOtpResult"]["verificationToken"];
+        Attested { scheme: BY_TOKEN, token: token.as_str().expect("a token").to_owned(), key: TOKEN_KEY }
+    }
+}
+
+#[test]
+fn a_code_that_could_be_guessed_proves_no_step() {
+    let weak =
+        "a one-time code proves a step of an MFA policy only if it has 9 characters or contains letters";
+    for (length, is_alphanumeric, is_strong) in
+        [(6, false, false), (8, false, false), (9, false, true), (6, true, true), (9, true, true)]
+    {
+        let mut scene = Scene::new(1).with_contacts();
+        let owner = scene.owner.clone();
+        let by = scene.received(length, is_alphanumeric, 0);
+        scene.require(&owner, 0, "activity.resource == 'WALLET'", &["API_KEY", "EMAIL_OTP"]);
+        let proposed = scene.propose(&owner, "guarded");
+        let rows = scene.fixture.memory.all_rows();
+        let answer = scene.attest(&by, &proposed, NOW);
+        let what = format!("{length} characters, letters: {is_alphanumeric}");
+        if is_strong {
+            assert_eq!(answer, Ok(COMPLETED.to_owned()), "{what}");
+        } else {
+            let error = answer.expect_err(&what);
+            assert_eq!((error.code, error.message.as_str()), (Code::PermissionDenied, weak), "{what}");
+            assert!(scene.fixture.memory.all_rows() == rows, "{what}");
+        }
+        assert_eq!(scene.has_wallet("guarded"), is_strong, "{what}");
+    }
+}
+
+#[test]
+fn a_code_that_could_be_guessed_logs_in_unless_a_policy_requires_a_code() {
+    let weak =
+        "a one-time code proves a step of an MFA policy only if it has 9 characters or contains letters";
+    let log_in = |scene: &mut Scene, by: &Attested, key: u32| {
+        let login = json!({"publicKey": public_key(key)});
+        let body = scene.fixture.body(scene.fixture.id, "ACTIVITY_TYPE_STAMP_LOGIN", &login, NOW);
+        let stamps = stamps(by.scheme, &by.token, by.key, &body);
+        scene.fixture.memory.submit("stamp_login", &stamps, &body, NOW)
+    };
+    let mut scene = Scene::new(1).with_contacts();
+    let owner = scene.owner.clone();
+    let [short, long] = [(6, 0), (9, 1)].map(|(length, number)| scene.received(length, false, number));
+    let mut free = Scene::new(1).with_contacts();
+    let code = free.received(6, false, 0);
+    log_in(&mut free, &code, 60).expect("nothing requires more");
+    scene.require(&owner, 0, "activity.action == 'CREATE'", &["EMAIL_OTP"]);
+    let error = log_in(&mut scene, &short, 61).expect_err("the step is not proven");
+    assert_eq!((error.code, error.message.as_str()), (Code::PermissionDenied, weak));
+    log_in(&mut scene, &long, 62).expect("the step is proven");
 }

@@ -1,6 +1,8 @@
 //! Keys that the service makes: for a code, by mail, and for recovery.
 
 use quorate_common::api_error::Code;
+use quorate_common::bounded::Email;
+use quorate_core::message_end;
 use serde_json::json;
 
 use super::*;
@@ -295,6 +297,93 @@ fn a_recovery_key_ends_with_its_address_and_its_feature_and_within_a_day() {
         let recovered = submit(&mut fixture, &key, id, "RECOVER_USER", &recover, NOW);
         assert_eq!(recovered.is_ok(), change == "UPDATE_USER_NAME", "{change}: {recovered:?}");
     }
+}
+
+#[test]
+fn a_recovery_key_ends_for_good_with_its_feature() {
+    let change = |fixture: &mut Fixture, verb: &str, name: &str, now: u64| {
+        let feature = json!({"name": format!("FEATURE_NAME_{name}")});
+        run(fixture, &format!("{verb}_ORGANIZATION_FEATURE"), &feature, now).expect("changed");
+    };
+    let (ended, recovery) =
+        ("expired recovery key: recovery by mail was disabled since it was sent", "EMAIL_RECOVERY");
+    let mut fixture = Fixture::new(1);
+    let (id, root, user) = (fixture.id, fixture.roots[0].clone(), fixture.roots[1].clone());
+    let sent = run(&mut fixture, "INIT_USER_EMAIL_RECOVERY", &mailed(&json!({})), NOW).expect("sent");
+    let key = with_bundle(&user, &mailed_bundle(&fixture.memory, &sent));
+    let is_useless = |fixture: &Fixture| {
+        let mail = mail(&fixture.memory, &sent).expect("a mail");
+        message_end::is_useless(&mail, &fixture.memory, NOW).expect("the store is readable")
+    };
+    // A feature that is set again while it is on was on all the time.
+    change(&mut fixture, "SET", recovery, NOW + 1);
+    whoami(&fixture, &key, id, NOW + 1).expect("the feature is on");
+    assert!(!is_useless(&fixture));
+    change(&mut fixture, "REMOVE", recovery, NOW + 2);
+    let recover = json!({"userId": user.user, "authenticator": samples::authenticator("recovered")});
+    let refused_everywhere = |fixture: &mut Fixture, now: u64| {
+        let error = whoami(fixture, &key, id, now).expect_err("it queries nothing");
+        assert_eq!((error.code, error.message.as_str()), (Code::Unauthenticated, ended));
+        assert_eq!(error.turnkey_error_code.as_deref(), Some("API_KEY_EXPIRED"));
+        let before = fixture.memory.all_rows();
+        refused(submit(fixture, &key, id, "RECOVER_USER", &recover, now), ended);
+        assert!(fixture.memory.all_rows() == before, "nothing is recorded");
+        assert!(is_useless(fixture), "its mail is not sent");
+    };
+    refused_everywhere(&mut fixture, NOW + 2);
+    change(&mut fixture, "SET", recovery, NOW + 3);
+    refused_everywhere(&mut fixture, NOW + 3);
+    // A new key works, and so does one of a root user while the older feature is on.
+    let secret = recovery_key(&mut fixture, &root, EMAIL);
+    let stale = Person { auth: AuthMethod::Mailed(secret), ..user.clone() };
+    whoami(&fixture, &stale, id, NOW + 3).expect_err("it was made before the feature");
+    change(&mut fixture, "SET", "ROOT_USER_EMAIL_RECOVERY", NOW + 4);
+    let sent = run(&mut fixture, "INIT_USER_EMAIL_RECOVERY", &mailed(&json!({})), NOW + 5).expect("sent");
+    let fresh = with_bundle(&user, &mailed_bundle(&fixture.memory, &sent));
+    change(&mut fixture, "REMOVE", recovery, NOW + 6);
+    submit(&mut fixture, &fresh, id, "RECOVER_USER", &recover, NOW + 6).expect("the older feature is on");
+}
+
+#[test]
+fn a_mailed_key_ends_with_its_address() {
+    for (name, email) in [
+        ("UPDATE_USER_EMAIL", "new@house.example"),
+        ("UPDATE_USER", "new@house.example"),
+        ("UPDATE_USER_EMAIL", ""),
+    ] {
+        let mut fixture = Fixture::new(1);
+        let (id, user) = (fixture.id, fixture.roots[1].clone());
+        let sent = run(&mut fixture, "EMAIL_AUTH", &mailed(&json!({})), NOW).expect("a mail is sent");
+        let key = with_bundle(&user, &mailed_bundle(&fixture.memory, &sent));
+        whoami(&fixture, &key, id, NOW).expect("a session");
+        let queued = mail(&fixture.memory, &sent).expect("a mail");
+        let is_useless = |fixture: &Fixture| {
+            message_end::is_useless(&queued, &fixture.memory, NOW).expect("the store is readable")
+        };
+        let mut changed = json!({"userId": user.user, "userName": "renamed", "userTagIds": []});
+        run(&mut fixture, "UPDATE_USER", &changed, NOW).expect("renamed");
+        assert!(!is_useless(&fixture));
+        whoami(&fixture, &key, id, NOW).expect("the address is the same");
+        changed["userEmail"] = json!(email);
+        run(&mut fixture, name, &changed, NOW).expect("another address");
+        assert!(is_useless(&fixture), "{name}");
+        whoami(&fixture, &key, id, NOW).expect_err("it proved the receipt at the former address");
+        whoami(&fixture, &user, id, NOW).expect("other credentials stay");
+    }
+}
+
+#[test]
+fn a_mailed_key_is_not_sent_to_an_address_that_the_user_has_no_more() {
+    let mut fixture = Fixture::new(1);
+    let (id, user) = (fixture.id, fixture.roots[1].clone());
+    let sent = run(&mut fixture, "EMAIL_AUTH", &mailed(&json!({})), NOW).expect("a mail is sent");
+    let queued = mail(&fixture.memory, &sent).expect("a mail");
+    // Earlier versions kept the key with another address.
+    let mut stored = fixture.memory.stored(id).user(user.user).expect("a user").clone();
+    stored.email = Email::parse("new@house.example".to_owned()).ok();
+    let key = layout::entity(id, layout::Class::USER, user.user.as_bytes());
+    fixture.memory.set_row(&key, Some(stored.encode().expect("it encodes").to_vec()));
+    assert!(message_end::is_useless(&queued, &fixture.memory, NOW).expect("the store is readable"));
 }
 
 #[test]

@@ -28,6 +28,7 @@ mod messages;
 mod oidc;
 mod proxy;
 mod queue;
+mod registered;
 mod stored;
 mod tokens;
 

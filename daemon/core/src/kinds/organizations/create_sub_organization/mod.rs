@@ -129,6 +129,7 @@ impl<O: From<Created> + Serialize + JsonSchema + 'static> Kind for Request<O> {
         let parent = Some(context.organization.id());
         let head = Head {
             features: self.disabled.remaining().map(|name| (name, None)).collect(),
+            registered: context.organization.head.registered,
             ..Head::new(context.organization_id(), parent, self.name, quorum, context.now())
         };
         let created = Created { id: head.id, root_user_ids: members, private_keys, wallet: wallet_result };
