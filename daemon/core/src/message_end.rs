@@ -38,7 +38,7 @@ pub fn is_useless<M: StoredMessage>(
         }
         Purpose::ApiKey(user, key) => {
             let of_user = layout::entity(organization, Class::USER, user.as_bytes());
-            // Whoever has the former mailbox of a user must not get a key of theirs.
+            // Somebody else may have the former mailbox of the user, and must not get the key.
             let is_valid = |user: &User| message.contact().is_of(user) && has_key(user, key, head.as_ref());
             lacks::<User>(records, &of_user, is_valid)
         }

@@ -35,7 +35,7 @@ const DEADLINE: Duration = Duration::from_secs(5);
 /// Maximum number of sites whose failures are known; beyond it, the oldest are forgotten.
 const FAILURES: usize = 16 * 1024;
 /// Time after which a failure is forgotten.
-const FAILURE_LASTS: Duration = Duration::from_secs(600);
+const FAILURE_LASTS: Duration = Duration::from_mins(10);
 
 /// Returns a number below the given one.
 type Random = Box<dyn FnMut(usize) -> usize + Send>;
@@ -402,8 +402,8 @@ mod tests {
     }
 
     /// Returns turns that are all taken by one client, and the numbers that its random source returns.
-    async fn taken_with(random: &[usize]) -> (Turns, Vec<Turn>) {
-        let mut random = random.to_vec().into_iter();
+    async fn taken_with(random: &'static [usize]) -> (Turns, Vec<Turn>) {
+        let mut random = random.iter().copied();
         let turns = Turns::new(Box::new(move |count| {
             let number = random.next().unwrap();
             assert!(number < count);

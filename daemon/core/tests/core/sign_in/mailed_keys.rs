@@ -382,7 +382,7 @@ fn a_mailed_key_is_not_sent_to_an_address_that_the_user_has_no_more() {
     let mut stored = fixture.memory.stored(id).user(user.user).expect("a user").clone();
     stored.email = Email::parse("new@house.example".to_owned()).ok();
     let key = layout::entity(id, layout::Class::USER, user.user.as_bytes());
-    fixture.memory.set_row(&key, Some(stored.encode().expect("it encodes").to_vec()));
+    fixture.memory.set_row(&key, Some(stored.encode().expect("it encodes")));
     assert!(message_end::is_useless(&queued, &fixture.memory, NOW).expect("the store is readable"));
 }
 

@@ -56,8 +56,11 @@ fn mailed() -> Value {
 
 /// Requests the code with this number, by mail or by SMS.
 fn request(fixture: &mut Fixture, person: &Person, number: u32, now: u64) -> Result<Value, ApiError> {
-    let contact =
-        if number % 2 == 0 { format!("p{number}@house.example") } else { format!("+120255501{number:02}") };
+    let contact = if number.is_multiple_of(2) {
+        format!("p{number}@house.example")
+    } else {
+        format!("+120255501{number:02}")
+    };
     submit(fixture, person, person.home, "INIT_OTP", &code(&contact), now)
 }
 
@@ -83,7 +86,7 @@ fn messages_of_a_registered_organization_are_not_customized() {
         ("/emailCustomization/logoUrl", "https://evil.example/logo.png"),
         ("/emailCustomization/magicLinkTemplate", "https://evil.example/?c=%s"),
     ];
-    let refusal = |path: &str| {
+    let reason_for = |path: &str| {
         let why =
             "an organization that was registered over the API must not set it, until the operator trusts it";
         format!("invalid request body: `{path}`: {why}")
@@ -106,7 +109,7 @@ fn messages_of_a_registered_organization_are_not_customized() {
             let mut allowing = fixture.clone();
             allowing.memory.allows_child_branding = true;
             for fixture in [&mut fixture.clone(), &mut allowing] {
-                refused(sent(fixture), &refusal(&path));
+                refused(sent(fixture), &reason_for(&path));
             }
             let mut trusting = fixture.clone();
             trusting.memory.trusted = vec![root.home];
@@ -116,7 +119,7 @@ fn messages_of_a_registered_organization_are_not_customized() {
     let template = json!({"otpType": "OTP_TYPE_SMS", "contact": "+12025550123",
         "smsCustomization": {"template": "https://evil.example {{.OtpCode}}"}});
     let sent = submit(&mut fixture, &root, root.home, "INIT_OTP", &template, NOW);
-    refused(sent, &refusal("smsCustomization.template"));
+    refused(sent, &reason_for("smsCustomization.template"));
 }
 
 #[test]
