@@ -18,6 +18,7 @@
 //! | `GET /console/v1/organizations/ID/activities/REF/explanation` | outcome of each policy, as in `quorate policy explain --json` |
 //! | `GET /console/v1/organizations/ID/activities?status=S,S&type=T,T&after=ID&limit=N` | [`ActivityPage`] |
 //! | `GET /console/v1/organizations/ID/activities?id=ID,ID` | [`ActivityPage`] with these activities, at most [`PAGE_LIMIT`]; unknown ids are left out |
+//! | `GET /console/v1/organizations/ID/inbox?after=CURSOR&limit=N` | [`InboxPage`]: what waits in the organization and all its sub-organizations |
 //! | `GET /console/v1/organizations/ID/activities/REF` | [`ReviewRecord`]; REF is an activity id or a fingerprint |
 //! | `GET /console/v1/organizations/ID/messages?after=ID&limit=N` | [`MessagePage`] |
 //! | `GET /console/v1/organizations/ID/webhooks` | [`WebhookReceivers`] |
@@ -43,7 +44,8 @@ pub use crate::wire::{AccountPage, OrganizationDetail, OrganizationHead, Organiz
 pub use health::{Health, LatencyBucket, QueueFigures, RequestFigures};
 pub use messages::{MessageEvent, MessagePage};
 pub use review::{
-    ActivityPage, ActivityRow, ReviewRecord, RuleInputs, Signer, Waiting, WaitingReason, WaitingRule,
+    ActivityPage, ActivityRow, InboxPage, OrganizationInbox, ReviewRecord, RuleInputs, Signer, Waiting,
+    WaitingReason, WaitingRule,
 };
 
 pub use webhooks::{
@@ -172,6 +174,7 @@ pub struct Event {
 }
 
 /// A change that the feed reports.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE", rename_all_fields = "camelCase", tag = "what")]
 pub enum Change {
@@ -183,6 +186,8 @@ pub enum Change {
         activity_id: ActivityId,
         /// Current status of the activity.
         status: Status,
+        /// Parent of that organization; absent if it is a top-level one.
+        parent_organization_id: Option<OrganizationId>,
     },
     /// The state of an organization changed.
     Organization {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::Method;
+use quorate_common::activity::Status;
 use quorate_common::console::{DaemonStatus, Mode, PAGE_LIMIT, PROTOCOL, StoreState, StoreStatus};
 use quorate_common::wire::Timestamp;
 use quorate_core::advice;
@@ -134,6 +135,10 @@ impl Console {
             ["organizations", id, "webhooks", receiver, "deliveries"] => {
                 json(&self.webhooks.deliveries(world, parsed(id)?, receiver)?)
             }
+            ["organizations", id, "inbox"] => {
+                let after = query.text("after");
+                json(&operator::inbox(world, parsed(id)?, after.as_deref(), query.limit()?, now)?)
+            }
             ["organizations", id, "activities"] => activities(world, id, query),
             ["organizations", id, "policies", "findings"] => {
                 json(&serde_json::json!({"findings": advice::findings(world, parsed(id)?, now)?}))
@@ -220,12 +225,8 @@ fn organizations(world: &dyn World, query: &Query) -> Result<Bytes, RequestError
 }
 
 fn activities(world: &dyn World, id: &str, query: &Query) -> Result<Bytes, RequestError> {
-    let unknown = || RequestError::from(Intent::Text("unknown status"));
-    let status = |name: &String| {
-        serde_json::from_value(serde_json::Value::String(name.clone())).map_err(|_| unknown())
-    };
     let filter = ActivityQuery {
-        statuses: query.list("status").iter().map(status).collect::<Result<_, _>>()?,
+        statuses: query.statuses()?,
         types: query.list("type"),
         ids: query.list("id").iter().map(|id| parsed(id)).collect::<Result<_, _>>()?,
         after: query.id("after")?,
@@ -290,6 +291,14 @@ impl Query {
     fn list(&self, name: &str) -> Vec<String> {
         let text = self.text(name).unwrap_or_default();
         text.split(',').filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    }
+
+    fn statuses(&self) -> Result<Vec<Status>, RequestError> {
+        let unknown = || RequestError::from(Intent::Text("unknown status"));
+        let status = |name: &String| {
+            serde_json::from_value(serde_json::Value::String(name.clone())).map_err(|_| unknown())
+        };
+        self.list("status").iter().map(status).collect()
     }
 
     fn id<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, RequestError> {

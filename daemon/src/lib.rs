@@ -43,3 +43,4 @@ pub mod upgrade;
 pub mod vault;
 pub mod verify;
 pub mod vitals;
+pub mod waiting_index;

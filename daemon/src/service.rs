@@ -37,6 +37,7 @@ use crate::store::StoreError;
 use crate::telemetry::{Metrics, Readiness, SharedReadiness};
 use crate::upgrade::UpgradeError;
 use crate::vault::VaultError;
+use crate::waiting_index;
 
 /// Lag of the system clock above which a warning is logged, in milliseconds.
 const CLOCK_LAG: u64 = 2000;
@@ -230,6 +231,7 @@ where
     let texter = settings.sms.map(|sms| Texter::new(executor(), sms, metrics.clone()));
     let texter = texter.map(|texter| tokio::spawn(texter.run(stop.clone())));
     let cleanup = tokio::spawn(cleanup::run(executor(), stop.clone()));
+    let waiting_index = tokio::spawn(waiting_index::run(executor(), stop.clone()));
     let last_uses = tokio::spawn(last_uses::run(executor(), metrics.clone(), stop.clone()));
     let watch = tokio::spawn(watch(executor(), metrics, readiness.clone(), stop.clone()));
     let socket = tokio::spawn(socket.run(server.clone(), stop.clone()));
@@ -253,6 +255,7 @@ where
         let _ = texter.await;
     }
     let _ = cleanup.await;
+    let _ = waiting_index.await;
     let _ = last_uses.await;
     let _ = watch.await;
     started

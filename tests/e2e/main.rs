@@ -41,6 +41,7 @@ mod message_delivery;
 mod mfa;
 mod model;
 mod oauth2;
+mod organizations;
 mod overload;
 mod pages;
 mod palette;

@@ -77,6 +77,13 @@ impl Operator {
         }
     }
 
+    /// Creates an operator without a key, who names no organization of the daemon that listens on a socket.
+    pub fn anywhere(socket: &Path) -> Self {
+        let socket = socket.to_str().expect("a path in UTF-8");
+        let words = ["--socket", socket].map(str::to_owned).to_vec();
+        Self { own: Some(words), ..Self::new(home(), PathBuf::new(), String::new()) }
+    }
+
     /// Creates an operator that acts in an organization as the user in `person`, an object with `userId`,
     /// `userName`, `publicKey` and `privateKey`.
     pub fn of(daemon: &Daemon, organization: &str, person: &Value) -> Self {

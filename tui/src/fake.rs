@@ -13,7 +13,9 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use quorate_common::activity::{Selection, Status};
 use quorate_common::api_error::{ApiError, Code};
-use quorate_common::console::{ActivityPage, DaemonStatus, Mode, OrganizationPage, PROTOCOL, ReviewRecord};
+use quorate_common::console::{
+    ActivityPage, DaemonStatus, InboxPage, Mode, OrganizationInbox, OrganizationPage, PROTOCOL, ReviewRecord,
+};
 use quorate_common::stamp::{HEADER, Stamp};
 use quorate_common::wire::Timestamp;
 use serde_json::{Value, json};
@@ -145,6 +147,16 @@ async fn answer(
             ok(&json!(OrganizationPage { organizations: vec![record.organization.head], next: None }))
         }
         path if path == format!("organizations/{id}") => ok(&json!(record.organization)),
+        path if path == format!("organizations/{id}/inbox") => {
+            let waits = record.row.activity.status.waits();
+            let one = OrganizationInbox { organization: record.organization, activities: vec![record.row] };
+            ok(&json!(InboxPage {
+                organizations: if waits { vec![one] } else { Vec::new() },
+                next: None,
+                waiting: Some(u64::from(waits)),
+                is_complete: true,
+            }))
+        }
         path if path == format!("organizations/{id}/activities") => {
             let waiting = Some(u64::from(record.row.activity.status.waits()));
             ok(&json!(ActivityPage { activities: vec![record.row], next: None, waiting }))

@@ -100,6 +100,8 @@ pub(crate) enum Action {
     Propose,
     /// Shows who acts, with which key.
     WhoAmI,
+    /// Lists the organizations, of which one is shown.
+    Organizations,
     /// Opens the key list.
     Keys,
     /// Copies from the selected item.
@@ -197,7 +199,7 @@ pub(crate) const LAST: Command =
 pub(crate) const QUIT: Command = command(Action::Quit, &[Key::Char('q')], "Quit", "Quit the console");
 
 /// The commands that work everywhere, behind those of the screen.
-pub(crate) static EVERYWHERE: [Command; 12] = [
+pub(crate) static EVERYWHERE: [Command; 13] = [
     command(
         Action::Palette,
         &[Key::Char(':'), Key::Ctrl('p')],
@@ -216,6 +218,13 @@ pub(crate) static EVERYWHERE: [Command; 12] = [
     )
     .cli("quorate propose TYPE"),
     command(Action::Refresh, &[Key::Char('r')], "Refresh", "Reload the data and sort it"),
+    command(
+        Action::Organizations,
+        &[Key::Char('o')],
+        "Organization",
+        "Choose the organization that is shown",
+    )
+    .cli("quorate --organization ID"),
     command(Action::Lock, &[Key::Ctrl('l')], "", "Lock your key: the next signature needs its passphrase")
         .cli("quorate key lock"),
     command(Action::Up, &[Key::Up, Key::Char('k')], "", "Move up one row"),

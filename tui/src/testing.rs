@@ -647,7 +647,7 @@ impl Fixture {
 
     /// Returns the review that `viewer` sees with these known keys.
     pub(crate) fn review_with(record: &ReviewRecord, known_keys: &KnownKeys, viewer: usize) -> Review {
-        let viewer = Viewer { organization: Some(Self::id()), user: Some(Self::user(viewer)) };
+        let viewer = Viewer { organization: Some(Self::id()), user: Some(Self::user(viewer)), parent: None };
         Review::of(&Evidence {
             record: &Record::from(record.clone()),
             siblings: &Siblings::default(),

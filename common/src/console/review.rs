@@ -38,6 +38,33 @@ pub struct ActivityPage {
     pub waiting: Option<u64>,
 }
 
+/// A page of the activities that wait for votes in an organization and in all its sub-organizations, by organization
+/// and oldest first.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InboxPage {
+    /// Organizations with their waiting activities. An organization with more activities than fit continues on the next
+    /// page.
+    pub organizations: Vec<OrganizationInbox>,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<String>,
+    /// Number of all waiting activities; present on the first page only, and absent if there are very many.
+    pub waiting: Option<u64>,
+    /// Whether the list is complete. It is not while the daemon still indexes a store of an earlier version.
+    pub is_complete: bool,
+}
+
+/// The waiting activities of one organization.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OrganizationInbox {
+    /// Current state of the organization.
+    pub organization: OrganizationDetail,
+    /// Waiting activities, oldest first.
+    pub activities: Vec<ActivityRow>,
+}
+
 /// An activity in a list, with the rule that decides it.
 #[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -50,5 +50,6 @@ pub mod signer;
 pub mod signing;
 pub mod sms;
 pub mod view;
+pub mod waiting_index;
 pub mod webhooks;
 pub mod world;

@@ -1,6 +1,7 @@
 //! Reads for the console: of every organization, without a caller. This module only reads; votes need stamps.
 
 mod activities;
+mod inbox;
 mod invitations;
 mod messages;
 mod sub_organizations;
@@ -8,6 +9,7 @@ mod webhooks;
 
 pub(crate) use activities::find;
 pub use activities::{ActivityQuery, activities, review};
+pub use inbox::inbox;
 pub use messages::messages;
 pub use sub_organizations::with_contact;
 pub use webhooks::{Repeated, active_webhook, repeated_webhook, webhook_deliveries, webhook_receivers};

@@ -2,19 +2,19 @@
 
 use std::sync::Arc;
 
-use quorate_common::console::{
-    ActivityRow, Change, DaemonStatus, OrganizationDetail, OrganizationHead, OrganizationPage,
-};
+use quorate_common::console::{ActivityRow, Change, DaemonStatus, OrganizationDetail, OrganizationInbox};
 
 use super::model::Model;
+use super::organization::{first_page, listed};
 use crate::clock::CLOCK_DIFFERENCE_MILLIS;
-use crate::link::{Answer, EarlierTransfers, LinkError, Order, Subject};
+use crate::link::{Answer, EarlierTransfers, InboxRead, LinkError, Order, Subject};
 use crate::proof::{Evidence, Past, Record, Review, Siblings};
-use crate::screens::inbox::closed;
+use crate::screens::authority::Authority;
+use crate::screens::inbox::{Page, closed};
 use crate::screens::request::Effect;
 use crate::screens::review;
 use crate::screens::shared::LinkState;
-use crate::text::{clock, duration, quoted};
+use crate::text::{clock, duration};
 
 /// Applies one answer.
 pub(super) fn apply(model: &mut Model, answer: Answer) -> Vec<Effect> {
@@ -27,6 +27,7 @@ pub(super) fn apply(model: &mut Model, answer: Answer) -> Vec<Effect> {
     let form = model.proposing.as_mut().map(|form| form.apply(&model.shared, &answer)).unwrap_or_default();
     let mut effects = model.fulfil(form);
     effects.extend(model.on_screens(|screen, shared, _| screen.apply(shared, &answer)));
+    effects.extend(listed(model, &answer));
     effects.extend(apply_shared(model, answer));
     effects
 }
@@ -39,16 +40,17 @@ fn apply_shared(model: &mut Model, answer: Answer) -> Vec<Effect> {
         Answer::Host(is_same) => model.shared.is_same_host = is_same,
         Answer::Changed(change) => return changed(model, &change),
         Answer::Lost(error, pause) => lost(model, error, pause),
-        Answer::Inbox(page) => {
-            let (reviews, now) = (examine_rows(model, page.rows), model.shared.now);
-            let reading = (page.reading, page.is_last);
-            let notice = model.shared.inbox.page(reading, page.waiting, reviews.into_iter(), now);
-            announce(model, notice);
-        }
-        Answer::Rows(requested, rows) => {
-            let (reviews, now) = (examine_rows(model, rows), model.shared.now);
+        Answer::Inbox(read) => return inbox(model, read),
+        Answer::Rows(organization, requested, rows) if is_below(model, &organization) => {
+            let (reviews, now) = (examine_rows(model, &organization, rows), model.shared.now);
+            model.shared.inbox.learn(&organization);
             let notice = model.shared.inbox.rows_read(&requested, reviews.into_iter(), now);
             announce(model, notice);
+        }
+        Answer::Below(organization) => model.shared.inbox.learn(&organization),
+        Answer::Gone(organization) => {
+            let gone = model.shared.inbox.forget(organization);
+            announce(model, (gone > 0).then(|| closed(gone)));
         }
         Answer::Record(reference, record) => return apply_record(model, &reference, &Record::from(*record)),
         Answer::Preflight(result) => {
@@ -56,8 +58,8 @@ fn apply_shared(model: &mut Model, answer: Answer) -> Vec<Effect> {
             return order.map(Effect::Order).into_iter().collect();
         }
         Answer::Activities(after, page) => model.shared.activities.apply(after, page),
-        Answer::Organizations(None, _, page) if model.shared.organization_id.is_none() => {
-            return select_only(model, &page);
+        Answer::Organizations(None, None, page) if model.shared.organization_id.is_none() => {
+            return first_page(model, &page);
         }
         Answer::Organization(detail) => return organization(model, &detail),
         Answer::Recent(rows, resolved) => {
@@ -84,6 +86,7 @@ fn apply_shared(model: &mut Model, answer: Answer) -> Vec<Effect> {
         Answer::Failed(subject, error) => failed(model, subject, &error),
         // Only screens need these.
         Answer::Alive
+        | Answer::Rows(..)
         | Answer::Organizations(..)
         | Answer::Head(_)
         | Answer::Accounts(..)
@@ -99,32 +102,30 @@ fn apply_shared(model: &mut Model, answer: Answer) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Shows the organization that was named, or the only one, if none is pinned.
-fn select_only(model: &mut Model, page: &OrganizationPage) -> Vec<Effect> {
-    let name = model.shared.identity.organization_name.as_deref();
-    let is_wanted = |head: &&OrganizationHead| name.is_none_or(|name| head.organization_name == name);
-    let mut wanted = page.organizations.iter().filter(is_wanted);
-    match (wanted.next(), wanted.next()) {
-        (Some(only), None) if page.next.is_none() => {
-            let id = only.organization_id;
-            model.shared.organization_id = Some(id);
-            model.failures.remove(&Subject::PinnedOrganization);
-            vec![Effect::Order(model.shared.inbox.start_reading(id, model.shared.now))]
-        }
-        _ => {
-            let text = match name {
-                Some(name) => {
-                    format!(
-                        "no organization, or more than one, is named {}: pin one with --organization ID",
-                        quoted(name)
-                    )
-                }
-                None => "several organizations exist: pin one with --organization ID".to_owned(),
-            };
-            model.failures.insert(Subject::PinnedOrganization, text);
-            Vec::new()
+/// Applies a page of what waits, organization by organization.
+fn inbox(model: &mut Model, read: InboxRead) -> Vec<Effect> {
+    let InboxRead { reading, is_last, page } = read;
+    let of_page = Page { reading, is_last, waiting: page.waiting, is_complete: page.is_complete };
+    let (mut reviews, mut is_new) = (Vec::new(), false);
+    if model.shared.inbox.is_current(reading) {
+        for OrganizationInbox { organization, activities } in page.organizations {
+            let organization = Arc::new(organization);
+            is_new |= model.shared.known_keys.pin_new(&organization, model.shared.now);
+            model.shared.inbox.learn(&organization);
+            reviews.extend(examine_rows(model, &organization, activities));
         }
     }
+    let now = model.shared.now;
+    let notice = model.shared.inbox.page(&of_page, reviews.into_iter(), now);
+    announce(model, notice);
+    let save = || Effect::SaveKnownKeys(Box::new(model.shared.known_keys.clone()));
+    is_new.then(save).into_iter().collect()
+}
+
+/// Returns whether an organization is the one that is shown, or a sub-organization of it.
+fn is_below(model: &Model, organization: &OrganizationDetail) -> bool {
+    let (head, shown) = (&organization.head, model.shared.organization_id);
+    shown.is_some() && [Some(head.organization_id), head.parent_organization_id].contains(&shown)
 }
 
 fn failed(model: &mut Model, subject: Subject, error: &LinkError) {
@@ -211,21 +212,24 @@ fn changed(model: &mut Model, change: &Change) -> Vec<Effect> {
             is_concerned(&|review| review.activity.organization_id == *organization_id)
         }
     };
+    let shown = model.shared.organization_id;
     match change {
-        Change::Activity { organization_id, activity_id, status }
-            if model.shared.organization_id == Some(*organization_id) =>
+        Change::Activity { organization_id, activity_id, status, parent_organization_id }
+            if shown.is_some() && [Some(*organization_id), *parent_organization_id].contains(&shown) =>
         {
             if status.waits() {
-                model.shared.inbox.mark_changed(*activity_id);
+                model.shared.inbox.mark_changed(*organization_id, *activity_id);
             } else if model.shared.inbox.close(*activity_id) {
                 announce(model, Some(closed(1)));
             }
-            effects.extend(model.read_activities());
+            let is_shown = shown == Some(*organization_id);
+            effects.extend(model.read_activities().filter(|_| is_shown));
         }
-        Change::Organization { organization_id, .. }
-            if model.shared.organization_id == Some(*organization_id) =>
-        {
+        Change::Organization { organization_id, .. } if shown == Some(*organization_id) => {
             effects.push(Effect::Order(Order::Organization(*organization_id)));
+        }
+        Change::Organization { organization_id, .. } if model.shared.inbox.contains(*organization_id) => {
+            effects.push(Effect::Order(Order::Below(*organization_id)));
         }
         _ => {}
     }
@@ -267,7 +271,8 @@ fn organization(model: &mut Model, detail: &Arc<OrganizationDetail>) -> Vec<Effe
     shared.is_missing = false;
     shared.viewer = shared.identity.viewer_in(detail);
     shared.mismatch = shared.identity.mismatch(detail).map(|failure| failure.message().to_owned());
-    if shared.organization.as_ref().is_some_and(|known| !is_same_authority(known, detail)) {
+    let is_same = |known: &Arc<_>| Authority::of(known) == Authority::of(detail);
+    if shared.organization.as_ref().is_some_and(|known| !is_same(known)) {
         shared.inbox.request_reading();
     }
     shared.organization = Some(Arc::clone(detail));
@@ -276,26 +281,14 @@ fn organization(model: &mut Model, detail: &Arc<OrganizationDetail>) -> Vec<Effe
     effects
 }
 
-/// Returns whether two states of an organization differ only in what decides no vote.
-fn is_same_authority(known: &OrganizationDetail, fresh: &OrganizationDetail) -> bool {
-    let (version, updated_at) = (known.head.version, known.head.updated_at.clone());
-    let head = OrganizationHead { version, updated_at, ..fresh.head.clone() };
-    let sessions = known.read_only_sessions.clone();
-    let fresh = OrganizationDetail {
-        head,
-        read_only_sessions: sessions,
-        last_uses: known.last_uses.clone(),
-        invitation_mails: known.invitation_mails.clone(),
-        ..fresh.clone()
-    };
-    *known == fresh
-}
-
 /// Examines rows of the inbox, without the flags that depend on other rows.
-fn examine_rows(model: &Model, rows: Vec<ActivityRow>) -> Vec<(Review, ActivityRow)> {
+fn examine_rows(
+    model: &Model,
+    organization: &Arc<OrganizationDetail>,
+    rows: Vec<ActivityRow>,
+) -> Vec<(Review, ActivityRow)> {
     let shared = &model.shared;
-    let Some(organization) = &shared.organization else { return Vec::new() };
-    let (viewer, none) = (shared.identity.viewer_in(organization), Siblings::default());
+    let (viewer, none) = (shared.identity.viewer_below(organization), Siblings::default());
     let examined = rows.into_iter().map(|row| {
         let record = Record::of_row(row, organization);
         let review = Review::of(&Evidence {

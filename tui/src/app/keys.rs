@@ -4,6 +4,7 @@ use ratatui::layout::Rect;
 
 use super::answers::reload_all;
 use super::model::Model;
+use super::organization::{choose, switch};
 use super::view::body;
 use super::whoami;
 use crate::keymap::{Action, EVERYWHERE, Key, action};
@@ -76,6 +77,10 @@ fn on_overlay(model: &mut Model, pressed: Pressed) -> Vec<Effect> {
     }
     match pressed {
         Pressed::Nothing | Pressed::Close => Vec::new(),
+        Pressed::Choose(organization) => {
+            switch(model, organization);
+            reload_all(model)
+        }
         Pressed::Chosen(entry) => chosen(model, &entry),
         Pressed::Confirmed(order) => vec![Effect::Order(order)],
         Pressed::Compare(path) => vec![Effect::ReadFile(path)],
@@ -141,9 +146,10 @@ pub(super) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
             return vec![Effect::Lock];
         }
         Action::Keys => model.overlays.push(Overlay::keys(model.commands())),
-        Action::Propose if model.review.is_some() || model.opening.is_some() => {
+        Action::Organizations | Action::Propose if model.review.is_some() || model.opening.is_some() => {
             "close the review first: Esc".clone_into(&mut model.notice);
         }
+        Action::Organizations => return choose(model),
         Action::Propose => model.proposing = Some(propose::State::new()),
         Action::Palette => model.overlays.push(model.palette()),
         Action::WhoAmI => model.overlays.push(whoami::overlay(&model.shared)),

@@ -5,6 +5,7 @@ mod answers;
 mod keys;
 mod model;
 mod mouse;
+mod organization;
 mod outage;
 mod update;
 mod view;

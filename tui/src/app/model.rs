@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use quorate_common::ids::OrganizationId;
 use ratatui::layout::Rect;
 
 use crate::keymap::{Action, Command, EVERYWHERE, LAST, QUIT};
@@ -54,6 +55,10 @@ pub(crate) struct Model {
     pub(super) notice_set_at: u64,
     /// Data that cannot be read, until it can be read again.
     pub(super) failures: BTreeMap<Subject, String>,
+    /// User and key as the options or the configuration name them.
+    home: Identity,
+    /// Whether the list of organizations was opened without a request.
+    pub(super) was_offered: bool,
     /// Whether the screen must be drawn again.
     pub(crate) dirty: bool,
     /// Time of the last key.
@@ -68,6 +73,8 @@ impl Model {
     pub(crate) fn new(identity: Identity, known_keys: KnownKeys, size: (u16, u16), now: u64) -> Self {
         let warning = identity.key_warning.clone();
         Self {
+            home: identity.clone(),
+            was_offered: false,
             shared: Shared::new(identity, known_keys, size, now),
             screens: SCREENS.iter().map(|tab| (tab.create)()).collect(),
             current: 0,
@@ -87,6 +94,18 @@ impl Model {
             last_tick: now,
             pulse: String::new(),
         }
+    }
+
+    /// Sets the organization, and the user and key there.
+    pub(super) fn pin(&mut self, id: OrganizationId) {
+        self.shared.identity = self.home.pinned_to(id);
+    }
+
+    /// Starts all screens again, without a review.
+    pub(super) fn start_screens(&mut self) {
+        (self.review, self.opening, self.proposing) = (None, None, None);
+        self.history.clear();
+        self.screens = SCREENS.iter().map(|tab| (tab.create)()).collect();
     }
 
     /// Records that the key was locked.
@@ -196,8 +215,7 @@ impl Model {
                     self.disabled = Some((action, text));
                 }
                 Request::Overlay(overlay) => self.overlays.push(overlay),
-                Request::Open { id, title } => {
-                    let Some(organization) = self.shared.organization_id else { continue };
+                Request::Open { organization, id, title } => {
                     self.shared.inbox.open(id);
                     self.opening = Some(Opening { reference: id.to_string(), title });
                     effects.push(Effect::Order(Order::Record(organization, id.to_string())));
@@ -270,9 +288,13 @@ impl Model {
             "no organization is selected".clone_into(&mut self.notice);
             return Vec::new();
         };
-        if let Ok(id) = reference.parse() {
-            self.shared.inbox.open(id);
-        }
+        let organization = match reference.parse() {
+            Ok(id) => {
+                self.shared.inbox.open(id);
+                self.shared.inbox.organization_of(id).unwrap_or(organization)
+            }
+            Err(_) => organization,
+        };
         self.review = None;
         self.opening = Some(Opening { reference: reference.to_owned(), title: title.to_owned() });
         vec![Effect::Order(Order::Record(organization, reference.to_owned()))]

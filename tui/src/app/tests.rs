@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use quorate_common::activity::Status;
 use quorate_common::console::{
-    ActivityPage, ActivityRow, Mode, OrganizationDetail, OrganizationPage, ReviewRecord,
+    ActivityPage, ActivityRow, InboxPage, Mode, OrganizationDetail, OrganizationInbox, OrganizationPage,
+    ReviewRecord,
 };
 use quorate_common::stamp::Stamp;
 use quorate_common::wire::Timestamp;
@@ -17,7 +18,7 @@ use super::*;
 use crate::keymap::Key;
 use crate::kinds::SECTIONS;
 use crate::known_keys::KnownKeys;
-use crate::link::{Answer, EarlierTransfers, InboxPage, LinkError, Order, Subject};
+use crate::link::{Answer, EarlierTransfers, InboxRead, LinkError, Order, Subject};
 use crate::proof::Viewer;
 use crate::screens::SCREENS;
 use crate::screens::request::Effect;
@@ -52,7 +53,7 @@ struct TestConsole {
 impl TestConsole {
     fn new(fixture: &Fixture, records: &[ReviewRecord], size: (u16, u16)) -> Self {
         let identity = Identity {
-            viewer: Viewer { organization: Some(Fixture::id()), user: Some(Fixture::user(0)) },
+            viewer: Viewer { organization: Some(Fixture::id()), user: Some(Fixture::user(0)), parent: None },
             public_key: Some(Fixture::stamper(0).public_key().to_owned()),
             key_name: Some("laptop-p256".to_owned()),
             socket: "/run/quorate/quorated.sock".to_owned(),
@@ -76,11 +77,24 @@ impl TestConsole {
     /// Delivers the organization and all its waiting activities.
     fn inbox(&mut self, organization: OrganizationDetail, rows: Vec<ActivityRow>) -> Vec<Effect> {
         let mut effects = self.link(Answer::Changed(quorate_common::console::Change::Reset));
-        effects.extend(self.link(Answer::Organization(Arc::new(organization))));
-        let reading = self.model.shared.inbox.generation();
+        effects.extend(self.link(Answer::Organization(Arc::new(organization.clone()))));
         let waiting = Some(rows.len() as u64);
-        effects.extend(self.link(Answer::Inbox(InboxPage { reading, is_last: true, waiting, rows })));
+        effects.extend(self.inbox_page(vec![(organization, rows)], waiting, true));
         effects
+    }
+
+    /// Delivers a page of what waits in these organizations.
+    fn inbox_page(
+        &mut self,
+        organizations: Vec<(OrganizationDetail, Vec<ActivityRow>)>,
+        waiting: Option<u64>,
+        is_last: bool,
+    ) -> Vec<Effect> {
+        let reading = self.model.shared.inbox.generation();
+        let of_one = |(organization, activities)| OrganizationInbox { organization, activities };
+        let organizations = organizations.into_iter().map(of_one).collect();
+        let page = InboxPage { organizations, next: None, waiting, is_complete: true };
+        self.link(Answer::Inbox(InboxRead { reading, is_last, page }))
     }
 
     /// Presses a key after a pause that a person would make.

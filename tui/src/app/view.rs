@@ -1,6 +1,6 @@
 //! Draws the state without changing it.
 
-use quorate_common::console::Mode;
+use quorate_common::console::{Mode, OrganizationDetail};
 use quorate_common::ids::UserId;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -115,7 +115,7 @@ pub(super) fn draw(model: &Model, theme: Theme, buffer: &mut Buffer) {
 fn header(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     let columns = usize::from(area.width);
     let mode = model.shared.daemon.as_ref().map_or("?", |daemon| mode_word(daemon.mode));
-    let (name, id) = match (&model.shared.organization, model.shared.organization_id) {
+    let (name, id) = match (shown_organization(model), model.shared.organization_id) {
         (Some(organization), _) => {
             (clean(&organization.head.organization_name), organization.head.organization_id.to_string())
         }
@@ -148,20 +148,20 @@ fn header(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     canvas.split(area, 0, &left, &right, style);
 }
 
+/// Returns the organization that is shown: that of an open review, which may be a sub-organization.
+fn shown_organization(model: &Model) -> Option<&OrganizationDetail> {
+    let of_review = model.review.as_ref().map(|open| open.review.organization.as_ref());
+    of_review.or(model.shared.organization.as_deref())
+}
+
 fn user(model: &Model) -> String {
     let named = |id: UserId| {
-        let users = model
-            .shared
-            .organization
-            .as_ref()
-            .map(|organization| organization.users.as_slice())
-            .unwrap_or_default();
-        users
-            .iter()
-            .find(|user| user.user_id == id)
-            .map_or_else(|| id.to_string(), |user| clean(&user.user_name))
+        let users = shown_organization(model).map(|shown| shown.users.as_slice()).unwrap_or_default();
+        let named = users.iter().find(|user| user.user_id == id);
+        named.map_or_else(|| id.to_string(), |user| clean(&user.user_name))
     };
-    model.shared.viewer.user.map_or_else(|| "read only".to_owned(), named)
+    let viewer = model.review.as_ref().map_or(&model.shared.viewer, |open| &open.review.viewer);
+    viewer.user.map_or_else(|| "read only".to_owned(), named)
 }
 
 fn path(model: &Model, whole: bool) -> String {

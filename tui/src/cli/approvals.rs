@@ -1,6 +1,6 @@
 //! `quorate approvals ls`.
 
-use std::sync::Arc;
+use std::cmp::Reverse;
 
 use quorate_common::activity::Status;
 use quorate_common::console::WaitingRule;
@@ -11,39 +11,48 @@ use crate::book::Book;
 use crate::clock::now_millis;
 use crate::failure::Result;
 use crate::kinds::count;
-use crate::output::Answer;
+use crate::output::{self, Answer};
 use crate::proof::{Evidence, Record, Review, Sibling, Siblings, waits_for_proof};
 use crate::session::{Session, pin_keys};
-use crate::text::{ago, duration};
+use crate::text::{ago, clean, duration};
 
 pub(super) async fn run(session: &Session, command: &ApprovalsCommand) -> Result<Answer> {
     let ApprovalsCommand::Ls { mine, others } = command;
     session.daemon_status().await?;
-    let organization = Arc::new(session.organization().await?);
-    let rows = session.waiting(organization.head.organization_id).await?;
-    let known_keys = pin_keys(&session.folders, &organization)?;
+    let shown = session.organization().await?.head.organization_id;
+    let (organizations, is_complete) = session.inbox(shown).await?;
     let book = Book::load(&session.folders.book())?;
-    let viewer = session.identity.viewer_in(&organization);
-    let siblings: Siblings = rows.iter().filter_map(|row| Sibling::of(&row.activity)).collect();
     let now = now_millis();
     let mut lines = Vec::new();
-    for row in rows {
-        let record = Record::of_row(row, &organization);
-        let review = Review::of(&Evidence {
-            record: &record,
-            siblings: &siblings,
-            known_keys: &known_keys,
-            book: &book,
-            viewer: &viewer,
-            now,
-            reference: None,
-        });
-        let is_mine = review.waits_for_viewer();
-        if if *mine { is_mine } else { !(*others && is_mine) } {
-            // Only the line is kept: a whole review per activity would take much more memory.
-            let order = (!is_mine, std::cmp::Reverse(review.risk), review.activity.created_at.millis());
-            lines.push((order, review.activity.id, line(&review, is_mine), text(&review, is_mine, now)));
+    for (organization, rows) in organizations {
+        let known_keys = pin_keys(&session.folders, &organization)?;
+        let viewer = session.identity.viewer_below(&organization);
+        let siblings: Siblings = rows.iter().filter_map(|row| Sibling::of(&row.activity)).collect();
+        let is_elsewhere = organization.head.organization_id != shown;
+        for row in rows {
+            let record = Record::of_row(row, &organization);
+            let review = Review::of(&Evidence {
+                record: &record,
+                siblings: &siblings,
+                known_keys: &known_keys,
+                book: &book,
+                viewer: &viewer,
+                now,
+                reference: None,
+            });
+            let is_mine = review.waits_for_viewer();
+            if if *mine { is_mine } else { !(*others && is_mine) } {
+                // Only the line is kept: a whole review per activity would take much more memory.
+                let order = (!is_mine, Reverse(review.risk), review.activity.created_at.millis());
+                let text = text(&review, is_mine, now, is_elsewhere);
+                lines.push((order, review.activity.id, line(&review, is_mine), text));
+            }
         }
+    }
+    if !is_complete {
+        output::warn(
+            "the daemon still indexes what waits since before its upgrade: run this again for the rest",
+        );
     }
     lines.sort_by_key(|(order, id, ..)| (*order, *id));
     let rows = lines.into_iter().map(|(_, _, data, text)| (data, text));
@@ -62,7 +71,7 @@ fn line(review: &Review, mine: bool) -> Value {
     whole
 }
 
-fn text(review: &Review, is_mine: bool, now: u64) -> String {
+fn text(review: &Review, is_mine: bool, now: u64, is_elsewhere: bool) -> String {
     let expires =
         review.tally.expires_at.map_or_else(|| "-".to_owned(), |at| duration(at.saturating_sub(now)));
     let blocked = if review.blocked() { "  [x] CHECK FAILED" } else { "" };
@@ -79,8 +88,14 @@ fn text(review: &Review, is_mine: bool, now: u64) -> String {
         Some(proof) => format!("{proof}  {votes}"),
         None => format!("{waits}  {votes}"),
     };
+    let place = if is_elsewhere {
+        let organization = &review.organization.head;
+        format!("      in {} {}\n", clean(&organization.organization_name), organization.organization_id)
+    } else {
+        String::new()
+    };
     format!(
-        "{:<4}  {}: {}{blocked}\n      {waits}, votes expire in {expires}, proposed {}  {}\n",
+        "{:<4}  {}: {}{blocked}\n{place}      {waits}, votes expire in {expires}, proposed {}  {}\n",
         review.risk.word(),
         review.title,
         review.brief,

@@ -83,7 +83,9 @@ impl Reviewed {
         known_keys.pin_new(organization, now);
         let viewer = match session.identity.mismatch(organization) {
             None => session.identity.viewer_in(organization),
-            Some(_) => Viewer { organization: session.identity.viewer.organization, user: None },
+            Some(_) => {
+                Viewer { organization: session.identity.viewer.organization, user: None, parent: None }
+            }
         };
         let mut review = Review::of(&Evidence {
             record: &record,

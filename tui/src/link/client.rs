@@ -17,7 +17,7 @@ use interprocess::local_socket::tokio::{Stream, prelude::*};
 use quorate_common::activity::Status;
 use quorate_common::api_error::{ApiError, Code};
 use quorate_common::console::{
-    AccountPage, ActivityPage, ActivityRow, DaemonStatus, Health, MessagePage, OrganizationDetail,
+    AccountPage, ActivityPage, ActivityRow, DaemonStatus, Health, InboxPage, MessagePage, OrganizationDetail,
     OrganizationPage, PAGE_LIMIT, PROTOCOL, ParkedPage, ReviewRecord, Signer,
 };
 use quorate_common::ids::{ActivityId, MessageEventId, OrganizationId, WalletAccountId, WalletId};
@@ -227,6 +227,20 @@ impl Client {
         let page = self.activities(id, &Status::WAITING, &[], after, PAGE_LIMIT).await?;
         match (after, page.next) {
             (Some(after), Some(next)) if next >= after => {
+                Err(LinkError::Unreadable("the list of waiting activities does not advance".to_owned()))
+            }
+            _ => Ok(page),
+        }
+    }
+
+    /// Queries a page of what waits in an organization and in its sub-organizations. The next cursor must be greater than
+    /// `after`, so that reading ends whatever the daemon answers.
+    pub(crate) async fn inbox(&self, id: OrganizationId, after: Option<&str>) -> Result<InboxPage> {
+        let from = after.map_or_else(String::new, |cursor| format!("&after={}", escaped(cursor)));
+        let page: InboxPage =
+            self.read(&format!("/console/v1/organizations/{id}/inbox?limit={PAGE_LIMIT}{from}")).await?;
+        match (after, &page.next) {
+            (Some(after), Some(next)) if next.as_str() <= after => {
                 Err(LinkError::Unreadable("the list of waiting activities does not advance".to_owned()))
             }
             _ => Ok(page),

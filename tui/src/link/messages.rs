@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use quorate_common::activity::Activity;
 use quorate_common::console::{
-    AccountPage, ActivityPage, ActivityRow, Change, DaemonStatus, Health, MessagePage, OrganizationDetail,
-    OrganizationHead, OrganizationPage, RetriedDelivery, ReviewRecord, Signer, WebhookAttempt,
-    WebhookDeliveries, WebhookReceivers,
+    AccountPage, ActivityPage, ActivityRow, Change, DaemonStatus, Health, InboxPage, MessagePage,
+    OrganizationDetail, OrganizationHead, OrganizationPage, RetriedDelivery, ReviewRecord, Signer,
+    WebhookAttempt, WebhookDeliveries, WebhookReceivers,
 };
 use quorate_common::ids::{ActivityId, MessageEventId, OrganizationId, WalletAccountId, WalletId};
 use quorate_common::stamp::Stamp;
@@ -63,10 +63,13 @@ impl Subject {
 /// An order from the screens.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Order {
-    /// Read the organization and all waiting activities, page by page; holds the number of this reading.
+    /// Read the organization and all activities that wait in it and in its sub-organizations, page by page; holds the
+    /// number of this reading.
     Inbox(OrganizationId, u64),
-    /// Read these activities of the list.
+    /// Read these activities of the inbox, and their organization.
     Rows(OrganizationId, Vec<ActivityId>),
+    /// Read a sub-organization with activities in the inbox.
+    Below(OrganizationId),
     /// Read one activity for a review.
     Record(OrganizationId, String),
     /// Read the same activity again directly before a vote.
@@ -111,7 +114,7 @@ impl Order {
     /// Returns what the order reads.
     pub(super) const fn subject(&self) -> Subject {
         match self {
-            Self::Inbox(..) | Self::Rows(..) => Subject::Approvals,
+            Self::Inbox(..) | Self::Rows(..) | Self::Below(_) => Subject::Approvals,
             Self::Record(..) | Self::Preflight(..) | Self::Cast(..) => Subject::Activity,
             Self::Activities(..) => Subject::Activities,
             Self::Organizations(..) => Subject::Organizations,
@@ -143,9 +146,13 @@ pub(crate) enum Answer {
     /// The connection is lost; holds the reason and the seconds until the next attempt.
     Lost(LinkError, u64),
     /// For [`Order::Inbox`]: a page of waiting activities. The organization was sent before.
-    Inbox(InboxPage),
+    Inbox(InboxRead),
     /// For [`Order::Rows`]; holds the requested ids.
-    Rows(Vec<ActivityId>, Vec<ActivityRow>),
+    Rows(Arc<OrganizationDetail>, Vec<ActivityId>, Vec<ActivityRow>),
+    /// For [`Order::Below`].
+    Below(Arc<OrganizationDetail>),
+    /// The organization of [`Order::Below`] or [`Order::Rows`] does not exist any more.
+    Gone(OrganizationId),
     /// For [`Order::Record`]; holds the requested reference.
     Record(String, Box<ReviewRecord>),
     /// For [`Order::Preflight`].
@@ -212,11 +219,9 @@ impl Answer {
 
 /// A page of waiting activities.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct InboxPage {
+pub(crate) struct InboxRead {
     /// Number of the reading that this page belongs to.
     pub(crate) reading: u64,
     pub(crate) is_last: bool,
-    /// Total number of waiting activities, if the page states it.
-    pub(crate) waiting: Option<u64>,
-    pub(crate) rows: Vec<ActivityRow>,
+    pub(crate) page: InboxPage,
 }

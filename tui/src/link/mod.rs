@@ -12,9 +12,7 @@ mod worker;
 
 pub(crate) use client::{Client, LinkError, Result};
 pub(crate) use events::Events;
-#[cfg(test)]
-pub(crate) use messages::InboxPage;
-pub(crate) use messages::{Answer, Order, Subject};
+pub(crate) use messages::{Answer, InboxRead, Order, Subject};
 pub(crate) use recent::{look_up, recent};
 pub(crate) use submit::cast;
 pub(crate) use transfers::{EarlierTransfers, earlier_transfers};

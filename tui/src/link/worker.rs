@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_common::console::{Health, PAGE_LIMIT};
-use quorate_common::ids::OrganizationId;
+use quorate_common::ids::{ActivityId, OrganizationId};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::client::{Client, LinkError, Result, escaped};
 use super::events::{Feed, Item};
-use super::messages::{Answer, InboxPage, Order};
+use super::messages::{Answer, InboxRead, Order};
 use super::recent::{policy_changes, recent};
 use super::submit::cast;
 use super::transfers::earlier_transfers;
@@ -52,7 +52,7 @@ async fn serve(
     }
 }
 
-/// Reads the organization and all activities that wait in it. Returns the last page.
+/// Reads the organization and all activities that wait in it and in its sub-organizations. Returns the last page.
 async fn read_inbox(
     client: &Client,
     answers: &UnboundedSender<Answer>,
@@ -60,18 +60,25 @@ async fn read_inbox(
     reading: u64,
 ) -> Result<Answer> {
     // Both at once: over a slow connection nothing waits for a second round trip.
-    let (organization, first) = tokio::join!(client.organization(id), client.waiting(id, None));
+    let (organization, first) = tokio::join!(client.organization(id), client.inbox(id, None));
     let _ = answers.send(Answer::Organization(Arc::new(organization?)));
     let mut page = first?;
     loop {
-        let is_last = page.next.is_none();
-        let page_read =
-            Answer::Inbox(InboxPage { reading, is_last, waiting: page.waiting, rows: page.activities });
-        if is_last {
-            return Ok(page_read);
-        }
-        let _ = answers.send(page_read);
-        page = client.waiting(id, page.next).await?;
+        let after = page.next.clone();
+        let read = Answer::Inbox(InboxRead { reading, is_last: after.is_none(), page });
+        let Some(after) = after else { return Ok(read) };
+        let _ = answers.send(read);
+        page = client.inbox(id, Some(&after)).await?;
+    }
+}
+
+/// Reads changed activities of the inbox, and their organization.
+async fn read_rows(client: &Client, id: OrganizationId, ids: Vec<ActivityId>) -> Result<Answer> {
+    let (organization, rows) = tokio::join!(client.organization(id), client.named(id, &ids));
+    match (organization, rows) {
+        (Ok(organization), Ok(rows)) => Ok(Answer::Rows(Arc::new(organization), ids, rows)),
+        (Err(error), _) | (_, Err(error)) if error.is_missing() => Ok(Answer::Gone(id)),
+        (Err(error), _) | (_, Err(error)) => Err(error),
     }
 }
 
@@ -89,10 +96,12 @@ pub(crate) fn is_same_host(health: &Health) -> Option<bool> {
 async fn execute(client: &Client, answers: &UnboundedSender<Answer>, order: Order) -> Result<Answer> {
     Ok(match order {
         Order::Inbox(id, reading) => read_inbox(client, answers, id, reading).await?,
-        Order::Rows(id, ids) => {
-            let rows = client.named(id, &ids).await?;
-            Answer::Rows(ids, rows)
-        }
+        Order::Rows(id, ids) => read_rows(client, id, ids).await?,
+        Order::Below(id) => match client.organization(id).await {
+            Ok(organization) => Answer::Below(Arc::new(organization)),
+            Err(error) if error.is_missing() => Answer::Gone(id),
+            Err(error) => return Err(error),
+        },
         Order::Record(id, reference) => {
             let record = client.record(id, &reference).await?;
             Answer::Record(reference, Box::new(record))

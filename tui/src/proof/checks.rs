@@ -92,6 +92,9 @@ fn organization(evidence: &Evidence<'_>, proposal: &Proposal) -> Finding {
     }
     match evidence.viewer.organization {
         None => unproven(format!("the organization id {signed} is signed, but no organization is pinned")),
+        Some(below) if is(below.to_string()) && evidence.viewer.parent.is_some() => unproven(format!(
+            "the organization id {signed} is signed; only the daemon states that it is a sub-organization of the pinned one"
+        )),
         Some(pinned) if is(pinned.to_string()) => verified("the organization id is the pinned one"),
         Some(pinned) => failed(format!("signed for organization {signed}, but {pinned} is pinned")),
     }

@@ -19,10 +19,12 @@ pub(crate) const NO_ORGANIZATION: &str =
 /// The person who reviews, and the organization that the console is pinned to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Viewer {
-    /// The pinned organization.
+    /// The pinned organization, or a sub-organization of it.
     pub(crate) organization: Option<OrganizationId>,
     /// The user who would vote.
     pub(crate) user: Option<UserId>,
+    /// The pinned organization, if the other one is a sub-organization of it.
+    pub(crate) parent: Option<OrganizationId>,
 }
 
 /// The daemon's record of one activity. Many records share one organization.

@@ -68,7 +68,7 @@ fn record_must_match_the_requested_activity() {
     let (fixture, record) = threshold_proposal();
     let mut known_keys = KnownKeys::default();
     known_keys.pin_new(&fixture.organization(), NOW);
-    let viewer = Viewer { organization: Some(Fixture::id()), user: Some(Fixture::user(0)) };
+    let viewer = Viewer { organization: Some(Fixture::id()), user: Some(Fixture::user(0)), parent: None };
     let review = |reference: &str| {
         Review::of(&Evidence {
             record: &Record::from(record.clone()),
@@ -93,7 +93,7 @@ fn the_organization_must_be_the_pinned_one() {
     let (_, record) = threshold_proposal();
     let known_keys = KnownKeys::default();
     let with = |organization: Option<OrganizationId>, record: &ReviewRecord| {
-        let viewer = Viewer { organization, user: None };
+        let viewer = Viewer { organization, user: None, parent: None };
         mark(
             &Review::of(&Evidence {
                 record: &Record::from(record.clone()),

@@ -71,7 +71,7 @@ impl Screen for State {
         let inner = canvas.framed(area, &title_text, &self.filter.summary(rows.len(), list.rows.len()));
         if rows.is_empty() {
             let text = match (list.is_loaded, list.rows.is_empty()) {
-                (false, _) => "Loading activities.",
+                (false, _) => &shared.loading("activities"),
                 (true, true) => "No activities yet.",
                 (true, false) => "Nothing matches; Esc clears the filter.",
             };

@@ -1,5 +1,5 @@
 //! The approvals screen: activities that wait for the viewer, those that wait for others, and a preview of
-//! the selected one. No decisions are made here.
+//! the selected one, of the organization and all its sub-organizations. No decisions are made here.
 
 use quorate_common::ids::ActivityId;
 use ratatui::layout::Rect;
@@ -12,7 +12,7 @@ use super::screen::{Screen, Tab, showing};
 use super::shared::{LinkState, Shared};
 use crate::canvas::{Canvas, Line, above};
 use crate::keymap::{Action, BACK, COPY, Command, FILTER, Key, NEXT_PANE, REVIEW, moved, scroll};
-use crate::text::{duration, grouped, indented, pad, wrap};
+use crate::text::{duration, grouped, indented, pad, width, wrap};
 use crate::theme::Theme;
 
 pub(super) static TAB: Tab = Tab {
@@ -25,6 +25,10 @@ pub(super) static TAB: Tab = Tab {
 
 static COMMANDS: [Command; 5] = [REVIEW, COPY, BACK, FILTER, NEXT_PANE];
 
+/// Columns from which a row has all cells.
+const WIDE_COLUMNS: usize = 100;
+/// Fewest and most rows of the preview.
+const PREVIEW_ROWS: (u16, u16) = (9, 15);
 /// Width of the labels in the preview, in columns.
 const LABEL_COLUMNS: usize = 9;
 
@@ -49,20 +53,23 @@ impl Screen for State {
                 let Some(row) = all.get(selected) else { return Vec::new() };
                 // The selection stays on this row when rows are added above it.
                 self.selected = Some(row.id);
-                return vec![Request::Open { id: row.id, title: row.title.clone() }];
+                return vec![row.open()];
             }
             Action::Copy => {
-                let Some((row, of)) = all.get(selected).zip(shared.organization_id) else {
-                    return Vec::new();
-                };
+                let Some(row) = all.get(selected) else { return Vec::new() };
                 let fingerprint = row.fingerprint.as_ref().map(ToString::to_string);
-                return vec![Request::Overlay(Overlay::copy_of_activity(row.id, fingerprint, of))];
+                let copy = Overlay::copy_of_activity(row.id, fingerprint, row.organization);
+                return vec![Request::Overlay(copy)];
             }
             Action::NextPane => self.in_preview = !self.in_preview,
             wanted if self.in_preview => {
                 let columns = usize::from(layout.preview.width.saturating_sub(4));
                 let row = all.get(selected);
-                let rows = row.map_or(0, |row| preview_lines(Theme::uncoloured(), row, columns).len());
+                let lines = |row: &&Row| {
+                    let is_elsewhere = shared.is_elsewhere(row.organization);
+                    preview_lines(Theme::uncoloured(), row, columns, is_elsewhere).len()
+                };
+                let rows = row.map_or(0, lines);
                 let height = usize::from(layout.preview.height.saturating_sub(2));
                 self.scroll = scroll(self.scroll, rows, height, wanted);
             }
@@ -133,7 +140,12 @@ impl Screen for State {
                 "selected; Tab goes back"
             };
             let inner = canvas.framed(layout.preview, "Preview", remark);
-            let lines = preview_lines(canvas.theme, row, usize::from(inner.width));
+            let lines = preview_lines(
+                canvas.theme,
+                row,
+                usize::from(inner.width),
+                shared.is_elsewhere(row.organization),
+            );
             canvas.pane(inner, &lines, self.scroll, self.in_preview);
         }
     }
@@ -148,8 +160,15 @@ impl State {
                     row.fingerprint.map(|fingerprint| fingerprint.to_string()).unwrap_or_default();
                 let digits = fingerprint.rsplit(':').next().unwrap_or_default();
                 self.filter.admits(
-                    &format!("{} {} {} {}", row.risk.word(), row.title, row.brief, row.proposer),
-                    &[&row.id.to_string(), &fingerprint, digits],
+                    &format!(
+                        "{} {} {} {} {}",
+                        row.risk.word(),
+                        row.title,
+                        row.brief,
+                        row.proposer,
+                        row.organization_name
+                    ),
+                    &[&row.id.to_string(), &row.organization.to_string(), &fingerprint, digits],
                 )
             }
         };
@@ -174,19 +193,27 @@ fn height(count: usize, per_row: u16) -> u16 {
     u16::try_from(count).unwrap_or(u16::MAX).saturating_mul(per_row).saturating_add(head)
 }
 
+/// Splits the area. Lists that need more rows take them from the preview, down to what shows its first lines.
 fn layout(state: &State, area: Rect, mine: usize, others: usize) -> Layout {
+    let per_row = rows_each(area);
+    let needed = |count: usize| if count == 0 { 0 } else { height(count, per_row) };
+    let lists = needed(mine).saturating_add(needed(others));
     let preview = match area.height {
-        26.. => 15,
-        16.. => 7,
+        26.. => area.height.saturating_sub(lists).clamp(PREVIEW_ROWS.0, PREVIEW_ROWS.1),
+        16.. => PREVIEW_ROWS.0.saturating_sub(2),
         _ if state.in_preview => area.height,
         _ => 0,
     };
     let available = area.height.saturating_sub(preview);
-    let per_row = rows_each(area);
     let others = match (others, mine) {
         (0, _) => 0,
         (_, 0) => available,
-        (others, _) => height(others, per_row).min(available / 3).max(4).min(available),
+        // Whole activities only.
+        (others, _) => {
+            let most = (available / 3).max(height(1, per_row));
+            let whole = most.saturating_sub(height(0, per_row)) / per_row.max(1) * per_row;
+            height(others, per_row).min(whole.saturating_add(height(0, per_row))).min(available)
+        }
     };
     let (mine, rest) = above(area, available.saturating_sub(others));
     let (others, preview) = above(rest, others);
@@ -214,7 +241,8 @@ fn title(shared: &Shared, who: &str, count: usize) -> String {
         format!("Waiting: {count} (read only)")
     };
     if inbox.is_complete() {
-        return whose;
+        let indexing = if inbox.is_indexing() { "; the daemon still indexes older ones" } else { "" };
+        return format!("{whose}{indexing}");
     }
     format!("{whose} so far ({} waiting, {} loaded)", inbox.total(), inbox.rows().len())
 }
@@ -226,9 +254,12 @@ fn nothing(shared: &Shared) -> String {
             format!("0 of {} match; Esc clears the filter.", inbox.rows().len())
         }
         (LinkState::Starting, false) => format!("Connecting to {}.", shared.identity.socket),
-        (_, false) => "Loading the approvals.".to_owned(),
+        (_, false) => shared.loading("the approvals"),
+        (_, true) if inbox.is_indexing() => "The daemon still indexes what waits for approval.".to_owned(),
         (_, true) => {
-            "Nothing waits for approval in this organization. Press 3 for all activities.".to_owned()
+            "Nothing waits for approval in this organization or its sub-organizations. Press 3 for all \
+                      activities."
+                .to_owned()
         }
     }
 }
@@ -245,9 +276,10 @@ fn table(
     let mut inner = canvas.framed(area, &title(shared, who, rows.len()), remark);
     let columns = usize::from(inner.width);
     let is_wide = rows_each(area) == 1;
+    let place = Place { columns, is_wide, has_several: shared.inbox.has_several() };
     if is_wide {
         let head = ["RISK", "TYPE", "WHAT CHANGES", "PROPOSER", "VOTES", "EXPIRES", "AGE"];
-        canvas.row(inner, 0, &cells(columns, head, "  "), Theme::strong());
+        canvas.row(inner, 0, &cells(&place, head, "ORGANIZATION", "  "), Theme::strong());
         inner = above(inner, 1).1;
     }
     let theme = canvas.theme;
@@ -260,37 +292,56 @@ fn table(
             (false, true) => "* ",
             (false, false) => "  ",
         };
-        let texts = texts(row, marker, shared.now, columns, is_wide);
+        let texts = texts(row, marker, shared.now, &place);
         texts.into_iter().map(|text| Line::styled(text, style)).collect()
     };
     canvas.rows(inner, rows.len(), usize::from(rows_each(area)), selected.unwrap_or(0), has_keys, render);
 }
 
+/// How rows are formatted.
+struct Place {
+    columns: usize,
+    /// Whether each activity takes one row.
+    is_wide: bool,
+    /// Whether the rows show their organization.
+    has_several: bool,
+}
+
 /// Formats one activity as one row if the width allows it, otherwise as two.
-fn texts(row: &Row, marker: &str, now: u64, columns: usize, is_wide: bool) -> Vec<String> {
+fn texts(row: &Row, marker: &str, now: u64, place: &Place) -> Vec<String> {
     let no_expiry = if row.has_expired { "expired" } else { "-" };
     let expires = row.expires.map_or_else(|| no_expiry.to_owned(), |at| duration(at.saturating_sub(now)));
     let age = duration(now.saturating_sub(row.created));
     let blocked = if row.is_blocked { "[x] " } else { "" };
-    let what = format!("{blocked}{}", row.brief);
-    if is_wide {
+    let has_column = place.is_wide && place.columns >= WIDE_COLUMNS;
+    let organization = &row.organization_name;
+    let what = if place.has_several && !has_column {
+        format!("{blocked}{organization}: {}", row.brief)
+    } else {
+        format!("{blocked}{}", row.brief)
+    };
+    if place.is_wide {
         let texts = [row.risk.word(), &row.title, &what, &row.proposer, &row.votes, &expires, &age];
-        return vec![cells(columns, texts, marker)];
+        return vec![cells(place, texts, organization, marker)];
     }
     vec![format!("{marker}{:<4} {}", row.risk.word(), row.title), format!("  {}  {what}", row.votes)]
 }
 
-/// Formats the cells of a row. If the width is small, age and proposer are omitted.
+/// Formats the cells of a row. If the width is small, age, proposer and organization are omitted.
 fn cells(
-    columns: usize,
+    place: &Place,
     [risk, title, what, proposer, votes, expires, age]: [&str; 7],
+    organization: &str,
     marker: &str,
 ) -> String {
+    let columns = place.columns;
     let (risk, votes) = (pad(risk, 6), pad(votes, 9));
-    if columns >= 100 {
-        let rest = columns.saturating_sub(2 + 6 + 24 + 13 + 9 + 9 + 7);
+    if columns >= WIDE_COLUMNS {
+        let organization = if place.has_several { spaced(organization, 16) } else { String::new() };
+        let rest = columns.saturating_sub(2 + 6 + 24 + 13 + 9 + 9 + 7 + width(&organization));
         let (title, what, proposer) = (pad(title, 24), spaced(what, rest), spaced(proposer, 13));
-        return format!("{marker}{risk}{title}{what}{proposer}{votes}{}{}", pad(expires, 9), pad(age, 7));
+        let (expires, age) = (pad(expires, 9), pad(age, 7));
+        return format!("{marker}{risk}{organization}{title}{what}{proposer}{votes}{expires}{age}");
     }
     let rest = columns.saturating_sub(2 + 6 + 20 + 9 + 8);
     format!("{marker}{risk}{}{}{votes}{}", spaced(title, 20), spaced(what, rest), pad(expires, 8))
@@ -301,7 +352,7 @@ fn spaced(text: &str, columns: usize) -> String {
     format!("{} ", pad(text, columns.saturating_sub(1)))
 }
 
-fn preview_lines(theme: Theme, row: &Row, columns: usize) -> Vec<Line> {
+fn preview_lines(theme: Theme, row: &Row, columns: usize, is_elsewhere: bool) -> Vec<Line> {
     let mut lines = vec![Line::styled(row.title.clone(), Theme::strong())];
     let mut labelled = |label: &str, text: &str| {
         let indent = if label.is_empty() { 0 } else { LABEL_COLUMNS };
@@ -311,6 +362,9 @@ fn preview_lines(theme: Theme, row: &Row, columns: usize) -> Vec<Line> {
     let (sentence, rest) = row.preview.split_at(row.preview.len().min(1));
     for (label, text) in sentence {
         labelled(label, text);
+    }
+    if is_elsewhere {
+        labelled("in", &format!("{} {}", row.organization_name, row.organization));
     }
     for (index, flag) in row.flags.iter().chain(&row.shared_flags).enumerate() {
         labelled(if index == 0 { "flags" } else { " " }, flag);

@@ -1,11 +1,12 @@
-//! All waiting activities as compact, sorted rows. They are read once, page by page; afterwards only changed
-//! activities are read again. Full records are not kept.
+//! All activities that wait in the organization and in its sub-organizations, as compact, sorted rows. They are read
+//! once, page by page; afterwards only changed activities are read again. Full records are not kept.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use quorate_common::console::ActivityRow;
+use quorate_common::console::{ActivityRow, OrganizationDetail};
 use quorate_common::ids::{ActivityId, OrganizationId};
 
+use super::authority::Authority;
 use super::inbox_row::Row;
 use crate::kinds::Level;
 use crate::link::Order;
@@ -33,11 +34,28 @@ struct Reading {
     changed: HashSet<ActivityId>,
 }
 
-/// All waiting activities of one organization.
+/// A page of a reading of everything.
+pub(crate) struct Page {
+    /// Number of the reading, and whether this is its last page.
+    pub(crate) reading: u64,
+    pub(crate) is_last: bool,
+    /// Number of waiting activities, if the page states it.
+    pub(crate) waiting: Option<u64>,
+    /// Whether the daemon lists everything that waits.
+    pub(crate) is_complete: bool,
+}
+
+/// All activities that wait in an organization and in its sub-organizations.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
     rows: Vec<Row>,
-    siblings: Siblings,
+    /// The data about the rows of each organization that flags depend on.
+    siblings: BTreeMap<OrganizationId, Siblings>,
+    none: Siblings,
+    /// Digests over what decides votes in the organizations that were read.
+    authorities: BTreeMap<OrganizationId, Authority>,
+    /// Whether the daemon still indexes what waits.
+    is_indexing: bool,
     /// Number of the current or last reading.
     generation: u64,
     reading: Option<Reading>,
@@ -49,7 +67,7 @@ pub(crate) struct Inbox {
     needs_reading: bool,
     not_before: u64,
     /// Changed activities that must be read, and whether some are being read.
-    changed: BTreeSet<ActivityId>,
+    changed: BTreeSet<(OrganizationId, ActivityId)>,
     is_requesting: bool,
     /// Activities that appeared after the first complete reading, and when.
     fresh: HashMap<ActivityId, u64>,
@@ -61,9 +79,62 @@ impl Inbox {
         &self.rows
     }
 
-    /// Returns the data about all rows that flags depend on.
-    pub(crate) fn siblings(&self) -> &Siblings {
-        &self.siblings
+    /// Returns the data about the rows of an organization that flags depend on.
+    pub(crate) fn siblings(&self, organization: OrganizationId) -> &Siblings {
+        self.siblings.get(&organization).unwrap_or(&self.none)
+    }
+
+    /// Returns whether the rows are of several organizations.
+    pub(crate) fn has_several(&self) -> bool {
+        self.siblings.len() > 1
+    }
+
+    /// Returns whether a page of this reading is still wanted.
+    pub(crate) fn is_current(&self, reading: u64) -> bool {
+        reading == self.generation && self.reading.is_some()
+    }
+
+    /// Returns whether rows of this organization are in the list.
+    pub(crate) fn contains(&self, organization: OrganizationId) -> bool {
+        self.siblings.contains_key(&organization)
+    }
+
+    /// Returns the organization of an activity in the list.
+    pub(crate) fn organization_of(&self, id: ActivityId) -> Option<OrganizationId> {
+        self.rows.iter().find(|row| row.id == id).map(|row| row.organization)
+    }
+
+    /// Returns whether the daemon still indexes what waits, so that something may be missing.
+    pub(crate) const fn is_indexing(&self) -> bool {
+        self.is_indexing
+    }
+
+    /// Records the state of an organization. If it differs from the known one in what decides votes, its activities must
+    /// be read again.
+    pub(crate) fn learn(&mut self, organization: &OrganizationDetail) {
+        let id = organization.head.organization_id;
+        let authority = Authority::of(organization);
+        let before = self.authorities.insert(id, authority);
+        if before.is_some_and(|before| before != authority) {
+            self.changed
+                .extend(self.rows.iter().filter(|row| row.organization == id).map(|row| (id, row.id)));
+        }
+    }
+
+    /// Removes an organization that no longer exists. Returns how many of its activities were in the list.
+    pub(crate) fn forget(&mut self, organization: OrganizationId) -> usize {
+        self.is_requesting = false;
+        self.authorities.remove(&organization);
+        self.changed.retain(|(of, _)| *of != organization);
+        let before = self.rows.len();
+        self.rows.retain(|row| row.organization != organization);
+        self.rate();
+        before.saturating_sub(self.rows.len())
+    }
+
+    /// Drops everything, because another organization was chosen.
+    pub(crate) fn reset(&mut self) {
+        *self = Self { generation: self.generation.saturating_add(1), ..Self::default() };
     }
 
     /// Returns whether all waiting activities were read at least once.
@@ -114,8 +185,8 @@ impl Inbox {
     }
 
     /// Records that an activity changed.
-    pub(crate) fn mark_changed(&mut self, id: ActivityId) {
-        self.changed.insert(id);
+    pub(crate) fn mark_changed(&mut self, organization: OrganizationId, id: ActivityId) {
+        self.changed.insert((organization, id));
         if let Some(reading) = &mut self.reading {
             reading.changed.insert(id);
         }
@@ -126,7 +197,7 @@ impl Inbox {
         if let Some(reading) = &mut self.reading {
             reading.changed.insert(id);
         }
-        self.changed.remove(&id);
+        self.changed.retain(|(_, changed)| *changed != id);
         self.fresh.remove(&id);
         let before = self.rows.len();
         self.rows.retain(|row| row.id != id);
@@ -138,12 +209,14 @@ impl Inbox {
         if self.needs_reading && self.reading.is_none() && now >= self.not_before {
             return Some(self.start_reading(organization, now));
         }
-        if self.is_requesting || self.changed.is_empty() {
+        if self.is_requesting {
             return None;
         }
+        let organization = self.changed.last()?.0;
         self.is_requesting = true;
-        let requested: Vec<ActivityId> = self.changed.iter().rev().take(REQUEST_LIMIT).copied().collect();
-        self.changed.retain(|id| !requested.contains(id));
+        let of_one = self.changed.iter().rev().take_while(|(of, _)| *of == organization);
+        let requested: Vec<ActivityId> = of_one.take(REQUEST_LIMIT).map(|(_, id)| *id).collect();
+        self.changed.retain(|(_, id)| !requested.contains(id));
         Some(Order::Rows(organization, requested))
     }
 
@@ -167,16 +240,16 @@ impl Inbox {
     /// Applies a page of a reading of everything. Returns a notice about new and closed activities.
     pub(crate) fn page(
         &mut self,
-        (generation, is_last): (u64, bool),
-        waiting: Option<u64>,
+        page: &Page,
         reviews: impl Iterator<Item = (Review, ActivityRow)>,
         now: u64,
     ) -> Option<String> {
-        if generation != self.generation {
+        if page.reading != self.generation {
             return None;
         }
+        let is_last = page.is_last;
         let reading = self.reading.as_mut()?;
-        self.total = waiting.or(self.total);
+        self.total = page.waiting.or(self.total);
         let mut rows = Vec::new();
         for (review, row) in reviews {
             let Some(sibling) = Sibling::of(&row.activity) else { continue };
@@ -194,6 +267,8 @@ impl Inbox {
             removed = before.saturating_add(new.len()).saturating_sub(self.rows.len());
             let pause = now.saturating_sub(reading.since).saturating_mul(PAUSE_FACTOR).max(PAUSE_MILLIS);
             self.not_before = now.saturating_add(pause);
+            self.is_indexing = !page.is_complete;
+            self.needs_reading |= self.is_indexing;
         }
         let was_complete = self.is_complete;
         self.is_complete = self.is_complete || is_last;
@@ -243,8 +318,15 @@ impl Inbox {
     }
 
     fn rate(&mut self) {
-        self.siblings = self.rows.iter().map(|row| row.sibling.clone()).collect();
-        self.rows.iter_mut().for_each(|row| row.rate(&self.siblings));
+        let mut by_organization: BTreeMap<OrganizationId, Vec<Sibling>> = BTreeMap::new();
+        for row in &self.rows {
+            by_organization.entry(row.organization).or_default().push(row.sibling.clone());
+        }
+        let of_one = |(id, siblings): (_, Vec<Sibling>)| (id, siblings.into_iter().collect());
+        self.siblings = by_organization.into_iter().map(of_one).collect();
+        for row in &mut self.rows {
+            row.rate(self.siblings.get(&row.organization).unwrap_or(&self.none));
+        }
     }
 
     fn arrange(&mut self) {

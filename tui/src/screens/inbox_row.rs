@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use quorate_common::activity::Status;
 use quorate_common::console::WaitingRule;
 use quorate_common::fingerprint::Fingerprint;
-use quorate_common::ids::ActivityId;
+use quorate_common::ids::{ActivityId, OrganizationId};
 
+use super::request::Request;
 use crate::kinds::Level;
 use crate::proof::{Review, Sibling, Siblings, needs, of_siblings, tally_of_marks};
-use crate::text::cut;
+use crate::text::{clean, cut};
 
 /// Maximum width of a text in a row, in columns.
 const TEXT_LIMIT: usize = 400;
@@ -19,6 +20,9 @@ const FLAG_LIMIT: usize = 8;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Row {
     pub(crate) id: ActivityId,
+    /// Organization that the activity acts on, and its name.
+    pub(crate) organization: OrganizationId,
+    pub(crate) organization_name: String,
     /// Fingerprint computed by this console; absent if no recorded bytes match it.
     pub(crate) fingerprint: Option<Fingerprint>,
     /// Time when the activity was recorded, in milliseconds since the Unix epoch.
@@ -68,6 +72,8 @@ impl Row {
         }
         Self {
             id: review.activity.id,
+            organization: review.activity.organization_id,
+            organization_name: short(&clean(&review.organization.head.organization_name)),
             fingerprint: review.proposal.as_ref().map(|proposal| proposal.fingerprint),
             created: review.activity.created_at.millis(),
             risk: review.risk,
@@ -90,6 +96,11 @@ impl Row {
             activity_type: review.activity.activity_type.clone(),
             sibling,
         }
+    }
+
+    /// Returns the request that opens the review.
+    pub(crate) fn open(&self) -> Request {
+        Request::Open { organization: self.organization, id: self.id, title: self.title.clone() }
     }
 
     /// Sets the flags that depend on the other activities.

@@ -157,7 +157,7 @@ fn open(shared: &Shared, entry: &Entry) -> Request {
             entry.organization_id
         ));
     }
-    Request::Open { id: entry.activity_id, title: "Journal".to_owned() }
+    Request::Open { organization: entry.organization_id, id: entry.activity_id, title: "Journal".to_owned() }
 }
 
 fn copies(entry: &Entry) -> Overlay {

@@ -127,7 +127,7 @@ fn open(shared: &Shared, event: &MessageEvent) -> Request {
         let text = format!("the activity belongs to the sub-organization {}", event.organization_id);
         return Request::Notice(text);
     }
-    Request::Open { id: event.activity_id, title: "Message".to_owned() }
+    Request::Open { organization: event.organization_id, id: event.activity_id, title: "Message".to_owned() }
 }
 
 /// Returns what can be copied of a message.

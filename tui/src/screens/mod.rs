@@ -5,6 +5,7 @@ mod access;
 mod activities;
 mod activity_list;
 mod approvals;
+pub(crate) mod authority;
 pub(crate) mod bindings;
 pub(crate) mod decide;
 pub(crate) mod filter;
@@ -25,6 +26,7 @@ pub(crate) mod screen;
 pub(crate) mod shared;
 mod webhooks;
 
+pub(crate) use activity_list::ActivityList;
 use screen::Tab;
 
 /// All screens, in the order of the tabs.

@@ -12,11 +12,13 @@ use crate::link::Order;
 use crate::proof::{Review, json, policy_lines};
 use crate::text::{clean, date_time, grouped, indented, pad, width, wrap};
 
+mod choosing;
 mod comparing;
 mod confirming;
 mod copying;
 mod palette;
 
+pub(crate) use choosing::Choice;
 pub(crate) use confirming::Confirmation;
 pub(crate) use copying::Piece;
 pub(crate) use palette::{Entry, Palette, Place, Target, remember, things};
@@ -40,6 +42,8 @@ pub(crate) enum Overlay {
     },
     /// The palette of commands and things.
     Palette(Box<Palette>),
+    /// The list of organizations.
+    Organizations(Choice),
     /// The texts that can be copied, each by its key.
     Copy(Vec<Piece>),
     /// The question before an action with an effect.
@@ -177,6 +181,8 @@ pub(crate) enum Pressed {
     Close,
     /// An entry of the palette was chosen.
     Chosen(Box<Entry>),
+    /// An organization was chosen.
+    Choose(OrganizationId),
     /// A text was chosen for copying.
     Copy(Piece),
     /// A file was chosen for comparison.
@@ -213,6 +219,7 @@ impl Overlay {
                 }
             }
             Self::Palette(palette) => return palette.press(key),
+            Self::Organizations(choice) => return choice.press(key, height),
             Self::Compare { input, .. } if key == Key::Enter && comparing::is_path(input.value()) => {
                 return Pressed::Compare(input.value().trim().to_owned());
             }
@@ -234,6 +241,7 @@ impl Overlay {
         match self {
             Self::Compare { input, .. } => insert(input, text),
             Self::Palette(palette) => palette.paste(text),
+            Self::Organizations(choice) => choice.paste(text),
             _ => return false,
         }
         true
@@ -255,6 +263,7 @@ impl Overlay {
                 canvas.lines(inner, &key_lines(commands, search.value(), columns), *scroll);
             }
             Self::Palette(palette) => palette.draw(canvas, area),
+            Self::Organizations(choice) => choice.draw(canvas, area),
             Self::Copy(pieces) => copying::draw(pieces, canvas, area),
             Self::Confirm(wanted) => wanted.draw(canvas, area),
             Self::Compare { own, input } => comparing::draw(own, input, canvas, area),

@@ -1,6 +1,6 @@
 //! What a screen wants from the application, and what happens outside of the state.
 
-use quorate_common::ids::ActivityId;
+use quorate_common::ids::{ActivityId, OrganizationId};
 use zeroize::Zeroizing;
 
 use super::overlay::Overlay;
@@ -21,6 +21,7 @@ pub(crate) enum Request {
     Overlay(Overlay),
     /// Load an activity and open its review.
     Open {
+        organization: OrganizationId,
         id: ActivityId,
         /// Title of the activity's kind.
         title: String,

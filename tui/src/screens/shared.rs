@@ -103,6 +103,24 @@ impl Shared {
         }
     }
 
+    /// Returns whether this is another organization than the one that is shown.
+    pub(crate) fn is_elsewhere(&self, organization: OrganizationId) -> bool {
+        self.organization_id != Some(organization)
+    }
+
+    /// Returns what a screen shows while it has no data.
+    pub(crate) fn loading(&self, what: &str) -> String {
+        match (&self.link, self.organization_id) {
+            (LinkState::Live, None) => {
+                "No organization is chosen: o lists the organizations of this daemon.".to_owned()
+            }
+            (LinkState::Lost { .. } | LinkState::Refused(_), _) => {
+                format!("Not connected: {what} cannot be read.")
+            }
+            _ => format!("Loading {what}."),
+        }
+    }
+
     /// Returns whether a passphrase must be entered to sign.
     pub(crate) const fn needs_passphrase(&self) -> bool {
         self.identity.needs_passphrase && !self.is_unlocked
@@ -148,10 +166,10 @@ impl Shared {
 
     /// Examines a record.
     pub(crate) fn examine(&self, record: &Record, reference: Option<&str>) -> Review {
-        let viewer = self.identity.viewer_in(&record.organization);
+        let viewer = self.identity.viewer_below(&record.organization);
         Review::of(&Evidence {
             record,
-            siblings: self.inbox.siblings(),
+            siblings: self.inbox.siblings(record.row.activity.organization_id),
             known_keys: &self.known_keys,
             book: &self.book,
             viewer: &viewer,

@@ -1,6 +1,7 @@
 //! The user and key of the console, and whether they match an organization.
 
 use quorate_common::console::{DaemonStatus, Mode, OrganizationDetail};
+use quorate_common::ids::{OrganizationId, UserId};
 use quorate_common::wire::User;
 
 use super::names::one_named;
@@ -40,21 +41,58 @@ impl Identity {
     /// Returns the viewer within this organization: the user who was given, otherwise the holder of the key.
     pub(crate) fn viewer_in(&self, organization: &OrganizationDetail) -> Viewer {
         if self.is_of_other && self.difference(organization).is_some() {
-            return Viewer { organization: self.viewer.organization, user: None };
+            return Viewer { organization: self.viewer.organization, user: None, parent: None };
         }
-        let by_name = || {
-            let wanted = self.user_name.as_ref()?;
-            organization.users.iter().find(|user| user.user_name == *wanted).map(|user| user.user_id)
+        let user = if self.user_name.is_some() {
+            self.named(organization)
+        } else {
+            self.viewer.user.or_else(|| self.holder(organization))
         };
-        let by_key = || {
-            let public = self.public_key.as_ref()?;
-            let holds = |user: &&User| {
-                user.api_keys.iter().any(|key| key.credential.public_key.eq_ignore_ascii_case(public))
-            };
-            organization.users.iter().find(holds).map(|user| user.user_id)
+        Viewer { organization: self.viewer.organization, user, parent: None }
+    }
+
+    /// Returns the viewer within an organization of the inbox: in a sub-organization of the pinned organization, the
+    /// holder of the key. Without a key, nobody can vote, and the user with the given name sees what waits.
+    pub(crate) fn viewer_below(&self, organization: &OrganizationDetail) -> Viewer {
+        let head = &organization.head;
+        let parent = self.viewer.organization;
+        if parent.is_none() || head.parent_organization_id != parent {
+            return self.viewer_in(organization);
+        }
+        let user =
+            if self.public_key.is_some() { self.holder(organization) } else { self.named(organization) };
+        Viewer { organization: Some(head.organization_id), user, parent }
+    }
+
+    /// Returns the user and key in another organization than that of the options or the configuration. The user is then
+    /// the holder of the key.
+    pub(crate) fn pinned_to(&self, id: OrganizationId) -> Self {
+        let viewer = Viewer { organization: Some(id), ..self.viewer.clone() };
+        match self.viewer.organization {
+            None => Self { viewer, ..self.clone() },
+            Some(own) if own == id => self.clone(),
+            Some(_) => Self {
+                viewer: Viewer { user: None, ..viewer },
+                user_name: None,
+                is_of_other: true,
+                ..self.clone()
+            },
+        }
+    }
+
+    /// Returns the user with the given name.
+    fn named(&self, organization: &OrganizationDetail) -> Option<UserId> {
+        let wanted = self.user_name.as_ref()?;
+        organization.users.iter().find(|user| user.user_name == *wanted).map(|user| user.user_id)
+    }
+
+    /// Returns the user who has the key.
+    fn holder(&self, organization: &OrganizationDetail) -> Option<UserId> {
+        let public = self.public_key.as_ref()?;
+        let holds = |user: &&User| {
+            user.api_keys.iter().any(|key| key.credential.public_key.eq_ignore_ascii_case(public))
         };
-        let user = if self.user_name.is_some() { by_name() } else { self.viewer.user.or_else(by_key) };
-        Viewer { organization: self.viewer.organization, user }
+        organization.users.iter().find(holds).map(|user| user.user_id)
     }
 
     /// Returns whether the user of the console can revoke anything in an organization. Nobody but its own users can in a

@@ -1,7 +1,9 @@
 //! Reads what a review needs: the record, the other waiting activities, the known keys and the address book.
 
+use std::sync::Arc;
+
 use quorate_common::activity::{Activity, Status};
-use quorate_common::console::{ActivityRow, OrganizationDetail};
+use quorate_common::console::{ActivityRow, OrganizationDetail, OrganizationInbox};
 use quorate_common::ids::{ActivityId, OrganizationId};
 
 use super::context::Session;
@@ -13,6 +15,9 @@ use crate::journal;
 use crate::known_keys::KnownKeys;
 use crate::link::{EarlierTransfers, earlier_transfers};
 use crate::proof::{BURST, BURST_MILLIS, Evidence, Past, Record, Review, Sibling, Siblings, overriding_type};
+
+/// An organization and the activities that wait in it.
+pub(crate) type Waiting = (Arc<OrganizationDetail>, Vec<ActivityRow>);
 
 impl Session {
     /// Fetches and examines one activity.
@@ -58,16 +63,22 @@ impl Session {
         Ok(())
     }
 
-    /// Returns all waiting activities of the organization.
-    pub(crate) async fn waiting(&self, id: OrganizationId) -> Result<Vec<ActivityRow>> {
-        let mut rows = Vec::new();
-        let mut after = None;
+    /// Returns what waits in an organization and in its sub-organizations, and whether the daemon lists everything.
+    pub(crate) async fn inbox(&self, id: OrganizationId) -> Result<(Vec<Waiting>, bool)> {
+        let mut found: Vec<Waiting> = Vec::new();
+        let mut after: Option<String> = None;
         loop {
-            let page = self.client.waiting(id, after).await?;
-            rows.extend(page.activities);
+            let page = self.client.inbox(id, after.as_deref()).await?;
+            for OrganizationInbox { organization, activities } in page.organizations {
+                let id = organization.head.organization_id;
+                match found.last_mut().filter(|(last, _)| last.head.organization_id == id) {
+                    Some((_, rows)) => rows.extend(activities),
+                    None => found.push((Arc::new(organization), activities)),
+                }
+            }
             after = page.next;
             if after.is_none() {
-                return Ok(rows);
+                return Ok((found, page.is_complete));
             }
         }
     }

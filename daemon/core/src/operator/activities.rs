@@ -20,7 +20,7 @@ use crate::records;
 use crate::world::{Order, Page, World};
 
 /// Maximum bytes of activities on one page; a page that would contain more ends early.
-const PAGE_BYTES: usize = 1024 * 1024;
+pub(super) const PAGE_BYTES: usize = 1024 * 1024;
 /// How many keys are counted at once.
 const COUNT_CHUNK: usize = 1000;
 
@@ -116,11 +116,11 @@ fn waiting_with(
     organization: OrganizationId,
     status: Status,
 ) -> Result<u64, RequestError> {
-    let prefix = layout::activities_of_status(organization, status);
+    let prefix = &layout::activities_of_status(organization, status);
     let mut count: u64 = 0;
     let mut last = None;
     loop {
-        let page = Page { after: last.as_deref(), ..Page::first(&prefix, COUNT_CHUNK) };
+        let page = Page { after: last.as_deref(), ..Page::first(prefix, COUNT_CHUNK) };
         let keys = world.records().keys(page)?;
         count = count.saturating_add(u64::try_from(keys.len()).unwrap_or(u64::MAX));
         match keys.into_iter().next_back() {
@@ -164,7 +164,7 @@ pub(crate) fn find(
 }
 
 /// Parses an activity again if it waits for votes.
-fn pending<'a>(
+pub(super) fn pending<'a>(
     world: &'a dyn World,
     record: &ActivityRecord,
     organization: &'a Organization,
@@ -174,7 +174,7 @@ fn pending<'a>(
     Ok(waits.then(|| Pending::of(world, record, organization, now)).transpose()?)
 }
 
-fn row(
+pub(super) fn row(
     record: &ActivityRecord,
     organization: &Organization,
     pending: Option<&Pending<'_>>,

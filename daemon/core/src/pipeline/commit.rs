@@ -224,6 +224,7 @@ impl Submission<'_> {
             organization_id: activity.organization,
             activity_id: activity.id,
             status: activity.status,
+            parent_organization_id: self.target.head.parent,
         });
         let deliveries = webhooks::deliveries(self.world, self.shown(commit), activity)?;
         commit.writes.extend(deliveries);
@@ -388,9 +389,21 @@ impl Submission<'_> {
                 Limit::Bytes("users, policies and other records in memory", limit, "snapshot_bytes").into()
             );
         }
+        if applied.after.head.deleted.is_some() {
+            commit.writes.extend(self.unlisted()?);
+        }
         let after = commit.add(applied);
         commit.after.insert(0, after);
         Ok(())
+    }
+
+    /// Returns the removal of the index entries of all waiting activities of the organization, which is deleted. There
+    /// is a limit of these activities.
+    fn unlisted(&self) -> Result<impl Iterator<Item = Write>, Corrupt> {
+        let (id, index) = (self.target.id(), self.world.index());
+        let tenant = self.target.head.parent.unwrap_or(id);
+        let prefix = layout::waiting_of(index, tenant, Some(id));
+        Ok(self.world.records().keys(Page::first(&prefix, usize::MAX))?.into_iter().map(Write::remove))
     }
 
     /// Records a denied attempt, or a failed one of the authentication proxy. The newest such attempts of a credential

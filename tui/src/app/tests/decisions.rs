@@ -158,8 +158,8 @@ fn tag(fixture: &Fixture, number: usize) -> ActivityRow {
 }
 
 fn page(console: &mut TestConsole, rows: Vec<ActivityRow>, is_last: bool) {
-    let reading = console.model.shared.inbox.generation();
-    console.link(Answer::Inbox(InboxPage { reading, is_last, waiting: Some(612), rows }));
+    let organization = (**console.model.shared.organization.as_ref().unwrap()).clone();
+    console.inbox_page(vec![(organization, rows)], Some(612), is_last);
 }
 
 #[test]
@@ -206,6 +206,7 @@ fn only_new_activities_are_announced() {
         organization_id: Fixture::id(),
         activity_id: row.activity.id,
         status,
+        parent_organization_id: None,
     };
     let effects = console.link(Answer::Changed(changed(&all[0], Status::Completed)));
     assert_eq!(effects, [], "a decided activity needs no reading");
@@ -214,7 +215,7 @@ fn only_new_activities_are_announced() {
     let effects = console.link(Answer::Changed(changed(&record.row, Status::ConsensusNeeded)));
     let ids = vec![record.row.activity.id];
     assert_eq!(effects, [Effect::Order(Order::Rows(Fixture::id(), ids.clone()))]);
-    console.link(Answer::Rows(ids.clone(), vec![record.row.clone()]));
+    console.link(Answer::Rows(Arc::new(record.organization.clone()), ids.clone(), vec![record.row.clone()]));
     let shown = console.shown();
     assert!(console.model.notice.contains("new HIGH") && shown.contains("1 new HIGH"), "{shown}");
     let first = shown.lines().find(|line| line.contains(" of 3 ")).unwrap();

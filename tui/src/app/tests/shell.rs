@@ -366,7 +366,10 @@ fn a_new_high_activity_notifies_once() {
     let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 36));
     assert_eq!(reports(console.link(Answer::Alive)), Vec::<String>::new());
     let mut console = TestConsole::new(&fixture, &[], (120, 36));
-    let rows = |record: &ReviewRecord| Answer::Rows(vec![record.row.activity.id], vec![record.row.clone()]);
+    let rows = |record: &ReviewRecord| {
+        let organization = Arc::new(record.organization.clone());
+        Answer::Rows(organization, vec![record.row.activity.id], vec![record.row.clone()])
+    };
     assert_eq!(reports(console.link(rows(&tag))), Vec::<String>::new(), "a new LOW is only announced");
     let reported = reports(console.link(rows(&record)));
     assert_eq!(reported.len(), 1, "{reported:?}");

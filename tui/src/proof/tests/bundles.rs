@@ -34,7 +34,7 @@ fn review_of(record: &Record, siblings: &Siblings, known_keys: &KnownKeys) -> Re
         siblings,
         known_keys,
         book: &Book::EMPTY,
-        viewer: &Viewer { organization: Some(Fixture::id()), user: Some(Fixture::user(0)) },
+        viewer: &Viewer { organization: Some(Fixture::id()), user: Some(Fixture::user(0)), parent: None },
         now: NOW,
         reference: None,
     })
@@ -284,6 +284,7 @@ fn another_organization_is_not_mistaken_for_the_pinned_one() {
         viewer: &Viewer {
             organization: Some(OrganizationId::from_bytes([1; 16])),
             user: Some(Fixture::user(0)),
+            parent: None,
         },
         now: NOW,
         reference: None,

@@ -19,7 +19,7 @@ fn draft(
     let stamper = Fixture::stamper(0);
     let context = DraftContext {
         organization: &Arc::new(organization.clone()),
-        viewer: &Viewer { organization: pinned, user: Some(Fixture::user(0)) },
+        viewer: &Viewer { organization: pinned, user: Some(Fixture::user(0)), parent: None },
         public_key: stamper.public_key(),
         known_keys,
         book: &crate::book::Book::EMPTY,

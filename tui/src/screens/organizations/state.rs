@@ -262,9 +262,13 @@ impl State {
     fn draw_list(&self, shared: &Shared, canvas: &mut Canvas<'_>, area: Rect) {
         let Some(detail) = &self.detail else {
             let inner = canvas.framed(area, "Organization", "");
-            let text =
-                if shared.is_missing { "Organization not found." } else { "Loading the organization." };
-            canvas.lines(inner, &[Line::plain(text)], 0);
+            let text = if shared.is_missing {
+                "Organization not found.".to_owned()
+            } else {
+                shared.loading("the organization")
+            };
+            let lines = wrap(&text, usize::from(inner.width)).into_iter().map(Line::plain);
+            canvas.lines(inner, &lines.collect::<Vec<_>>(), 0);
             return;
         };
         let items = self.items(shared);

@@ -181,8 +181,7 @@ impl State {
     /// Opens the review of what waits next, in place of this one.
     fn open_next(&self, shared: &Shared) -> Vec<Request> {
         let next = Next::after(self.review.activity.id, shared);
-        let open = |row: &Row| Request::Open { id: row.id, title: row.title.clone() };
-        next.row.map(open).map_or_else(Vec::new, |open| vec![Request::Close, open])
+        next.row.map(Row::open).map_or_else(Vec::new, |open| vec![Request::Close, open])
     }
 
     /// Cancels or closes the decision, unless the vote is already being sent.
@@ -250,7 +249,7 @@ impl State {
 
     /// Applies the daemon's answer to the vote or proposal.
     pub(crate) fn answered(&mut self, shared: &Shared, result: &Result<Box<Activity>>) -> Vec<Request> {
-        let user = shared.viewer.user.or(self.review.viewer.user);
+        let user = self.review.viewer.user.or(shared.viewer.user);
         let decide = self.decide.as_mut();
         let entry = decide.and_then(|decide| decide.answered(&self.review, result, user, shared.now));
         let Some((entry, is_decided)) = entry else { return Vec::new() };

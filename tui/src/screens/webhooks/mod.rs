@@ -249,7 +249,7 @@ impl State {
             let text = format!("the activity belongs to the sub-organization {organization}");
             return Some(Request::Notice(text));
         }
-        Some(Request::Open { id, title: "Webhook".to_owned() })
+        Some(Request::Open { organization, id, title: "Webhook".to_owned() })
     }
 
     /// Prompts whether the selected delivery is sent again.

@@ -5,7 +5,7 @@ use quorate_common::ids::{ActivityId, OrganizationId, OtpId, WalletAccountId, Wa
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-use super::{Key, Letter, below, key, last_id};
+use super::{Key, Letter, NO_PARENT, below, key, last_id};
 
 /// The key of the digests of values that are looked up, so that keys of the store do not reveal these values.
 #[derive(Clone)]
@@ -88,6 +88,8 @@ pub enum Lookup {
     EstablishedPasskey = 12,
     /// OAuth identity that a token proved, or that was created together with the sub-organization.
     EstablishedIdentity = 13,
+    /// Activities that wait for votes, in the organization itself too; see [`waiting`].
+    Waiting = 14,
 }
 
 impl Lookup {
@@ -166,4 +168,35 @@ pub fn lookup_entries(index: &IndexKey, parent: OrganizationId, lookup: Lookup, 
 /// Parses the id of the sub-organization in a key under [`lookup_entries`].
 pub fn lookup_child(key: &[u8]) -> Option<OrganizationId> {
     Some(OrganizationId::from_bytes(key.get(34..50)?.try_into().ok()?))
+}
+
+/// Returns the key of the index entry of an activity that waits for votes. A tenant, which is a top-level organization,
+/// lists those of all its sub-organizations and its own.
+pub fn waiting(
+    index: &IndexKey,
+    tenant: OrganizationId,
+    organization: OrganizationId,
+    id: ActivityId,
+) -> Key {
+    lookup_entry(index, tenant, Lookup::Waiting, "", organization, id.as_bytes())
+}
+
+/// Returns the prefix of the keys of [`waiting`] of a tenant, or of one of its organizations, oldest first.
+pub fn waiting_of(index: &IndexKey, tenant: OrganizationId, only: Option<OrganizationId>) -> Key {
+    let mut prefix = lookup_entries(index, tenant, Lookup::Waiting, "");
+    if let Some(organization) = only {
+        prefix.extend_from_slice(organization.as_bytes());
+    }
+    prefix
+}
+
+/// Parses the organization and the activity in a key of [`waiting`].
+pub fn waiting_activity(key: &[u8]) -> Option<(OrganizationId, ActivityId)> {
+    Some((lookup_child(key)?, ActivityId::from_bytes(last_id(key.get(50..)?)?)))
+}
+
+/// Returns the key that exists once all waiting activities have an entry of [`waiting`]. Stores of earlier versions
+/// have none.
+pub fn waiting_is_complete(index: &IndexKey) -> Key {
+    lookup_entries(index, NO_PARENT, Lookup::Waiting, "complete")
 }

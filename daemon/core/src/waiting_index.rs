@@ -1,0 +1,62 @@
+//! The index of the activities that wait for votes, by tenant. Stores of earlier versions have none; it is built once, in
+//! the background.
+
+use quorate_common::activity::Status;
+
+use crate::error::Corrupt;
+use crate::model::layout::{self, Key};
+use crate::model::write::Write;
+use crate::pipeline::Commit;
+use crate::records;
+use crate::world::{Page, World};
+
+/// Maximum number of organizations in one step.
+const ORGANIZATIONS: usize = 64;
+/// A step ends after the organization with which it has at least this many entries.
+const ENTRIES: usize = 1024;
+
+/// One step of building the index.
+pub struct Step {
+    /// The entries, on the condition that their organizations are unchanged. Otherwise, the step must be repeated.
+    pub commit: Commit,
+    /// Key after which the next step starts; `None` after the last step.
+    pub next: Option<Key>,
+}
+
+/// Returns the step after a key of an earlier step. Returns `None` if the index is complete.
+///
+/// # Errors
+/// If the store cannot be read.
+pub fn step(world: &dyn World, after: Option<&[u8]>) -> Result<Option<Step>, Corrupt> {
+    let (records, index) = (world.records(), world.index());
+    let complete = layout::waiting_is_complete(index);
+    if records.read(&complete)?.is_some() {
+        return Ok(None);
+    }
+    let page = Page { after, ..Page::first(layout::ORGANIZATIONS, ORGANIZATIONS) };
+    let mut commit = Commit::default();
+    for key in records.keys(page)? {
+        let Some(id) = layout::organization_id(&key) else { continue };
+        let head = records::head(records, id)?.filter(|head| head.deleted.is_none());
+        for status in head.iter().flat_map(|_| Status::WAITING) {
+            let prefix = layout::activities_of_status(id, status);
+            let listed = records.keys(Page::first(&prefix, usize::MAX))?;
+            let tenant = head.as_ref().and_then(|head| head.parent).unwrap_or(id);
+            let waiting = listed.iter().filter_map(|key| layout::activity_id(key));
+            let entries = waiting.map(|activity| layout::waiting(index, tenant, id, activity));
+            let before = commit.writes.len();
+            commit.writes.extend(entries.map(|entry| Write::mark(entry, &[])));
+            if commit.writes.len() > before {
+                commit.expect.extend(head.as_ref().map(|head| (id, head.version)));
+            }
+        }
+        if commit.writes.len() >= ENTRIES {
+            return Ok(Some(Step { commit, next: Some(key) }));
+        }
+    }
+    let next = records.keys(page)?.into_iter().next_back();
+    if next.is_none() {
+        commit.writes.push(Write::mark(complete, &[]));
+    }
+    Ok(Some(Step { commit, next }))
+}

@@ -1,0 +1,41 @@
+//! Builds the index of the activities that wait for votes, once, in a store of an earlier version.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use quorate_core::waiting_index;
+use tokio_util::sync::CancellationToken;
+
+use crate::executor::Executor;
+
+/// Time until a failed step is repeated.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Builds the index, unless it is complete. After `stop`, the next start begins again.
+pub async fn run(executor: Arc<Executor>, stop: CancellationToken) {
+    let (mut after, mut entries) = (None, 0_usize);
+    while !stop.is_cancelled() {
+        match waiting_index::step(executor.world().as_ref(), after.as_deref()) {
+            Ok(None) => break,
+            Ok(Some(step)) => {
+                let added = step.commit.writes.len();
+                // An organization may change meanwhile; the step is then repeated.
+                if step.commit.writes.is_empty() || executor.commit(step.commit).await.is_ok() {
+                    (after, entries) = (step.next, entries.saturating_add(added));
+                    continue;
+                }
+            }
+            Err(corrupt) => {
+                tracing::error!(cause = %corrupt, "the activities that wait for votes cannot be indexed");
+            }
+        }
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = tokio::time::sleep(PAUSE) => {}
+        }
+    }
+    // One of the entries only states that the index is complete.
+    if entries > 1 {
+        tracing::info!(entries, "the activities that wait for votes were indexed");
+    }
+}

@@ -1,0 +1,172 @@
+//! The list of organizations from which one is chosen.
+
+use std::collections::BTreeMap;
+
+use quorate_common::console::{OrganizationHead, OrganizationPage};
+use quorate_common::ids::OrganizationId;
+use ratatui::layout::Rect;
+use tui_input::Input;
+
+use super::super::filter::{edit, insert};
+use super::Pressed;
+use crate::canvas::{Canvas, Line};
+use crate::keymap::{Action, Key, moved};
+use crate::link::Order;
+use crate::text::{clean, pad};
+use crate::theme::Theme;
+
+/// Maximum number of organizations in the list. Any other one is chosen by its id.
+const LIST_LIMIT: usize = 2000;
+
+/// The list: top-level organizations, and the sub-organizations of the one that is shown.
+pub(crate) struct Choice {
+    heads: Vec<OrganizationHead>,
+    /// The organization that is shown now, and the top-level organization above it or itself.
+    shown: Option<OrganizationId>,
+    above: Option<OrganizationId>,
+    /// Number of pages that are being read, and whether the list ends before the last organization.
+    reading: usize,
+    is_cut: bool,
+    search: Input,
+    selected: usize,
+}
+
+impl Choice {
+    /// Creates the list, and the orders that read it.
+    pub(crate) fn new(
+        shown: Option<OrganizationId>,
+        above: Option<OrganizationId>,
+    ) -> (Self, impl Iterator<Item = Order>) {
+        let orders = [Some(None), above.map(Some)].into_iter().flatten();
+        let orders: Vec<Order> = orders.map(|parent| Order::Organizations(parent, None)).collect();
+        let choice = Self {
+            heads: Vec::new(),
+            shown,
+            above,
+            reading: orders.len(),
+            is_cut: false,
+            search: Input::default(),
+            selected: 0,
+        };
+        (choice, orders.into_iter())
+    }
+
+    /// Adds a page of organizations. Returns the order that reads the next one.
+    pub(crate) fn apply(&mut self, parent: Option<OrganizationId>, page: &OrganizationPage) -> Option<Order> {
+        if parent.is_some() && parent != self.above {
+            return None;
+        }
+        let selected = self.matching().get(self.selected).map(|head| head.organization_id);
+        for head in &page.organizations {
+            if self.heads.iter().all(|known| known.organization_id != head.organization_id) {
+                self.heads.push(head.clone());
+            }
+        }
+        self.arrange();
+        if let Some(at) = self.matching().iter().position(|head| Some(head.organization_id) == selected) {
+            self.selected = at;
+        }
+        self.reading = self.reading.saturating_sub(1);
+        let next = page.next?;
+        if self.heads.len() >= LIST_LIMIT {
+            self.is_cut = true;
+            return None;
+        }
+        self.reading = self.reading.saturating_add(1);
+        Some(Order::Organizations(parent, Some(next)))
+    }
+
+    /// Sorts the list: sub-organizations follow their parent, in the order of creation.
+    fn arrange(&mut self) {
+        let created: BTreeMap<OrganizationId, u64> =
+            self.heads.iter().map(|head| (head.organization_id, head.created_at.millis())).collect();
+        self.heads.sort_by_key(|head| {
+            let (id, own) = (head.organization_id, head.created_at.millis());
+            let above = head.parent_organization_id.unwrap_or(id);
+            let above_created = created.get(&above).copied().unwrap_or(own);
+            (above_created, above, above != id, own, id)
+        });
+    }
+
+    /// Returns the organizations that match the search words.
+    fn matching(&self) -> Vec<&OrganizationHead> {
+        let words = self.search.value().to_lowercase();
+        let is_found = |head: &&OrganizationHead| {
+            let (name, id) = (head.organization_name.to_lowercase(), head.organization_id.to_string());
+            words.split_whitespace().all(|word| name.contains(word) || id.starts_with(word))
+        };
+        self.heads.iter().filter(is_found).collect()
+    }
+
+    pub(super) fn press(&mut self, key: Key, height: usize) -> Pressed {
+        let matches = self.matching();
+        let wanted = match key {
+            Key::Up => Action::Up,
+            Key::Down => Action::Down,
+            Key::PageUp => Action::PageUp,
+            Key::PageDown => Action::PageDown,
+            Key::Home => Action::Top,
+            Key::End => Action::Bottom,
+            Key::Enter => {
+                let typed = self.search.value().trim().parse().ok();
+                let chosen = matches.get(self.selected).map(|head| head.organization_id).or(typed);
+                return chosen.map_or(Pressed::Nothing, Pressed::Choose);
+            }
+            key => {
+                self.selected = 0;
+                edit(&mut self.search, key);
+                return Pressed::Nothing;
+            }
+        };
+        self.selected = moved(self.selected, matches.len(), height.saturating_sub(1), wanted);
+        Pressed::Nothing
+    }
+
+    pub(super) fn paste(&mut self, text: &str) {
+        self.selected = 0;
+        insert(&mut self.search, text);
+    }
+
+    pub(super) fn draw(&self, canvas: &mut Canvas<'_>, area: Rect) {
+        let matches = self.matching();
+        let cut = if self.is_cut { " listed; type the id of any other" } else { "" };
+        let reading = if self.reading > 0 { ", reading more" } else { "" };
+        let title = format!(
+            "Organization: {}_  {} of {}{cut}{reading}",
+            clean(self.search.value()),
+            matches.len(),
+            self.heads.len()
+        );
+        let inner = canvas.framed(area, &title, "type to search, Enter shows it, Esc closes");
+        let columns = usize::from(inner.width);
+        if matches.is_empty() {
+            let text = match (self.reading, self.heads.is_empty()) {
+                (1.., _) => "Reading the organizations.",
+                (0, true) => "This daemon has no organization yet.",
+                (0, false) => "Nothing matches; Enter shows the organization with the typed id.",
+            };
+            canvas.lines(inner, &[Line::plain(text)], 0);
+            return;
+        }
+        canvas.rows(inner, matches.len(), 1, self.selected, true, |index| {
+            let Some(head) = matches.get(index) else { return Vec::new() };
+            let style = if index == self.selected { Theme::selected() } else { Theme::plain() };
+            vec![Line::styled(self.text(head, index == self.selected, columns), style)]
+        });
+    }
+
+    fn text(&self, head: &OrganizationHead, is_selected: bool, columns: usize) -> String {
+        let id = head.organization_id;
+        let marker = if is_selected { ">" } else { " " };
+        let shown = if self.shown == Some(id) { "*" } else { " " };
+        let indent = if head.parent_organization_id.is_some() { "  " } else { "" };
+        let quorum = &head.root_quorum;
+        let rest = if columns >= 76 {
+            format!("{id}  root {}/{}", quorum.threshold, quorum.user_ids.len())
+        } else {
+            id.to_string().chars().take(8).collect()
+        };
+        let name = format!("{marker}{shown}{indent} {}", clean(&head.organization_name));
+        format!("{} {rest}", pad(&name, columns.saturating_sub(rest.len().saturating_add(1))))
+    }
+}
