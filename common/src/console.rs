@@ -18,6 +18,7 @@
 //! | `GET /console/v1/organizations/ID/activities/REF/explanation` | outcome of each policy, as in `quorate policy explain --json` |
 //! | `GET /console/v1/organizations/ID/activities?status=S,S&type=T,T&after=ID&limit=N` | [`ActivityPage`] |
 //! | `GET /console/v1/organizations/ID/activities?id=ID,ID` | [`ActivityPage`] with these activities, at most [`PAGE_LIMIT`]; unknown ids are left out |
+//! | `GET /console/v1/organizations/ID/history?status=S,S&type=T,T&proposer=ID,ID&text=WORDS&before=MILLIS&order=O&reverse=B&after=CURSOR&limit=N` | [`HistoryPage`], without votes; O is a [`HistoryOrder`]. Each of the WORDS occurs in the request or starts the id |
 //! | `GET /console/v1/organizations/ID/inbox?after=CURSOR&limit=N` | [`InboxPage`]: what waits in the organization and all its sub-organizations |
 //! | `GET /console/v1/organizations/ID/activities/REF` | [`ReviewRecord`]; REF is an activity id or a fingerprint |
 //! | `GET /console/v1/organizations/ID/messages?after=ID&limit=N` | [`MessagePage`] |
@@ -44,8 +45,8 @@ pub use crate::wire::{AccountPage, OrganizationDetail, OrganizationHead, Organiz
 pub use health::{Health, LatencyBucket, QueueFigures, RequestFigures};
 pub use messages::{MessageEvent, MessagePage};
 pub use review::{
-    ActivityPage, ActivityRow, InboxPage, OrganizationInbox, ReviewRecord, RuleInputs, Signer, Waiting,
-    WaitingReason, WaitingRule,
+    ActivityPage, ActivityRow, HistoryOrder, HistoryPage, InboxPage, OrganizationInbox, ReviewRecord,
+    RuleInputs, Signer, Waiting, WaitingReason, WaitingRule,
 };
 
 pub use webhooks::{

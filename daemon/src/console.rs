@@ -13,7 +13,7 @@ use quorate_common::wire::Timestamp;
 use quorate_core::advice;
 use quorate_core::budget::Cancellation;
 use quorate_core::error::{Intent, RequestError};
-use quorate_core::operator::{self, ActivityQuery};
+use quorate_core::operator::{self, ActivityQuery, HistoryQuery};
 use quorate_core::policy::DenyErrors;
 use quorate_core::world::World;
 use serde::Serialize;
@@ -135,6 +135,7 @@ impl Console {
             ["organizations", id, "webhooks", receiver, "deliveries"] => {
                 json(&self.webhooks.deliveries(world, parsed(id)?, receiver)?)
             }
+            ["organizations", id, "history"] => history(world, id, query),
             ["organizations", id, "inbox"] => {
                 let after = query.text("after");
                 json(&operator::inbox(world, parsed(id)?, after.as_deref(), query.limit()?, now)?)
@@ -233,6 +234,27 @@ fn activities(world: &dyn World, id: &str, query: &Query) -> Result<Bytes, Reque
         limit: query.limit()?,
     };
     json(&operator::activities(world, parsed(id)?, &filter, now())?)
+}
+
+fn history(world: &dyn World, id: &str, query: &Query) -> Result<Bytes, RequestError> {
+    let number = |name: &str| {
+        let text = query.text(name);
+        text.map(|text| text.parse().map_err(|_| Intent::Text("expected a time in milliseconds"))).transpose()
+    };
+    let order = query.text("order").unwrap_or_else(|| "time".to_owned());
+    let history = HistoryQuery {
+        statuses: query.statuses()?,
+        types: query.list("type"),
+        proposers: query.list("proposer").iter().map(|id| parsed(id)).collect::<Result<_, _>>()?,
+        words: query.text("text").unwrap_or_default().split_whitespace().map(str::to_lowercase).collect(),
+        before: number("before")?,
+        order: serde_json::from_value(serde_json::Value::String(order))
+            .map_err(|_| Intent::Text("unknown order"))?,
+        reverse: query.text("reverse").is_some_and(|text| text == "true"),
+        after: query.text("after"),
+        limit: query.limit()?,
+    };
+    json(&operator::history(world, parsed(id)?, &history, now())?)
 }
 
 /// Sends events until the client disconnects.

@@ -232,7 +232,7 @@ async fn lists_have_a_header_a_summary_and_names() {
     assert_eq!(json["organizationId"], id);
     // A list that is cut off states it, on standard error for scripts.
     let cut = plain(&["activity", "ls", "--limit", "1"]).await;
-    assert!(cut.output.ends_with("1 activity; older ones exist: raise --limit\n"), "{cut:#?}");
+    assert!(cut.output.ends_with("1 activity; more exist: raise --limit\n"), "{cut:#?}");
     let cut = bob.run(&["activity", "ls", "--limit", "1"]).await.with(0);
     assert!(cut.lines().len() == 1 && cut.stderr.contains("raise --limit"), "{cut:#?}");
 }

@@ -10,6 +10,7 @@
     reason = "tests"
 )]
 
+mod activities;
 mod addresses;
 mod anonymous_clients;
 mod auth_proxy;

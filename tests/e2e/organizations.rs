@@ -140,5 +140,5 @@ async fn one_inbox_lists_all_sub_organizations() {
     screen.shows("1 new HIGH").await;
     caller.reject(&newest["fingerprint"]).await.activity();
     screen.shows(&format!("Waiting for you: {CHILDREN} ")).await;
-    assert!(!screen.text().contains("new HIGH"), "{}", screen.text());
+    screen.until("no announcement", |shown| !shown.contains("new HIGH")).await;
 }

@@ -110,3 +110,21 @@ pub async fn propose_tags(caller: &Caller, count: usize) {
     }
     workers.join_all().await;
 }
+
+/// Signs `count` payloads with a key of its own. Several requests run concurrently. The caller must be able to decide
+/// alone.
+pub async fn sign_payloads(caller: &Caller, count: usize) {
+    const AT_ONCE: usize = 8;
+    let address = create_wallet(caller, "signer").await;
+    let mut workers = tokio::task::JoinSet::new();
+    for worker in 0..AT_ONCE {
+        let (caller, address) = (caller.clone(), address.clone());
+        workers.spawn(async move {
+            for number in (worker..count).step_by(AT_ONCE) {
+                let payload = sign(&address, &format!("payload {number}"));
+                caller.completed("ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2", &payload).await;
+            }
+        });
+    }
+    workers.join_all().await;
+}

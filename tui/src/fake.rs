@@ -14,7 +14,8 @@ use hyper_util::rt::TokioIo;
 use quorate_common::activity::{Selection, Status};
 use quorate_common::api_error::{ApiError, Code};
 use quorate_common::console::{
-    ActivityPage, DaemonStatus, InboxPage, Mode, OrganizationInbox, OrganizationPage, PROTOCOL, ReviewRecord,
+    ActivityPage, DaemonStatus, HistoryPage, InboxPage, Mode, OrganizationInbox, OrganizationPage, PROTOCOL,
+    ReviewRecord,
 };
 use quorate_common::stamp::{HEADER, Stamp};
 use quorate_common::wire::Timestamp;
@@ -156,6 +157,9 @@ async fn answer(
                 waiting: Some(u64::from(waits)),
                 is_complete: true,
             }))
+        }
+        path if path == format!("organizations/{id}/history") => {
+            ok(&json!(HistoryPage { activities: vec![record.row], next: None, reached: None }))
         }
         path if path == format!("organizations/{id}/activities") => {
             let waiting = Some(u64::from(record.row.activity.status.waits()));

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::OrganizationDetail;
 use crate::activity::Activity;
 use crate::ids::{ActivityId, UserId};
-use crate::wire::{MfaStatus, PolicyOutcome, PrivateKey, SmartContractInterface, WalletAccount};
+use crate::wire::{MfaStatus, PolicyOutcome, PrivateKey, SmartContractInterface, Timestamp, WalletAccount};
 
 /// Objects that a name in a request refers to: a wallet account or a private key that signs, or a called
 /// contract.
@@ -36,6 +36,32 @@ pub struct ActivityPage {
     /// Number of activities that wait for votes; present only on the first page of a list of exactly those
     /// activities.
     pub waiting: Option<u64>,
+}
+
+/// Order of the activities of a [`HistoryPage`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HistoryOrder {
+    /// Newest first.
+    #[default]
+    Time,
+    /// By status, and newest first among those of one status.
+    Status,
+    /// By type, and newest first among those of one type.
+    Type,
+}
+
+/// A page of the activities of an organization that match a filter, in an order.
+#[serde_with::skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HistoryPage {
+    /// Activities that match. There may be none although later pages have some.
+    pub activities: Vec<ActivityRow>,
+    /// Cursor of the next page; absent on the last one.
+    pub next: Option<String>,
+    /// Time of the last activity that was compared with the filter.
+    pub reached: Option<Timestamp>,
 }
 
 /// A page of the activities that wait for votes in an organization and in all its sub-organizations, by organization

@@ -1,6 +1,7 @@
 //! Reads for the console: of every organization, without a caller. This module only reads; votes need stamps.
 
 mod activities;
+mod history;
 mod inbox;
 mod invitations;
 mod messages;
@@ -9,6 +10,7 @@ mod webhooks;
 
 pub(crate) use activities::find;
 pub use activities::{ActivityQuery, activities, review};
+pub use history::{HistoryQuery, history};
 pub use inbox::inbox;
 pub use messages::messages;
 pub use sub_organizations::with_contact;

@@ -90,6 +90,7 @@ fn apply_shared(model: &mut Model, answer: Answer) -> Vec<Effect> {
         | Answer::Organizations(..)
         | Answer::Head(_)
         | Answer::Accounts(..)
+        | Answer::History(..)
         | Answer::Signer(..)
         | Answer::Messages(..)
         | Answer::Health(..)

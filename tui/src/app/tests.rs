@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use quorate_common::activity::Status;
 use quorate_common::console::{
-    ActivityPage, ActivityRow, InboxPage, Mode, OrganizationDetail, OrganizationInbox, OrganizationPage,
-    ReviewRecord,
+    ActivityPage, ActivityRow, HistoryPage, InboxPage, Mode, OrganizationDetail, OrganizationInbox,
+    OrganizationPage, ReviewRecord,
 };
 use quorate_common::stamp::Stamp;
 use quorate_common::wire::Timestamp;
@@ -18,7 +18,7 @@ use super::*;
 use crate::keymap::Key;
 use crate::kinds::SECTIONS;
 use crate::known_keys::KnownKeys;
-use crate::link::{Answer, EarlierTransfers, InboxRead, LinkError, Order, Subject};
+use crate::link::{Answer, EarlierTransfers, History, InboxRead, LinkError, Order, Subject};
 use crate::proof::Viewer;
 use crate::screens::SCREENS;
 use crate::screens::request::Effect;
@@ -48,6 +48,7 @@ mod webhooks;
 struct TestConsole {
     model: Model,
     now: u64,
+    last_effects: Vec<Effect>,
 }
 
 impl TestConsole {
@@ -61,7 +62,8 @@ impl TestConsole {
         };
         let mut known_keys = KnownKeys::default();
         known_keys.pin_new(&fixture.organization(), NOW - 10 * 86_400_000);
-        let mut console = Self { model: Model::new(identity, known_keys, size, NOW), now: NOW };
+        let mut console =
+            Self { model: Model::new(identity, known_keys, size, NOW), now: NOW, last_effects: Vec::new() };
         console.link(Answer::Connected(Fixture::status()));
         console.link(Answer::Host(Some(true)));
         console.inbox(fixture.organization(), records.iter().map(|record| record.row.clone()).collect());
@@ -95,6 +97,18 @@ impl TestConsole {
         let organizations = organizations.into_iter().map(of_one).collect();
         let page = InboxPage { organizations, next: None, waiting, is_complete: true };
         self.link(Answer::Inbox(InboxRead { reading, is_last, page }))
+    }
+
+    /// Answers the request for a page of activities that is among these effects. Returns what it asked for.
+    fn history(&mut self, effects: &[Effect], activities: Vec<ActivityRow>, next: Option<&str>) -> History {
+        let asked = effects.iter().find_map(|effect| match effect {
+            Effect::Order(Order::History(_, request, after, reading)) => Some((request, after, *reading)),
+            _ => None,
+        });
+        let (request, after, reading) = asked.unwrap();
+        let page = HistoryPage { activities, next: next.map(str::to_owned), reached: None };
+        self.last_effects = self.link(Answer::History(reading, after.clone(), page));
+        (**request).clone()
     }
 
     /// Presses a key after a pause that a person would make.
@@ -188,7 +202,11 @@ fn draws_every_screen_at_every_size() {
         console.link(Answer::Activities(None, ActivityPage { activities, next: None, waiting: None }));
         console.link(Answer::Messages(Fixture::id(), None, Fixture::messages()));
         for tab in SCREENS {
-            console.press(tab.show.keys[0]);
+            let effects = console.press(tab.show.keys[0]);
+            if tab.title == "Activities" {
+                let rows = records.iter().map(|record| record.row.clone()).collect();
+                console.history(&effects, rows, None);
+            }
             if tab.title == "Health" {
                 console.figures(60);
             }
@@ -660,15 +678,22 @@ fn nothing_is_drawn_while_nothing_changes() {
 fn ten_thousand_activities_scroll() {
     let (fixture, record) = threshold_proposal();
     let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 36));
-    console.press(Key::Char('3'));
-    let rows: Vec<ActivityRow> = (0..10_000u64)
-        .map(|index| {
-            let mut row = record.row.clone();
-            row.activity.id = quorate_common::ids::ActivityId::timed(NOW - index, [7; 10]);
-            row
-        })
-        .collect();
-    console.link(Answer::Activities(None, ActivityPage { activities: rows, next: None, waiting: None }));
+    let mut effects = console.press(Key::Char('3'));
+    for page in 0..100_u64 {
+        let rows: Vec<ActivityRow> = (page * 100..page * 100 + 100)
+            .map(|index| {
+                let mut row = record.row.clone();
+                row.activity.id = quorate_common::ids::ActivityId::timed(NOW - index, [7; 10]);
+                row
+            })
+            .collect();
+        let next = format!("0.{page}");
+        console.history(&effects, rows, (page < 99).then_some(next.as_str()));
+        effects = std::mem::take(&mut console.last_effects);
+        while effects.is_empty() && page < 99 {
+            effects = console.press(Key::PageDown);
+        }
+    }
     console.press(Key::Char('G'));
     let shown = console.shown();
     assert!(

@@ -1,20 +1,24 @@
 //! `quorate activity ls|get|wait`.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_common::activity::Status;
-use quorate_common::console::ActivityRow;
+use quorate_common::console::{ActivityRow, OrganizationDetail};
+use quorate_common::ids::{OrganizationId, UserId};
 use quorate_policy::request::kind_of;
 use serde_json::{Value, json};
 
-use super::arguments::ActivityCommand;
+use super::activity_arguments::{ActivityCommand, ActivityListArguments};
 use super::table::{self, Table};
 use crate::ballot::Outcome;
+use crate::book::Book;
 use crate::catalog;
 use crate::failure::{Exit, Failure, Result};
+use crate::link::History;
 use crate::output::{self, Answer};
-use crate::proof::{json, plain_text, status_word};
-use crate::session::Session;
+use crate::proof::{Record, json, outline, plain_text, status_word};
+use crate::session::{Session, one_named};
 use crate::text::{clean, counted, rfc3339};
 
 /// Interval at which a waiting activity is read again.
@@ -22,7 +26,7 @@ const PAUSE_MILLIS: u64 = 500;
 
 pub(super) async fn run(session: &Session, command: &ActivityCommand) -> Result<Answer> {
     match command {
-        ActivityCommand::Ls { status, types, limit } => list(session, status, types, *limit).await,
+        ActivityCommand::Ls(wanted) => list(session, wanted).await,
         ActivityCommand::Get { reference } => {
             let review = session.review(reference).await?;
             let data = output::extended(json(&review), [("activity", json!(review.activity))]);
@@ -32,42 +36,99 @@ pub(super) async fn run(session: &Session, command: &ActivityCommand) -> Result<
     }
 }
 
-async fn list(session: &Session, statuses: &[String], types: &[String], limit: usize) -> Result<Answer> {
+async fn list(session: &Session, wanted: &ActivityListArguments) -> Result<Answer> {
     session.check_context().await?;
     let id = session.organization_id().await?;
-    let statuses = statuses.iter().map(|name| status(name)).collect::<Result<Vec<_>, _>>()?;
-    let types = types.iter().map(|name| activity_types(name)).collect::<Result<Vec<_>, _>>()?.concat();
-    // One more than wanted shows whether there are more.
-    let mut found = session.client.newest(id, &statuses, &types, limit.saturating_add(1)).await?;
-    let more = (found.len() > limit).then(|| "older ones exist: raise --limit".to_owned());
-    found.truncate(limit);
+    let organization = Arc::new(session.client.organization(id).await?);
+    let request = request(wanted, &organization)?;
+    let (found, is_whole) = read(session, id, &request, wanted.limit).await?;
+    let more = (!is_whole).then(|| "more exist: raise --limit".to_owned());
     if more.is_some() {
-        output::warn_scripts(&format!("only the newest {limit} activities are listed; raise --limit"));
+        output::warn_scripts(&format!("only {} activities are listed; raise --limit", found.len()));
     }
-    let line = |row: &ActivityRow| {
-        let activity = &row.activity;
+    let book = Book::load(&session.folders.book())?;
+    let line = |row: ActivityRow| {
+        let (activity, data) = (&row.activity, json!(row));
         let proposer = activity.votes.first().and_then(|vote| vote.user.as_ref());
         let proposer = proposer.map_or_else(|| "-".to_owned(), |user| user.user_name.clone());
-        let cells = [
-            rfc3339(activity.created_at.millis()),
-            status_word(activity.status).to_owned(),
-            activity.id.to_string(),
-            activity.activity_type.trim_start_matches("ACTIVITY_TYPE_").to_owned(),
+        let (id, start) = (
+            activity.id,
+            [
+                rfc3339(activity.created_at.millis()),
+                status_word(activity.status).to_owned(),
+                activity.id.to_string(),
+                activity.activity_type.trim_start_matches("ACTIVITY_TYPE_").to_owned(),
+            ],
+        );
+        let end = [
             proposer,
             counted(u64::try_from(activity.votes.len()).unwrap_or(u64::MAX), "vote"),
             activity.fingerprint.to_string(),
         ];
-        table::row(json!(row), &activity.id, cells)
+        let what = outline(&Record::of_row(row, &organization), &book);
+        table::row(data, &id, start.into_iter().chain([what]).chain(end))
     };
     Ok(Table {
         noun: ("activity", "activities"),
-        columns: &["PROPOSED", "STATUS", "ID", "TYPE"],
+        columns: &["PROPOSED", "STATUS", "ID", "TYPE", "WHAT"],
         wide: &["PROPOSER", "VOTES", "FINGERPRINT"],
-        rows: found.iter().map(line).collect(),
+        rows: found.into_iter().map(line).collect(),
         none: "No activities.",
         more,
     }
     .answer())
+}
+
+fn request(wanted: &ActivityListArguments, organization: &OrganizationDetail) -> Result<History> {
+    let (order, reverse) = wanted.order.request();
+    let words = wanted.text.iter().flat_map(|text| text.split_whitespace());
+    Ok(History {
+        statuses: wanted.status.iter().map(|name| status(name)).collect::<Result<_, _>>()?,
+        types: wanted.types.iter().map(|name| activity_types(name)).collect::<Result<Vec<_>, _>>()?.concat(),
+        proposers: wanted
+            .proposers
+            .iter()
+            .map(|name| proposer(name, organization))
+            .collect::<Result<_, _>>()?,
+        words: words.map(str::to_owned).collect(),
+        before: wanted.before,
+        order,
+        reverse,
+    })
+}
+
+/// Reads the activities up to a number. Also returns whether these are all.
+async fn read(
+    session: &Session,
+    id: OrganizationId,
+    request: &History,
+    limit: usize,
+) -> Result<(Vec<ActivityRow>, bool)> {
+    let (mut rows, mut after): (Vec<ActivityRow>, Option<String>) = (Vec::new(), None);
+    loop {
+        // One more than wanted shows whether there are more.
+        let more = limit.saturating_add(1).saturating_sub(rows.len());
+        let page = session.client.history(id, request, after.as_deref(), more).await?;
+        rows.extend(page.activities);
+        after = page.next;
+        if rows.len() > limit {
+            rows.truncate(limit);
+            return Ok((rows, false));
+        }
+        if after.is_none() {
+            return Ok((rows, true));
+        }
+    }
+}
+
+/// Returns the user with this name or id.
+fn proposer(name: &str, organization: &OrganizationDetail) -> Result<UserId> {
+    if let Ok(id) = name.parse() {
+        return Ok(id);
+    }
+    let named = organization.users.iter().filter(|user| user.user_name == name);
+    let id = one_named("user", "users", name, named.map(|user| user.user_id.to_string()).collect())?;
+    id.parse().map_err(|_| Failure::new(Exit::Failed, "the daemon stated an invalid id"))
 }
 
 async fn wait(session: &Session, reference: &str, timeout: u64) -> Result<Answer> {

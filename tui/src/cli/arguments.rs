@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand};
 use quorate_chain::address::Chain;
 use quorate_common::fingerprint::Fingerprint;
 
+use super::activity_arguments::ActivityCommand;
 use super::complete;
 use super::dev::DevArguments;
 use super::examples;
@@ -317,39 +318,6 @@ pub(crate) struct ApproveArguments {
     pub(crate) reference: String,
     #[command(flatten)]
     pub(crate) expected: Expected,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum ActivityCommand {
-    /// List activities, newest first
-    #[command(after_help = examples::ACTIVITY_LS)]
-    Ls {
-        /// List only activities with this status, for example COMPLETED; may be repeated
-        #[arg(long)]
-        status: Vec<String>,
-        /// List only activities of this kind, in all versions, for example create-wallet; may be repeated
-        #[arg(long = "type")]
-        types: Vec<String>,
-        /// Maximum number of activities
-        #[arg(long, default_value_t = 50)]
-        limit: usize,
-    },
-    /// Show one activity as the daemon records it, with all checks
-    #[command(alias = "show")]
-    Get {
-        /// Activity id or fingerprint (64 hex digits, optionally with sha256:)
-        #[arg(value_name = "REF", add = complete::waiting())]
-        reference: String,
-    },
-    /// Wait until an activity is executed, rejected or failed
-    Wait {
-        /// Activity id or fingerprint (64 hex digits, optionally with sha256:)
-        #[arg(value_name = "REF", add = complete::waiting())]
-        reference: String,
-        /// Maximum time to wait, in seconds
-        #[arg(long, default_value_t = 300)]
-        timeout: u64,
-    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,6 +1,7 @@
 //! The command line, one file per subcommand. Commands return data and text; only [`crate::output`] prints.
 
 mod activity;
+mod activity_arguments;
 mod approvals;
 mod arguments;
 mod book;

@@ -1,11 +1,13 @@
 //! Values on the command line that have a syntax of their own.
 
 use quorate_chain::address::Chain;
+use quorate_common::console::HistoryOrder;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::UserId;
 
 use crate::keys::canonical;
 use crate::known_keys::KnownKey;
+use crate::text::parsed_date;
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub(crate) enum CurveArgument {
@@ -33,6 +35,37 @@ impl UserKey {
     pub(super) fn is(&self, seen: &KnownKey<'_>) -> bool {
         self.user == seen.user && self.public_key == seen.public_key
     }
+}
+
+/// The order of a list of activities.
+#[derive(Debug, Clone, Copy, Default, clap::ValueEnum)]
+pub(crate) enum OrderArgument {
+    /// Newest first
+    #[default]
+    Newest,
+    /// Oldest first
+    Oldest,
+    /// By status: waiting, failed, rejected, executed
+    Status,
+    /// By type
+    Type,
+}
+
+impl OrderArgument {
+    /// Returns the order of the request, and whether to read from the end.
+    pub(super) const fn request(self) -> (HistoryOrder, bool) {
+        match self {
+            Self::Newest => (HistoryOrder::Time, false),
+            Self::Oldest => (HistoryOrder::Time, true),
+            Self::Status => (HistoryOrder::Status, false),
+            Self::Type => (HistoryOrder::Type, false),
+        }
+    }
+}
+
+/// Parses the beginning of a day in UTC, in milliseconds since the Unix epoch.
+pub(super) fn date(text: &str) -> Result<u64, String> {
+    parsed_date(text).ok_or_else(|| "expected a date such as 2026-01-31".to_owned())
 }
 
 /// Parses the name of a chain.

@@ -76,7 +76,7 @@ async fn line(session: &Session, only: Option<OrganizationId>, event: &Event) ->
     let now = now_millis();
     let at = rfc3339(now);
     match &event.change {
-        Change::Activity { organization_id, activity_id, status } => {
+        Change::Activity { organization_id, activity_id, status, .. } => {
             only.is_none_or(|only| only == *organization_id).then_some(())?;
             // The line also helps if the activity cannot be read now.
             let read = session.client.named(*organization_id, &[*activity_id]).await.unwrap_or_default();

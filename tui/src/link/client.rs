@@ -17,12 +17,13 @@ use interprocess::local_socket::tokio::{Stream, prelude::*};
 use quorate_common::activity::Status;
 use quorate_common::api_error::{ApiError, Code};
 use quorate_common::console::{
-    AccountPage, ActivityPage, ActivityRow, DaemonStatus, Health, InboxPage, MessagePage, OrganizationDetail,
-    OrganizationPage, PAGE_LIMIT, PROTOCOL, ParkedPage, ReviewRecord, Signer,
+    AccountPage, ActivityPage, ActivityRow, DaemonStatus, Health, HistoryPage, InboxPage, MessagePage,
+    OrganizationDetail, OrganizationPage, PAGE_LIMIT, PROTOCOL, ParkedPage, ReviewRecord, Signer,
 };
 use quorate_common::ids::{ActivityId, MessageEventId, OrganizationId, WalletAccountId, WalletId};
 use serde::de::DeserializeOwned;
 
+use super::history::History;
 use crate::text::clean;
 
 /// Maximum size of a response body, in bytes.
@@ -231,6 +232,26 @@ impl Client {
             }
             _ => Ok(page),
         }
+    }
+
+    /// Queries a page of the activities of an organization after a cursor of an earlier page.
+    pub(crate) async fn history(
+        &self,
+        id: OrganizationId,
+        request: &History,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<HistoryPage> {
+        let from = after.map_or_else(String::new, |cursor| format!("&after={}", escaped(cursor)));
+        let limit = limit.clamp(1, PAGE_LIMIT);
+        let parameters = request.parameters();
+        let page: HistoryPage = self
+            .read(&format!("/console/v1/organizations/{id}/history?limit={limit}{parameters}{from}"))
+            .await?;
+        if page.next.is_some() && page.next.as_deref() == after {
+            return Err(LinkError::Unreadable("the list of activities does not advance".to_owned()));
+        }
+        Ok(page)
     }
 
     /// Queries a page of what waits in an organization and in its sub-organizations. The next cursor must be greater than

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use quorate_common::activity::Activity;
 use quorate_common::console::{
-    AccountPage, ActivityPage, ActivityRow, Change, DaemonStatus, Health, InboxPage, MessagePage,
-    OrganizationDetail, OrganizationHead, OrganizationPage, RetriedDelivery, ReviewRecord, Signer,
-    WebhookAttempt, WebhookDeliveries, WebhookReceivers,
+    AccountPage, ActivityPage, ActivityRow, Change, DaemonStatus, Health, HistoryPage, InboxPage,
+    MessagePage, OrganizationDetail, OrganizationHead, OrganizationPage, RetriedDelivery, ReviewRecord,
+    Signer, WebhookAttempt, WebhookDeliveries, WebhookReceivers,
 };
 use quorate_common::ids::{ActivityId, MessageEventId, OrganizationId, WalletAccountId, WalletId};
 use quorate_common::stamp::Stamp;
 
 use super::client::{LinkError, Result};
+use super::history::History;
 use super::transfers::EarlierTransfers;
 use super::webhooks::ReceiverId;
 use crate::ballot::Ballot;
@@ -76,6 +77,8 @@ pub(crate) enum Order {
     Preflight(OrganizationId, String),
     /// Read a page of all activities.
     Activities(OrganizationId, Option<ActivityId>),
+    /// Read a page of the activities of an organization; holds the request, the cursor and the number of the reading.
+    History(OrganizationId, Box<History>, Option<String>, u64),
     /// Read a page of organizations.
     Organizations(Option<OrganizationId>, Option<OrganizationId>),
     /// Read an organization.
@@ -116,7 +119,7 @@ impl Order {
         match self {
             Self::Inbox(..) | Self::Rows(..) | Self::Below(_) => Subject::Approvals,
             Self::Record(..) | Self::Preflight(..) | Self::Cast(..) => Subject::Activity,
-            Self::Activities(..) => Subject::Activities,
+            Self::Activities(..) | Self::History(..) => Subject::Activities,
             Self::Organizations(..) => Subject::Organizations,
             Self::Organization(_) | Self::Head(_) | Self::Retry => Subject::Organization,
             Self::Accounts(..) => Subject::Accounts,
@@ -159,6 +162,8 @@ pub(crate) enum Answer {
     Preflight(Result<Box<ReviewRecord>>),
     /// For [`Order::Activities`]; holds the requested cursor.
     Activities(Option<ActivityId>, ActivityPage),
+    /// For [`Order::History`]; holds the number of the reading and the requested cursor.
+    History(u64, Option<String>, HistoryPage),
     /// For [`Order::Organizations`]; holds the requested parent and cursor.
     Organizations(Option<OrganizationId>, Option<OrganizationId>, OrganizationPage),
     /// For [`Order::Organization`].
@@ -201,7 +206,7 @@ impl Answer {
         Some(match self {
             Self::Inbox(_) | Self::Rows(..) => Subject::Approvals,
             Self::Record(..) => Subject::Activity,
-            Self::Activities(..) => Subject::Activities,
+            Self::Activities(..) | Self::History(..) => Subject::Activities,
             Self::Organizations(..) => Subject::Organizations,
             Self::Organization(_) => Subject::Organization,
             Self::Accounts(..) => Subject::Accounts,

@@ -3,6 +3,7 @@
 
 mod client;
 mod events;
+mod history;
 mod messages;
 mod recent;
 mod submit;
@@ -12,6 +13,7 @@ mod worker;
 
 pub(crate) use client::{Client, LinkError, Result};
 pub(crate) use events::Events;
+pub(crate) use history::History;
 pub(crate) use messages::{Answer, InboxRead, Order, Subject};
 pub(crate) use recent::{look_up, recent};
 pub(crate) use submit::cast;

@@ -112,6 +112,10 @@ async fn execute(client: &Client, answers: &UnboundedSender<Answer>, order: Orde
         Order::Activities(id, after) => {
             Answer::Activities(after, client.activities(id, &[], &[], after, PAGE_LIMIT).await?)
         }
+        Order::History(id, request, after, reading) => {
+            let page = client.history(id, &request, after.as_deref(), PAGE_LIMIT).await?;
+            Answer::History(reading, after, page)
+        }
         Order::Organizations(parent, after) => {
             Answer::Organizations(parent, after, client.organizations(parent, after).await?)
         }

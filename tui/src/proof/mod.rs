@@ -33,7 +33,7 @@ pub(crate) use flags::of_siblings;
 pub(crate) use past::Past;
 pub(crate) use quorum::followed;
 pub(crate) use report::{json, plain_text};
-pub(crate) use review::{Challenge, Review};
+pub(crate) use review::{Challenge, Review, outline};
 pub(crate) use sentences::{
     needs, outcome_text, policy_lines, replay_lines, simulation_text, tally_of_marks, waits_for_proof,
 };

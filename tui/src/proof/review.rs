@@ -18,6 +18,7 @@ use super::tally::{self, Tally};
 use super::votes::{self, VoteProof};
 use super::{checks, ended, flags, rule};
 use crate::ballot::{ActivityRequest, Ballot};
+use crate::book::Book;
 use crate::kinds::{self, Change, Danger, Decoded, Field, Flag, Level, ReviewContext, Transfer};
 use crate::policies::ResolvedNames;
 use crate::text::clean;
@@ -322,6 +323,19 @@ fn unprovable_step(unmet: &MfaStatus, organization: &OrganizationDetail) -> Opti
             kinds::step_words(step, &context)
         )
     })
+}
+
+/// Describes an activity briefly, for a list. Only the fingerprint is verified.
+pub(crate) fn outline(record: &Record, book: &Book) -> String {
+    let activity = &record.row.activity;
+    let proposal = Proposal::of(activity);
+    let proposer = proposal.as_ref().map(|proposal| proposal.proposer);
+    let context = ReviewContext { organization: &record.organization, proposer, book, signers: &NO_SIGNERS };
+    let mut decoded = decoded(activity, proposal.as_ref(), &context);
+    if let Some(proposal) = proposal.as_ref().filter(|_| ended::note(activity).is_some()) {
+        ended::detach(proposal, &context, &mut decoded);
+    }
+    decoded.description.brief
 }
 
 fn decoded(activity: &Activity, proposal: Option<&Proposal>, context: &ReviewContext<'_>) -> Decoded {

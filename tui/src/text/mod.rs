@@ -11,4 +11,4 @@ pub(crate) use numbers::{bytes, counted, micros, rate};
 pub(crate) use sanitize::{
     clean, drawn_in_ascii, has_hidden, imitates_latin, is_hidden, is_mixed, quoted, show_ascii_only,
 };
-pub(crate) use timestamps::{ago, clock, date, date_time, duration, rfc3339};
+pub(crate) use timestamps::{ago, clock, date, date_time, duration, parsed_date, rfc3339};

@@ -1,8 +1,8 @@
 //! Formats times for display. Takes milliseconds since the Unix epoch and never reads a clock.
 
-use time::OffsetDateTime;
 use time::format_description::BorrowedFormatItem;
 use time::macros::format_description;
+use time::{Date, OffsetDateTime};
 
 const DATE_TIME: &[BorrowedFormatItem<'_>] =
     format_description!("[year]-[month]-[day] [hour]:[minute]:[second] UTC");
@@ -29,6 +29,12 @@ pub(crate) fn rfc3339(millis: u64) -> String {
 /// Formats the date in UTC: `2026-11-21`.
 pub(crate) fn date(millis: u64) -> String {
     formatted(millis, DATE)
+}
+
+/// Parses the beginning of a date in UTC, such as `2026-11-21`, in milliseconds since the Unix epoch.
+pub(crate) fn parsed_date(text: &str) -> Option<u64> {
+    let midnight = Date::parse(text, DATE).ok()?.midnight().assume_utc();
+    u64::try_from(midnight.unix_timestamp()).ok()?.checked_mul(1000)
 }
 
 /// Formats the time of day in UTC: `06:28:04`.

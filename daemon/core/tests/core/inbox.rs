@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use quorate_common::activity::Status;
-use quorate_common::console::{ActivityPage, InboxPage};
+use quorate_common::console::{ActivityPage, HistoryOrder, InboxPage};
 use quorate_common::ids::{ActivityId, OrganizationId};
-use quorate_core::operator::{self, ActivityQuery};
+use quorate_core::operator::{self, ActivityQuery, HistoryQuery};
 use quorate_core::waiting_index;
 use serde_json::{Value, json};
 
@@ -200,4 +200,155 @@ fn a_store_of_an_earlier_version_is_indexed_step_by_step() {
     let mut expected = complete;
     expected.get_mut(&people[0].home).expect("the organization").push(id_of(&late));
     assert_eq!(whole_inbox(&fixture, root, 100), expected);
+}
+
+/// Reads all pages of the activities that match.
+fn whole_history(fixture: &Fixture, query: &HistoryQuery) -> Vec<Value> {
+    let mut query = HistoryQuery { after: None, ..copied(query) };
+    let mut found = Vec::new();
+    loop {
+        let page = operator::history(&fixture.memory, fixture.id, &query, NOW + 1000).expect("a page");
+        assert!(page.activities.len() <= query.limit);
+        found.extend(page.activities.iter().map(|row| json!(row.activity)));
+        query.after = page.next;
+        if query.after.is_none() {
+            return found;
+        }
+    }
+}
+
+fn ids_of(activities: &[Value]) -> Vec<ActivityId> {
+    activities.iter().map(id_of).collect()
+}
+
+fn copied(query: &HistoryQuery) -> HistoryQuery {
+    HistoryQuery {
+        statuses: query.statuses.clone(),
+        types: query.types.clone(),
+        proposers: query.proposers.clone(),
+        words: query.words.clone(),
+        after: query.after.clone(),
+        ..*query
+    }
+}
+
+#[test]
+fn history_is_filtered_and_ordered() {
+    let mut fixture = Fixture::new(2);
+    for number in 0..7 {
+        propose(&mut fixture, number);
+    }
+    let (voter, id) = (fixture.roots[0].clone(), fixture.id);
+    let target = json!({"fingerprint": fixture.waiting});
+    fixture.submit(&voter, id, "ACTIVITY_TYPE_APPROVE_ACTIVITY", &target, NOW + 8).expect("the vote counts");
+    let mut all: Vec<Value> = Vec::new();
+    let mut query = ActivityQuery { limit: 100, ..ActivityQuery::default() };
+    loop {
+        let page = read(&fixture, &query);
+        all.extend(page.activities.iter().map(|row| json!(row.activity)));
+        query.after = page.next;
+        if query.after.is_none() {
+            break;
+        }
+    }
+    let is_vote = |activity: &Value| {
+        let kind = activity["type"].as_str().unwrap_or_default();
+        kind == "ACTIVITY_TYPE_APPROVE_ACTIVITY" || kind == "ACTIVITY_TYPE_REJECT_ACTIVITY"
+    };
+    assert!(all.iter().any(is_vote), "the organization has votes");
+    let without: Vec<Value> = all.iter().filter(|one| !is_vote(one)).cloned().collect();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    for limit in [1, 3, 100] {
+        let query = HistoryQuery { limit, ..HistoryQuery::default() };
+        assert_eq!(ids_of(&whole_history(&fixture, &query)), ids_of(&without), "newest first, without votes");
+        // From the other end.
+        let mut oldest = whole_history(&fixture, &HistoryQuery { reverse: true, ..copied(&query) });
+        oldest.reverse();
+        assert_eq!(ids_of(&oldest), ids_of(&without));
+        for order in [HistoryOrder::Status, HistoryOrder::Type] {
+            let sorted = whole_history(&fixture, &HistoryQuery { order, ..copied(&query) });
+            let member = if order == HistoryOrder::Status { "status" } else { "type" };
+            let groups: Vec<String> = sorted.iter().map(|one| text(&one[member])).collect();
+            let mut runs = groups.clone();
+            runs.dedup();
+            let distinct: BTreeSet<&String> = groups.iter().collect();
+            assert_eq!(runs.len(), distinct.len(), "{order:?}: each group is in one place");
+            for group in distinct {
+                let of = |list: &[Value]| -> Vec<String> {
+                    list.iter()
+                        .filter(|one| text(&one[member]) == *group)
+                        .map(|one| text(&one["id"]))
+                        .collect()
+                };
+                assert_eq!(of(&sorted), of(&without), "newest first in {group}");
+            }
+            let mut reversed =
+                whole_history(&fixture, &HistoryQuery { order, reverse: true, ..copied(&query) });
+            reversed.reverse();
+            assert_eq!(ids_of(&reversed), ids_of(&sorted));
+        }
+        // Each filter, against the list of everything.
+        let waiting = HistoryQuery { statuses: vec![Status::ConsensusNeeded], ..copied(&query) };
+        let expected: Vec<Value> = without
+            .iter()
+            .filter(|one| one["status"] == "ACTIVITY_STATUS_CONSENSUS_NEEDED")
+            .cloned()
+            .collect();
+        assert_eq!(ids_of(&whole_history(&fixture, &waiting)), ids_of(&expected));
+        let by_text = HistoryQuery { words: vec!["tag".to_owned(), "4\"".to_owned()], ..copied(&query) };
+        let found = whole_history(&fixture, &by_text);
+        let has_words =
+            |one: &Value| ["tag", "4\""].iter().all(|word| one.to_string().to_lowercase().contains(word));
+        assert!(found.len() < without.len() && found.iter().all(has_words));
+        let is_tag = |one: &Value| one["intent"]["createUserTagIntent"]["userTagName"] == "tag 4";
+        assert_eq!(found.iter().filter(|one| is_tag(one)).count(), 1);
+        let by_id = HistoryQuery { words: vec![text(&without[2]["id"])[..18].to_owned()], ..copied(&query) };
+        assert!(whole_history(&fixture, &by_id).contains(&without[2]));
+        let second = fixture.roots[1].user;
+        let by_second = HistoryQuery { proposers: vec![second], ..copied(&query) };
+        let found = whole_history(&fixture, &by_second);
+        assert!(!found.is_empty() && found.len() < without.len());
+        assert!(found.iter().all(|one| one["votes"][0]["userId"] == second.to_string()));
+        // Votes are listed if they are asked for.
+        let votes =
+            HistoryQuery { types: vec!["ACTIVITY_TYPE_APPROVE_ACTIVITY".to_owned()], ..copied(&query) };
+        assert!(whole_history(&fixture, &votes).iter().all(is_vote));
+        assert!(!whole_history(&fixture, &votes).is_empty());
+        let before = HistoryQuery { before: Some(NOW + 3), ..copied(&query) };
+        let found = whole_history(&fixture, &before);
+        assert_eq!(ids_of(&found), ids_of(&without[without.len() - found.len()..]));
+        assert_eq!(without.len() - found.len(), 4, "tags 3 to 6 are younger");
+    }
+    let refused = |query: &HistoryQuery| operator::history(&fixture.memory, fixture.id, query, NOW).is_err();
+    assert!(refused(&HistoryQuery { words: vec!["x".repeat(300)], ..HistoryQuery::default() }));
+    assert!(refused(&HistoryQuery { types: vec!["NOTHING".to_owned()], ..HistoryQuery::default() }));
+    for cursor in ["", ".", "0", "0.x", "99999999."] {
+        assert!(
+            refused(&HistoryQuery { after: Some(cursor.to_owned()), ..HistoryQuery::default() }),
+            "{cursor}"
+        );
+    }
+}
+
+#[test]
+fn one_page_of_history_examines_a_bounded_number_of_activities() {
+    let mut fixture = Fixture::new(1);
+    let first = propose(&mut fixture, 0);
+    let (root, id) = (fixture.roots[0].clone(), fixture.id);
+    for number in 1..700 {
+        let payload = json!({"signWith": fixture.private_key, "payload": format!("other {number}"),
+            "encoding": "PAYLOAD_ENCODING_TEXT_UTF8", "hashFunction": "HASH_FUNCTION_SHA256"});
+        let kind = "ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2";
+        fixture.submit(&root, id, kind, &payload, NOW + number).expect("the payload is signed");
+    }
+    let query = HistoryQuery {
+        words: vec!["\"tag".to_owned(), "0\"".to_owned()],
+        limit: 10,
+        ..HistoryQuery::default()
+    };
+    let page = operator::history(&fixture.memory, id, &query, NOW + 1000).expect("a page");
+    assert!(page.activities.iter().all(|row| row.activity.id != first));
+    assert!(page.next.is_some() && page.reached.is_some(), "the search goes on");
+    let found = whole_history(&fixture, &query);
+    assert!(found.iter().any(|one| one["id"] == first.to_string()), "and finds the oldest");
 }

@@ -117,7 +117,7 @@ fn each_outage_has_its_own_screen() {
         for (error, title, help) in &errors {
             let identity = Identity { socket: "/run/q.sock".to_owned(), ..Identity::default() };
             let model = Model::new(identity, KnownKeys::default(), size, NOW);
-            let mut console = TestConsole { model, now: NOW };
+            let mut console = TestConsole { model, now: NOW, last_effects: Vec::new() };
             assert!(console.shown().contains("Connecting"), "{}", console.shown());
             console.link(Answer::Lost(error.clone(), 1));
             for key in ['1', '2', '3', '4'] {

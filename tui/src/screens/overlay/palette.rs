@@ -79,6 +79,13 @@ impl Entry {
         Self { cli, ..self }
     }
 
+    /// Creates the entry of an activity.
+    pub(crate) fn of_activity(id: ActivityId, fingerprint: &str, title: &str, what: &str) -> Self {
+        let (id, target) = (id.to_string(), Target::Activity(id.to_string(), title.to_owned()));
+        let more = format!("{what}  {id}");
+        Self::new("activity", (title, &more), &[&id, fingerprint], target).cli(format!("quorate review {id}"))
+    }
+
     fn of_command(command: &Command) -> Self {
         let label = command.label.trim_end_matches('.');
         // Every command line starts with the program name, so it is not searched.
@@ -241,21 +248,15 @@ pub(crate) fn things(shared: &Shared) -> Vec<Entry> {
 
 /// Returns the activities that wait, and the newest of any status.
 fn activities(shared: &Shared) -> Vec<Entry> {
-    let entry = |id: ActivityId, fingerprint: &str, title: &str, more: &str| {
-        let (id, target) = (id.to_string(), Target::Activity(id.to_string(), title.to_owned()));
-        let more = format!("{more}  {id}");
-        let entry = Entry::new("activity", (title, &more), &[&id, fingerprint], target);
-        entry.cli(format!("quorate review {id}"))
-    };
     let waiting = shared.inbox.rows().iter().map(|row| {
         let fingerprint = row.fingerprint.as_ref().map(Fingerprint::hex).unwrap_or_default();
-        entry(row.id, &fingerprint, &row.title, &row.brief)
+        Entry::of_activity(row.id, &fingerprint, &row.title, &row.brief)
     });
     let waits: HashSet<ActivityId> = shared.inbox.rows().iter().map(|row| row.id).collect();
     let others = shared.activities.rows.iter().map(|row| &row.activity);
     let ended = others.filter(|activity| !waits.contains(&activity.id)).map(|activity| {
         let title = of_type(&activity.activity_type).map_or("Activity", |(kind, _)| kind.title);
-        entry(activity.id, &activity.fingerprint.hex(), title, "")
+        Entry::of_activity(activity.id, &activity.fingerprint.hex(), title, "")
     });
     waiting.chain(ended).collect()
 }
