@@ -292,7 +292,7 @@ fn table(
             (false, true) => "* ",
             (false, false) => "  ",
         };
-        let texts = texts(row, marker, shared.now, &place);
+        let texts = texts(row, marker, shared.now, &place, shared.inbox.is_imitation(row));
         texts.into_iter().map(|text| Line::styled(text, style)).collect()
     };
     canvas.rows(inner, rows.len(), usize::from(rows_each(area)), selected.unwrap_or(0), has_keys, render);
@@ -308,7 +308,8 @@ struct Place {
 }
 
 /// Formats one activity as one row if the width allows it, otherwise as two.
-fn texts(row: &Row, marker: &str, now: u64, place: &Place) -> Vec<String> {
+fn texts(row: &Row, marker: &str, now: u64, place: &Place, is_imitation: bool) -> Vec<String> {
+    let proposer = if is_imitation { format!("[!] {}", row.proposer) } else { row.proposer.clone() };
     let no_expiry = if row.has_expired { "expired" } else { "-" };
     let expires = row.expires.map_or_else(|| no_expiry.to_owned(), |at| duration(at.saturating_sub(now)));
     let age = duration(now.saturating_sub(row.created));
@@ -321,7 +322,7 @@ fn texts(row: &Row, marker: &str, now: u64, place: &Place) -> Vec<String> {
         format!("{blocked}{}", row.brief)
     };
     if place.is_wide {
-        let texts = [row.risk.word(), &row.title, &what, &row.proposer, &row.votes, &expires, &age];
+        let texts = [row.risk.word(), &row.title, &what, &proposer, &row.votes, &expires, &age];
         return vec![cells(place, texts, organization, marker)];
     }
     vec![format!("{marker}{:<4} {}", row.risk.word(), row.title), format!("  {}  {what}", row.votes)]

@@ -4,13 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use quorate_common::console::{ActivityRow, OrganizationDetail};
-use quorate_common::ids::{ActivityId, OrganizationId};
+use quorate_common::ids::{ActivityId, OrganizationId, UserId};
 
 use super::authority::Authority;
 use super::inbox_row::Row;
 use crate::kinds::Level;
 use crate::link::Order;
 use crate::proof::{Review, Sibling, Siblings};
+use crate::text::imitations;
 
 /// Maximum number of changed activities per request.
 const REQUEST_LIMIT: usize = 100;
@@ -54,6 +55,8 @@ pub(crate) struct Inbox {
     none: Siblings,
     /// Digests over what decides votes in the organizations that were read.
     authorities: BTreeMap<OrganizationId, Authority>,
+    /// The users of these organizations whose names may imitate others.
+    imitations: BTreeMap<OrganizationId, BTreeSet<UserId>>,
     /// Whether the daemon still indexes what waits.
     is_indexing: bool,
     /// Number of the current or last reading.
@@ -104,6 +107,12 @@ impl Inbox {
         self.rows.iter().find(|row| row.id == id).map(|row| row.organization)
     }
 
+    /// Returns whether the name of the proposer may imitate that of another user.
+    pub(crate) fn is_imitation(&self, row: &Row) -> bool {
+        let of_one = self.imitations.get(&row.organization);
+        row.proposer_id().is_some_and(|user| of_one.is_some_and(|users| users.contains(&user)))
+    }
+
     /// Returns whether the daemon still indexes what waits, so that something may be missing.
     pub(crate) const fn is_indexing(&self) -> bool {
         self.is_indexing
@@ -115,6 +124,10 @@ impl Inbox {
         let id = organization.head.organization_id;
         let authority = Authority::of(organization);
         let before = self.authorities.insert(id, authority);
+        if before != Some(authority) {
+            let names = organization.users.iter().map(|user| (user.user_id, user.user_name.as_str()));
+            self.imitations.insert(id, imitations(names));
+        }
         if before.is_some_and(|before| before != authority) {
             self.changed
                 .extend(self.rows.iter().filter(|row| row.organization == id).map(|row| (id, row.id)));
@@ -125,6 +138,7 @@ impl Inbox {
     pub(crate) fn forget(&mut self, organization: OrganizationId) -> usize {
         self.is_requesting = false;
         self.authorities.remove(&organization);
+        self.imitations.remove(&organization);
         self.changed.retain(|(of, _)| *of != organization);
         let before = self.rows.len();
         self.rows.retain(|row| row.organization != organization);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use quorate_common::activity::Status;
 use quorate_common::console::WaitingRule;
 use quorate_common::fingerprint::Fingerprint;
-use quorate_common::ids::{ActivityId, OrganizationId};
+use quorate_common::ids::{ActivityId, OrganizationId, UserId};
 
 use super::request::Request;
 use crate::kinds::Level;
@@ -96,6 +96,11 @@ impl Row {
             activity_type: review.activity.activity_type.clone(),
             sibling,
         }
+    }
+
+    /// Returns the proposer, as the daemon states.
+    pub(super) const fn proposer_id(&self) -> Option<UserId> {
+        self.sibling.proposer
     }
 
     /// Returns the request that opens the review.

@@ -9,6 +9,7 @@ mod timestamps;
 pub(crate) use fit::{cut, grouped, indented, pad, width, wrap};
 pub(crate) use numbers::{bytes, counted, micros, rate};
 pub(crate) use sanitize::{
-    clean, drawn_in_ascii, has_hidden, imitates_latin, is_hidden, is_mixed, quoted, show_ascii_only,
+    clean, drawn_in_ascii, has_hidden, imitates_latin, imitations, is_hidden, is_mixed, quoted,
+    show_ascii_only,
 };
 pub(crate) use timestamps::{ago, clock, date, date_time, duration, parsed_date, rfc3339};

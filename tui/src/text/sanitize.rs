@@ -1,6 +1,7 @@
 //! The sanitizer for untrusted text. Characters that move the cursor, reorder text or are invisible become
 //! `<U+202E>`. No character is removed silently.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -78,6 +79,22 @@ pub(crate) fn imitates_latin(text: &str) -> bool {
     text.split_whitespace().filter(looks_latin).any(|word| word.chars().any(is_not_latin))
 }
 
+/// Returns which of these names may imitate another: those that mix scripts, look Latin and are not, or look like another
+/// name in the list.
+pub(crate) fn imitations<'a, I: Ord + Copy>(names: impl IntoIterator<Item = (I, &'a str)>) -> BTreeSet<I> {
+    let mut by_look: BTreeMap<String, Vec<(I, &str)>> = BTreeMap::new();
+    for (id, name) in names {
+        by_look.entry(skeleton(&name.to_lowercase()).collect()).or_default().push((id, name));
+    }
+    let mut found = BTreeSet::new();
+    for alike in by_look.values() {
+        let differs = alike.iter().any(|(_, name)| alike.first().is_some_and(|(_, first)| name != first));
+        let is_one = |name: &str| differs || is_mixed(name) || imitates_latin(name);
+        found.extend(alike.iter().filter(|(_, name)| is_one(name)).map(|(id, _)| *id));
+    }
+    found
+}
+
 /// Returns whether a letter is neither ASCII nor Latin. Letters of no script, such as mathematical ones, count as not Latin.
 fn is_not_latin(letter: char) -> bool {
     let fits = |other: char| String::from_iter([other, letter]).is_single_script();
@@ -151,6 +168,14 @@ mod tests {
         check("\u{65e5}\u{672c}\u{8a9e}", false);
         check("apple", false);
         check("C\u{e6}sar \u{fc}ber", false);
+    }
+
+    #[test]
+    fn detects_names_that_look_like_others() {
+        let names =
+            ["admin", "\u{430}dmin", "mira", "rnira", "jo", "Jo", "ana", "ana", "\u{430}\u{43d}\u{44f}"];
+        let found = imitations(names.into_iter().enumerate());
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
     }
 
     #[test]

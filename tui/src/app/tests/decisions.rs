@@ -409,3 +409,95 @@ fn read_failures_show_until_they_are_resolved() {
     console.inbox(fixture.organization(), vec![record.row]);
     assert!(!console.shown().contains("cannot read"), "{}", console.shown());
 }
+
+#[test]
+fn lists_mark_names_that_imitate_others() {
+    let (fixture, record) = tag_proposal();
+    let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 36));
+    assert!(!console.shown().contains("[!] jo"), "{}", console.shown());
+    let mut organization = fixture.organization();
+    "j\u{43e}".clone_into(&mut organization.users[1].user_name);
+    "jo".clone_into(&mut organization.users[2].user_name);
+    console.inbox(organization, vec![record.row.clone()]);
+    assert!(console.shown().contains("[!] j\u{43e}"), "{}", console.shown());
+    let effects = console.press(Key::Char('3'));
+    console.history(&effects, vec![record.row], None);
+    assert!(console.shown().contains("[!] j\u{43e}"), "{}", console.shown());
+}
+
+#[test]
+fn what_waits_in_sub_organizations_is_in_the_inbox() {
+    let (fixture, record) = tag_proposal();
+    let mut console = TestConsole::new(&fixture, &[], (120, 36));
+    let below = quorate_common::ids::OrganizationId::from_bytes([0x77; 16]);
+    let mut organization = fixture.organization();
+    organization.head.organization_id = below;
+    organization.head.parent_organization_id = Some(Fixture::id());
+    "client".clone_into(&mut organization.head.organization_name);
+    let mut row = record.row;
+    row.activity.organization_id = below;
+    let changed = |status| Change::Activity {
+        organization_id: below,
+        activity_id: row.activity.id,
+        status,
+        parent_organization_id: Some(Fixture::id()),
+    };
+    let effects = console.link(Answer::Changed(changed(Status::ConsensusNeeded)));
+    let ids = vec![row.activity.id];
+    assert_eq!(effects, [Effect::Order(Order::Rows(below, ids.clone()))]);
+    console.link(Answer::Rows(Arc::new(organization.clone()), ids.clone(), vec![row.clone()]));
+    assert!(console.shown().contains("client 77777777"), "{}", console.shown());
+    // The record is read from that organization.
+    let effects = console.press(Key::Enter);
+    assert!(
+        effects.contains(&Effect::Order(Order::Record(below, row.activity.id.to_string()))),
+        "{effects:?}"
+    );
+    console.press(Key::Esc);
+    // A changed root quorum there requires another reading, and a deletion none.
+    organization.head.root_quorum.threshold = 3;
+    let version = organization.head.version + 1;
+    let change = Change::Organization { organization_id: below, version };
+    assert_eq!(console.link(Answer::Changed(change)), [Effect::Order(Order::Below(below))]);
+    let effects = console.link(Answer::Below(Arc::new(organization)));
+    assert_eq!(effects, [Effect::Order(Order::Rows(below, ids))]);
+    console.link(Answer::Gone(below));
+    assert!(console.shown().contains("Nothing waits"), "{}", console.shown());
+    // Organizations elsewhere do not concern this console.
+    let elsewhere = Change::Activity {
+        organization_id: below,
+        activity_id: row.activity.id,
+        status: Status::ConsensusNeeded,
+        parent_organization_id: Some(below),
+    };
+    assert_eq!(console.link(Answer::Changed(elsewhere)), []);
+}
+
+#[test]
+fn another_organization_replaces_everything_on_screen() {
+    let (fixture, record) = tag_proposal();
+    let mut console = TestConsole::new(&fixture, &[record], (120, 36));
+    let other = quorate_common::ids::OrganizationId::from_bytes([0x77; 16]);
+    console.press(Key::Char('o'));
+    for letter in other.to_string().chars() {
+        console.press(Key::Char(letter));
+    }
+    let effects = console.press(Key::Enter);
+    assert!(
+        matches!(effects.first(), Some(Effect::Order(Order::Inbox(id, _))) if *id == other),
+        "{effects:?}"
+    );
+    let shown = console.shown();
+    assert!(shown.contains("Loading the approvals") && !shown.contains("auditors"), "{shown}");
+    // A late answer about the former organization changes nothing.
+    console.link(Answer::Organization(Arc::new(fixture.organization())));
+    assert!(!console.shown().contains("acme"), "{}", console.shown());
+    // The key is in no user of the new one: it is read only, and votes are signed for nobody.
+    let mut organization = Fixture::new(3, 2).organization();
+    organization.head.organization_id = other;
+    "other".clone_into(&mut organization.head.organization_name);
+    organization.users.clear();
+    console.inbox(organization, Vec::new());
+    let shown = console.shown();
+    assert!(shown.contains("other") && shown.contains("read only"), "{shown}");
+}

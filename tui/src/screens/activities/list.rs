@@ -1,16 +1,18 @@
 //! The activities that were loaded, as compact rows in the order of reading. Full records are not kept.
 
+use std::collections::BTreeSet;
+
 use quorate_common::activity::{Selection, Status};
 use quorate_common::console::{ActivityRow, HistoryPage};
 use quorate_common::fingerprint::Fingerprint;
-use quorate_common::ids::{ActivityId, OrganizationId};
+use quorate_common::ids::{ActivityId, OrganizationId, UserId};
 
 use crate::kinds::{ReviewContext, of_type};
 use crate::link::History;
 use crate::proof::{Record, outline};
 use crate::screens::overlay::{Entry, Overlay};
 use crate::screens::shared::Shared;
-use crate::text::{clean, cut};
+use crate::text::{clean, cut, imitations};
 
 /// Maximum width of a text in a row, in columns.
 const TEXT_LIMIT: usize = 200;
@@ -33,13 +35,15 @@ pub(super) struct Line {
 }
 
 impl Line {
-    fn of(row: ActivityRow, shared: &Shared) -> Option<Self> {
+    fn of(row: ActivityRow, shared: &Shared, doubtful: &BTreeSet<UserId>) -> Option<Self> {
         let organization = shared.organization.as_ref()?;
         let kind = &row.activity.activity_type;
         let name = || clean(kind.trim_start_matches("ACTIVITY_TYPE_"));
         let title = of_type(kind).map_or_else(name, |(kind, _)| kind.title.to_owned());
-        let proposer = row.activity.votes.first().map(|vote| vote.user_id.to_string());
-        let proposer = proposer.map(|id| ReviewContext::of(organization).user_name(&id));
+        let proposer = row.activity.votes.first().map(|vote| vote.user_id).map(|id| {
+            let name = ReviewContext::of(organization).user_name(&id.to_string());
+            if doubtful.contains(&id) { format!("[!] {name}") } else { name }
+        });
         let count = |wanted| row.activity.votes.iter().filter(|vote| vote.selection == wanted).count();
         let votes = match (count(Selection::Approved), count(Selection::Rejected)) {
             (yes, 0) => yes.to_string(),
@@ -94,7 +98,9 @@ impl List {
     /// Applies a page. The first page replaces the rows that it overlaps and keeps the later ones.
     pub(super) fn apply(&mut self, shared: &Shared, after: Option<&str>, page: &HistoryPage) {
         self.is_reading = false;
-        let lines = page.activities.iter().cloned().filter_map(|row| Line::of(row, shared));
+        let users = shared.organization.iter().flat_map(|organization| &organization.users);
+        let doubtful = imitations(users.map(|user| (user.user_id, user.user_name.as_str())));
+        let lines = page.activities.iter().cloned().filter_map(|row| Line::of(row, shared, &doubtful));
         let lines: Vec<Line> = lines.collect();
         if after.is_none() {
             let last = lines.last().map(|line| line.id);

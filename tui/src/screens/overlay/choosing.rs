@@ -1,6 +1,6 @@
 //! The list of organizations from which one is chosen.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use quorate_common::console::{OrganizationHead, OrganizationPage};
 use quorate_common::ids::OrganizationId;
@@ -12,7 +12,7 @@ use super::Pressed;
 use crate::canvas::{Canvas, Line};
 use crate::keymap::{Action, Key, moved};
 use crate::link::Order;
-use crate::text::{clean, pad};
+use crate::text::{clean, imitations, pad};
 use crate::theme::Theme;
 
 /// Maximum number of organizations in the list. Any other one is chosen by its id.
@@ -24,6 +24,8 @@ pub(crate) struct Choice {
     /// The organization that is shown now, and the top-level organization above it or itself.
     shown: Option<OrganizationId>,
     above: Option<OrganizationId>,
+    /// Organizations whose names may imitate others.
+    doubtful: BTreeSet<OrganizationId>,
     /// Number of pages that are being read, and whether the list ends before the last organization.
     reading: usize,
     is_cut: bool,
@@ -41,6 +43,7 @@ impl Choice {
         let orders: Vec<Order> = orders.map(|parent| Order::Organizations(parent, None)).collect();
         let choice = Self {
             heads: Vec::new(),
+            doubtful: BTreeSet::new(),
             shown,
             above,
             reading: orders.len(),
@@ -63,6 +66,8 @@ impl Choice {
             }
         }
         self.arrange();
+        let names = self.heads.iter().map(|head| (head.organization_id, head.organization_name.as_str()));
+        self.doubtful = imitations(names);
         if let Some(at) = self.matching().iter().position(|head| Some(head.organization_id) == selected) {
             self.selected = at;
         }
@@ -151,11 +156,12 @@ impl Choice {
         canvas.rows(inner, matches.len(), 1, self.selected, true, |index| {
             let Some(head) = matches.get(index) else { return Vec::new() };
             let style = if index == self.selected { Theme::selected() } else { Theme::plain() };
-            vec![Line::styled(self.text(head, index == self.selected, columns), style)]
+            let mark = if self.doubtful.contains(&head.organization_id) { "[!] " } else { "" };
+            vec![Line::styled(self.text(head, (index == self.selected, mark), columns), style)]
         });
     }
 
-    fn text(&self, head: &OrganizationHead, is_selected: bool, columns: usize) -> String {
+    fn text(&self, head: &OrganizationHead, (is_selected, mark): (bool, &str), columns: usize) -> String {
         let id = head.organization_id;
         let marker = if is_selected { ">" } else { " " };
         let shown = if self.shown == Some(id) { "*" } else { " " };
@@ -166,7 +172,7 @@ impl Choice {
         } else {
             id.to_string().chars().take(8).collect()
         };
-        let name = format!("{marker}{shown}{indent} {}", clean(&head.organization_name));
+        let name = format!("{marker}{shown}{indent} {mark}{}", clean(&head.organization_name));
         format!("{} {rest}", pad(&name, columns.saturating_sub(rest.len().saturating_add(1))))
     }
 }
