@@ -230,8 +230,7 @@ where
     let mailer = mailer.map(|mailer| tokio::spawn(mailer.run(stop.clone())));
     let texter = settings.sms.map(|sms| Texter::new(executor(), sms, metrics.clone()));
     let texter = texter.map(|texter| tokio::spawn(texter.run(stop.clone())));
-    let cleanup = tokio::spawn(cleanup::run(executor(), stop.clone()));
-    let waiting_index = tokio::spawn(waiting_index::run(executor(), stop.clone()));
+    let cleanup = tokio::spawn(maintain(executor(), stop.clone()));
     let last_uses = tokio::spawn(last_uses::run(executor(), metrics.clone(), stop.clone()));
     let watch = tokio::spawn(watch(executor(), metrics, readiness.clone(), stop.clone()));
     let socket = tokio::spawn(socket.run(server.clone(), stop.clone()));
@@ -255,10 +254,14 @@ where
         let _ = texter.await;
     }
     let _ = cleanup.await;
-    let _ = waiting_index.await;
     let _ = last_uses.await;
     let _ = watch.await;
     started
+}
+
+/// Removes what is due, and indexes what an earlier version stored.
+async fn maintain(executor: Arc<Executor>, stop: CancellationToken) {
+    tokio::join!(cleanup::run(Arc::clone(&executor), stop.clone()), waiting_index::run(executor, stop));
 }
 
 async fn bind(settings: HttpSettings) -> Result<(HttpListener, String), StartError> {

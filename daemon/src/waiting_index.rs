@@ -17,11 +17,11 @@ pub async fn run(executor: Arc<Executor>, stop: CancellationToken) {
     while !stop.is_cancelled() {
         match waiting_index::step(executor.world().as_ref(), after.as_deref()) {
             Ok(None) => break,
-            Ok(Some(step)) => {
-                let added = step.commit.writes.len();
+            Ok(Some(next)) => {
+                let added = next.commit.writes.len();
                 // An organization may change meanwhile; the step is then repeated.
-                if step.commit.writes.is_empty() || executor.commit(step.commit).await.is_ok() {
-                    (after, entries) = (step.next, entries.saturating_add(added));
+                if next.commit.writes.is_empty() || executor.commit(next.commit).await.is_ok() {
+                    (after, entries) = (next.next, entries.saturating_add(added));
                     continue;
                 }
             }

@@ -99,13 +99,13 @@ impl TestConsole {
         self.link(Answer::Inbox(InboxRead { reading, is_last, page }))
     }
 
-    /// Answers the request for a page of activities that is among these effects. Returns what it asked for.
+    /// Answers the request for a page of activities that is among these effects. Returns that request.
     fn history(&mut self, effects: &[Effect], activities: Vec<ActivityRow>, next: Option<&str>) -> History {
-        let asked = effects.iter().find_map(|effect| match effect {
+        let requested = effects.iter().find_map(|effect| match effect {
             Effect::Order(Order::History(_, request, after, reading)) => Some((request, after, *reading)),
             _ => None,
         });
-        let (request, after, reading) = asked.unwrap();
+        let (request, after, reading) = requested.unwrap();
         let page = HistoryPage { activities, next: next.map(str::to_owned), reached: None };
         self.last_effects = self.link(Answer::History(reading, after.clone(), page));
         (**request).clone()

@@ -23,6 +23,7 @@ use quorate_common::console::{
 use quorate_common::ids::{ActivityId, MessageEventId, OrganizationId, WalletAccountId, WalletId};
 use serde::de::DeserializeOwned;
 
+use super::escape::escaped;
 use super::history::History;
 use crate::text::clean;
 
@@ -388,17 +389,4 @@ fn api_error_text(error: &ApiError) -> String {
 
 fn lost(error: &hyper::Error) -> LinkError {
     LinkError::Lost(error.to_string())
-}
-
-/// Percent-encodes a query value (RFC 3986 §2.1).
-pub(super) fn escaped(text: &str) -> String {
-    text.bytes()
-        .map(|byte| {
-            if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-                char::from(byte).to_string()
-            } else {
-                format!("%{byte:02X}")
-            }
-        })
-        .collect()
 }

@@ -8,7 +8,8 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use quorate_common::console::Event;
 
-use super::client::{Client, LinkError, Result, escaped};
+use super::client::{Client, LinkError, Result};
+use super::escape::escaped;
 
 /// Maximum length of a line of the feed, in bytes.
 const LINE_LIMIT: usize = 64 * 1024;

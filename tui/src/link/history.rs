@@ -7,7 +7,7 @@ use quorate_common::console::HistoryOrder;
 use quorate_common::ids::UserId;
 use serde::Serialize;
 
-use super::client::escaped;
+use super::escape::escaped;
 
 /// The filter and the order of a list of activities. An empty list means all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 //! makes no decisions.
 
 mod client;
+mod escape;
 mod events;
 mod history;
 mod messages;

@@ -8,7 +8,8 @@ use quorate_common::console::{Health, PAGE_LIMIT};
 use quorate_common::ids::{ActivityId, OrganizationId};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::client::{Client, LinkError, Result, escaped};
+use super::client::{Client, LinkError, Result};
+use super::escape::escaped;
 use super::events::{Feed, Item};
 use super::messages::{Answer, InboxRead, Order};
 use super::recent::{policy_changes, recent};

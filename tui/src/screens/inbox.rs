@@ -46,6 +46,18 @@ pub(crate) struct Page {
     pub(crate) is_complete: bool,
 }
 
+/// What the completed readings found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Found {
+    /// No reading was completed yet.
+    #[default]
+    Nothing,
+    /// What the daemon has indexed so far, so that something may be missing.
+    Indexed,
+    /// Everything.
+    Everything,
+}
+
 /// All activities that wait in an organization and in its sub-organizations.
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
@@ -57,13 +69,11 @@ pub(crate) struct Inbox {
     authorities: BTreeMap<OrganizationId, Authority>,
     /// The users of these organizations whose names may imitate others.
     imitations: BTreeMap<OrganizationId, BTreeSet<UserId>>,
-    /// Whether the daemon still indexes what waits.
-    is_indexing: bool,
     /// Number of the current or last reading.
     generation: u64,
     reading: Option<Reading>,
-    /// Whether a reading was completed at least once.
-    is_complete: bool,
+    /// What the completed readings found.
+    found: Found,
     /// Number of waiting activities that the daemon states.
     total: Option<u64>,
     /// Whether everything must be read again, and the earliest time for it.
@@ -114,8 +124,8 @@ impl Inbox {
     }
 
     /// Returns whether the daemon still indexes what waits, so that something may be missing.
-    pub(crate) const fn is_indexing(&self) -> bool {
-        self.is_indexing
+    pub(crate) fn is_indexing(&self) -> bool {
+        self.found == Found::Indexed
     }
 
     /// Records the state of an organization. If it differs from the known one in what decides votes, its activities must
@@ -152,19 +162,19 @@ impl Inbox {
     }
 
     /// Returns whether all waiting activities were read at least once.
-    pub(crate) const fn is_complete(&self) -> bool {
-        self.is_complete
+    pub(crate) fn is_complete(&self) -> bool {
+        self.found != Found::Nothing
     }
 
     /// Returns whether anything was loaded.
     pub(crate) fn is_read(&self) -> bool {
-        self.is_complete || !self.rows.is_empty()
+        self.is_complete() || !self.rows.is_empty()
     }
 
     /// Returns the number of waiting activities, as far as it is known.
     pub(crate) fn total(&self) -> usize {
         let stated = self.total.and_then(|total| usize::try_from(total).ok()).unwrap_or_default();
-        if self.is_complete { self.rows.len() } else { stated.max(self.rows.len()) }
+        if self.is_complete() { self.rows.len() } else { stated.max(self.rows.len()) }
     }
 
     /// Returns how many new HIGH activities were neither sorted in nor opened yet.
@@ -281,11 +291,12 @@ impl Inbox {
             removed = before.saturating_add(new.len()).saturating_sub(self.rows.len());
             let pause = now.saturating_sub(reading.since).saturating_mul(PAUSE_FACTOR).max(PAUSE_MILLIS);
             self.not_before = now.saturating_add(pause);
-            self.is_indexing = !page.is_complete;
-            self.needs_reading |= self.is_indexing;
         }
-        let was_complete = self.is_complete;
-        self.is_complete = self.is_complete || is_last;
+        let was_complete = self.is_complete();
+        if is_last {
+            self.found = if page.is_complete { Found::Everything } else { Found::Indexed };
+            self.needs_reading |= !page.is_complete;
+        }
         self.finish(if was_complete { &new } else { &[] }, removed, now)
     }
 
@@ -305,7 +316,7 @@ impl Inbox {
         let removed = before.saturating_sub(self.rows.len());
         // During the first reading an older activity may be on a page that was not read yet.
         let is_new = |row: &Row| match &self.reading {
-            Some(reading) if !self.is_complete => row.created >= reading.since,
+            Some(reading) if !self.is_complete() => row.created >= reading.since,
             _ => true,
         };
         let candidates: Vec<ActivityId> = rows.iter().filter(|row| is_new(row)).map(|row| row.id).collect();
@@ -378,7 +389,7 @@ impl Inbox {
     /// Removes all rows because the organization no longer exists.
     pub(crate) fn clear(&mut self) {
         let generation = self.generation;
-        *self = Self { generation, is_complete: true, ..Self::default() };
+        *self = Self { generation, found: Found::Everything, ..Self::default() };
     }
 
     /// Returns the number of the current or last reading.

@@ -91,7 +91,7 @@ pub fn history(
         parts.next();
     }
     let mut after = cursor.and_then(|(_, after)| after);
-    while let Some(part) = parts.next() {
+    for part in parts {
         let Stop::Full(last) = reading.read(&part, after.take())? else { continue };
         let last = last.map_or_else(String::new, |last| last.to_string());
         reading.page.next = Some(format!("{}.{last}", part.key));

@@ -309,7 +309,7 @@ fn history_is_filtered_and_ordered() {
         let found = whole_history(&fixture, &by_second);
         assert!(!found.is_empty() && found.len() < without.len());
         assert!(found.iter().all(|one| one["votes"][0]["userId"] == second.to_string()));
-        // Votes are listed if they are asked for.
+        // Votes are listed if their type is named.
         let votes =
             HistoryQuery { types: vec!["ACTIVITY_TYPE_APPROVE_ACTIVITY".to_owned()], ..copied(&query) };
         assert!(whole_history(&fixture, &votes).iter().all(is_vote));

@@ -6,6 +6,7 @@ use quorate_common::activity::{Selection, Status};
 use quorate_common::console::{ActivityRow, HistoryPage};
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{ActivityId, OrganizationId, UserId};
+use quorate_common::wire::Timestamp;
 
 use crate::kinds::{ReviewContext, of_type};
 use crate::link::History;
@@ -68,7 +69,7 @@ impl Line {
 }
 
 /// What is read: the organization and the request.
-pub(super) type Asked = (OrganizationId, History);
+pub(super) type Requested = (OrganizationId, History);
 
 #[derive(Default)]
 pub(super) struct List {
@@ -77,7 +78,7 @@ pub(super) struct List {
     pub(super) next: Option<String>,
     /// Time of the last activity that was compared with the filter, in milliseconds since the Unix epoch.
     pub(super) reached: Option<u64>,
-    pub(super) asked: Option<Asked>,
+    pub(super) requested: Option<Requested>,
     /// Number of the reading. Pages of earlier ones are ignored.
     pub(super) generation: u64,
     pub(super) is_reading: bool,
@@ -86,8 +87,8 @@ pub(super) struct List {
 
 impl List {
     /// Drops everything and begins another reading.
-    pub(super) fn restart(&mut self, asked: Option<Asked>) {
-        *self = Self { asked, generation: self.generation.saturating_add(1), ..Self::default() };
+    pub(super) fn restart(&mut self, requested: Option<Requested>) {
+        *self = Self { requested, generation: self.generation.saturating_add(1), ..Self::default() };
     }
 
     /// Returns whether no further page is read.
@@ -107,13 +108,13 @@ impl List {
             let at = self.lines.iter().position(|line| Some(line.id) == last);
             let later = at.map(|at| self.lines.drain(..).skip(at.saturating_add(1)).collect::<Vec<_>>());
             if later.is_none() {
-                (self.next, self.reached) = (page.next.clone(), page.reached.as_ref().map(|at| at.millis()));
+                (self.next, self.reached) = (page.next.clone(), page.reached.as_ref().map(Timestamp::millis));
             }
             self.lines = lines;
             self.lines.extend(later.unwrap_or_default());
         } else if self.next.as_deref() == after {
             self.lines.extend(lines);
-            (self.next, self.reached) = (page.next.clone(), page.reached.as_ref().map(|at| at.millis()));
+            (self.next, self.reached) = (page.next.clone(), page.reached.as_ref().map(Timestamp::millis));
         }
         self.is_loaded = true;
     }

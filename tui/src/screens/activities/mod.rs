@@ -130,7 +130,7 @@ impl Screen for State {
         Vec::new()
     }
 
-    /// Reads what the filter and the order ask for, and the next page before the selection reaches it.
+    /// Reads what the filter and the order request, and the next page before the selection reaches it.
     fn prepare(&mut self, shared: &Shared) -> Vec<Request> {
         let (Some(id), Some(organization)) = (shared.organization_id, &shared.organization) else {
             return Vec::new();
@@ -141,9 +141,9 @@ impl Screen for State {
                 Ok(mut request) => {
                     self.error = None;
                     self.sort.apply(&mut request, self.at_end);
-                    let asked = Some((id, request));
-                    if self.list.asked != asked {
-                        self.list.restart(asked);
+                    let requested = Some((id, request));
+                    if self.list.requested != requested {
+                        self.list.restart(requested);
                         self.selected = None;
                     }
                 }
@@ -152,7 +152,7 @@ impl Screen for State {
         if self.list.is_reading {
             return Vec::new();
         }
-        let Some((id, request)) = &self.list.asked else { return Vec::new() };
+        let Some((id, request)) = &self.list.requested else { return Vec::new() };
         let is_newest = self.sort == Sort::Newest && !self.at_end;
         let is_first = !self.list.is_loaded || self.is_outdated && is_newest;
         let after = if is_first { None } else { self.list.next.clone() };
