@@ -85,8 +85,6 @@ async fn any_activity_is_found_among_many() {
     screen.shows("\"oldest\"").await;
     screen.press("s");
     screen.shows("by status").await;
-    screen.press("s");
-    screen.shows("by type").await;
-    screen.press("G");
+    screen.press("sG");
     screen.shows("Change root quorum").await;
 }

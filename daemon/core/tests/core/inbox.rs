@@ -184,7 +184,9 @@ fn a_store_of_an_earlier_version_is_indexed_step_by_step() {
     let rows = fixture.memory.all_rows();
     let is_index = |key: &[u8]| key.first() == Some(&b'l') && key.get(17) == Some(&11);
     let index: Vec<_> = rows.keys().filter(|key| is_index(key)).cloned().collect();
-    index.iter().for_each(|key| fixture.memory.set_row(key, None));
+    for key in &index {
+        fixture.memory.set_row(key, None);
+    }
     assert!(whole_inbox(&fixture, root, 100).is_empty());
     assert!(!inbox(&fixture, root, None, 100).is_complete);
     let mut after = None;
@@ -310,10 +312,10 @@ fn history_is_filtered_and_ordered() {
         assert!(!found.is_empty() && found.len() < without.len());
         assert!(found.iter().all(|one| one["votes"][0]["userId"] == second.to_string()));
         // Votes are listed if their type is named.
-        let votes =
+        let ballots =
             HistoryQuery { types: vec!["ACTIVITY_TYPE_APPROVE_ACTIVITY".to_owned()], ..copied(&query) };
-        assert!(whole_history(&fixture, &votes).iter().all(is_vote));
-        assert!(!whole_history(&fixture, &votes).is_empty());
+        assert!(whole_history(&fixture, &ballots).iter().all(is_vote));
+        assert!(!whole_history(&fixture, &ballots).is_empty());
         let before = HistoryQuery { before: Some(NOW + 3), ..copied(&query) };
         let found = whole_history(&fixture, &before);
         assert_eq!(ids_of(&found), ids_of(&without[without.len() - found.len()..]));
