@@ -14,16 +14,19 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Builds the index, unless it is complete. After `stop`, the next start begins again.
 pub async fn run(executor: Arc<Executor>, stop: CancellationToken) {
     let (mut after, mut entries) = (None, 0_usize);
+    let mut organizations = waiting_index::ORGANIZATIONS;
     while !stop.is_cancelled() {
-        match waiting_index::step(executor.world().as_ref(), after.as_deref()) {
+        match waiting_index::step(executor.world().as_ref(), after.as_deref(), organizations) {
             Ok(None) => break,
             Ok(Some(next)) => {
                 let added = next.commit.writes.len();
-                // An organization may change meanwhile; the step is then repeated.
                 if next.commit.writes.is_empty() || executor.commit(next.commit).await.is_ok() {
                     (after, entries) = (next.next, entries.saturating_add(added));
+                    organizations = waiting_index::ORGANIZATIONS;
                     continue;
                 }
+                // An organization changed meanwhile. One alone does so less often than one of many.
+                organizations = 1;
             }
             Err(corrupt) => {
                 tracing::error!(cause = %corrupt, "the activities that wait for votes cannot be indexed");

@@ -11,29 +11,32 @@ use crate::records;
 use crate::world::{Page, World};
 
 /// Maximum number of organizations in one step.
-const ORGANIZATIONS: usize = 64;
+pub const ORGANIZATIONS: usize = 64;
 /// A step ends after the organization with which it has at least this many entries.
 const ENTRIES: usize = 1024;
 
 /// One step of building the index.
 pub struct Step {
-    /// The entries, on the condition that their organizations are unchanged. Otherwise, the step must be repeated.
+    /// The entries, on the condition that their organizations are unchanged. Otherwise, the step must be repeated, best
+    /// with fewer organizations.
     pub commit: Commit,
     /// Key after which the next step starts; `None` after the last step.
     pub next: Option<Key>,
 }
 
-/// Returns the step after a key of an earlier step. Returns `None` if the index is complete.
+/// Returns the step after a key of an earlier step, with at most this many organizations. Returns `None` if the index is
+/// complete.
 ///
 /// # Errors
 /// If the store cannot be read.
-pub fn step(world: &dyn World, after: Option<&[u8]>) -> Result<Option<Step>, Corrupt> {
+pub fn step(world: &dyn World, after: Option<&[u8]>, organizations: usize) -> Result<Option<Step>, Corrupt> {
     let (records, index) = (world.records(), world.index());
     let complete = layout::waiting_is_complete(index);
     if records.read(&complete)?.is_some() {
         return Ok(None);
     }
-    let page = Page { after, ..Page::first(layout::ORGANIZATIONS, ORGANIZATIONS) };
+    let limit = organizations.clamp(1, ORGANIZATIONS);
+    let page = Page { after, ..Page::first(layout::ORGANIZATIONS, limit) };
     let mut commit = Commit::default();
     for key in records.keys(page)? {
         let Some(id) = layout::organization_id(&key) else { continue };

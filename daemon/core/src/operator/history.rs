@@ -200,6 +200,9 @@ impl Reading<'_> {
                 if self.page.activities.len() >= limit || self.examined >= EXAMINED {
                     return Ok(Stop::Full(last));
                 }
+                if self.is_too_new(activity) {
+                    return Ok(Stop::End);
+                }
                 if !self.examine(activity, filter)? {
                     return Ok(Stop::Full(last));
                 }
@@ -215,6 +218,12 @@ impl Reading<'_> {
     fn newest(&self) -> Option<ActivityId> {
         let before = self.query.before.filter(|_| self.order == Order::Descending)?;
         Some(ActivityId::timed(before, [0; 10]))
+    }
+
+    /// Returns whether this activity and all later ones of an ascending part are too new for the filter.
+    fn is_too_new(&self, id: ActivityId) -> bool {
+        let is_ascending = self.order == Order::Ascending;
+        is_ascending && self.query.before.is_some_and(|before| layout::activity_submitted(id) > before)
     }
 
     /// Compares an activity with the filter and adds it to the page. Returns `false` if it does not fit any more.

@@ -1,10 +1,13 @@
 //! How the console reads waiting activities: in pages, with their number, and individually by id.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use quorate_common::activity::Status;
 use quorate_common::console::{ActivityPage, HistoryOrder, InboxPage};
 use quorate_common::ids::{ActivityId, OrganizationId};
+use quorate_core::budget::{Budget, Cancellation};
+use quorate_core::limits::Limits;
 use quorate_core::operator::{self, ActivityQuery, HistoryQuery};
 use quorate_core::waiting_index;
 use serde_json::{Value, json};
@@ -174,6 +177,30 @@ fn an_inbox_contains_what_waits_in_all_sub_organizations() {
 }
 
 #[test]
+fn a_page_of_the_inbox_costs_nothing_for_what_does_not_wait() {
+    let mut fixture = Fixture::new(2);
+    let people = child(&mut fixture, "one");
+    propose_tag(&mut fixture, &people[0], 1);
+    let rows = |fixture: &mut Fixture| {
+        let budget = Arc::new(Budget::of_query(&Limits::default(), Cancellation::default()));
+        let before = std::mem::replace(&mut fixture.memory.budget, Arc::clone(&budget));
+        assert_eq!(inbox(fixture, fixture.id, None, 1).organizations.len(), 1);
+        fixture.memory.budget = before;
+        budget.rows_taken()
+    };
+    let few = rows(&mut fixture);
+    for number in 0..20 {
+        child(&mut fixture, &format!("quiet {number}"));
+    }
+    assert_eq!(rows(&mut fixture), few, "neither ended activities nor quiet organizations are read");
+    // What waits on later pages is counted by its keys.
+    for number in 0..20 {
+        propose_tag(&mut fixture, &people[0], 100 + number);
+    }
+    assert_eq!(rows(&mut fixture), few + 20);
+}
+
+#[test]
 fn a_store_of_an_earlier_version_is_indexed_step_by_step() {
     let mut fixture = Fixture::new(2);
     let people = child(&mut fixture, "one");
@@ -182,7 +209,7 @@ fn a_store_of_an_earlier_version_is_indexed_step_by_step() {
     let complete = whole_inbox(&fixture, root, 100);
     assert_eq!(complete.len(), 2);
     let rows = fixture.memory.all_rows();
-    let is_index = |key: &[u8]| key.first() == Some(&b'l') && key.get(17) == Some(&11);
+    let is_index = |key: &[u8]| key.first() == Some(&b'l') && key.get(17) == Some(&14);
     let index: Vec<_> = rows.keys().filter(|key| is_index(key)).cloned().collect();
     for key in &index {
         fixture.memory.set_row(key, None);
@@ -191,10 +218,11 @@ fn a_store_of_an_earlier_version_is_indexed_step_by_step() {
     assert!(!inbox(&fixture, root, None, 100).is_complete);
     let mut after = None;
     // An organization that changed since the step was computed makes it fail.
-    let step = waiting_index::step(&fixture.memory, None).expect("the store is readable").expect("a step");
+    let step =
+        waiting_index::step(&fixture.memory, None, 64).expect("the store is readable").expect("a step");
     let late = propose_tag(&mut fixture, &people[0], 2);
     assert!(!fixture.memory.try_commit(step.commit));
-    while let Some(step) = waiting_index::step(&fixture.memory, after.as_deref()).expect("readable") {
+    while let Some(step) = waiting_index::step(&fixture.memory, after.as_deref(), 1).expect("readable") {
         fixture.memory.commit(step.commit);
         after = step.next;
     }
@@ -320,6 +348,9 @@ fn history_is_filtered_and_ordered() {
         let found = whole_history(&fixture, &before);
         assert_eq!(ids_of(&found), ids_of(&without[without.len() - found.len()..]));
         assert_eq!(without.len() - found.len(), 4, "tags 3 to 6 are younger");
+        let mut oldest = whole_history(&fixture, &HistoryQuery { reverse: true, ..copied(&before) });
+        oldest.reverse();
+        assert_eq!(ids_of(&oldest), ids_of(&found));
     }
     let refused = |query: &HistoryQuery| operator::history(&fixture.memory, fixture.id, query, NOW).is_err();
     assert!(refused(&HistoryQuery { words: vec!["x".repeat(300)], ..HistoryQuery::default() }));
