@@ -55,7 +55,7 @@ pub use webhooks::{
 };
 
 /// Version of this protocol. A console rejects a daemon with another version.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// Maximum number of entries on a page of any list.
 pub const PAGE_LIMIT: usize = 100;

@@ -358,12 +358,12 @@ mod tests {
     #[test]
     fn reads_keys_and_notifications() {
         let read =
-            Read::of("notify = \"bell\"\nmouse = false\n[keys]\nrefresh = \"R\"\nopen = [\"o\", \"O\"]\n");
+            Read::of("notify = \"bell\"\nmouse = false\n[keys]\nrefresh = \"R\"\nopen = [\"e\", \"O\"]\n");
         assert_eq!(read.problems, []);
         assert_eq!((read.config.notify, read.config.mouse), (Some(vec!["bell".to_owned()]), Some(false)));
         let mut keys = read.config.keys;
         keys.sort();
-        let expected = [("open", vec!["o", "O"]), ("refresh", vec!["R"])];
+        let expected = [("open", vec!["e", "O"]), ("refresh", vec!["R"])];
         let texts = |keys: Vec<&str>| keys.into_iter().map(str::to_owned).collect();
         assert_eq!(keys, expected.map(|(name, keys)| (name.to_owned(), texts(keys))));
         let rest = "notify = [\"bell\", \"horn\"]\nmouse = \"no\"\n[keys]\nrefresh = [\"R\"]\n# mine\nfilter = \"q\"\nopen = 1\n";

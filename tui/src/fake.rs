@@ -32,6 +32,8 @@ pub(crate) enum Behavior {
     Honest,
     /// Reports another console protocol version.
     OtherProtocol,
+    /// Has the same protocol, but neither inbox nor history.
+    WithoutLists,
     /// Runs in production mode.
     Production,
     Sealed,
@@ -111,8 +113,8 @@ async fn answer(
     let path = request.uri().path().to_owned();
     let stamp = request.headers().get(HEADER).map(|value| value.to_str().unwrap().to_owned());
     let body = request.into_body().collect().await.map_err(std::io::Error::other)?.to_bytes();
-    if behavior == Behavior::Sealed {
-        return Ok(error(&ApiError::new(Code::Unavailable, "the daemon is sealed")));
+    if let Some(reason) = refused(behavior, &path) {
+        return Ok(error(&reason));
     }
     if path.starts_with("/public/v1/submit/") {
         let message = String::from_utf8(body.to_vec()).unwrap();
@@ -175,6 +177,17 @@ async fn answer(
             }
         }
     })
+}
+
+/// Returns the error with which a daemon answers a request for a path.
+fn refused(behavior: Behavior, path: &str) -> Option<ApiError> {
+    match behavior {
+        Behavior::Sealed => Some(ApiError::new(Code::Unavailable, "the daemon is sealed")),
+        Behavior::WithoutLists if path.ends_with("/inbox") || path.ends_with("/history") => {
+            Some(ApiError::new(Code::NotFound, "Not Found"))
+        }
+        _ => None,
+    }
 }
 
 /// Records the vote, and executes or rejects the activity if the vote decides it.

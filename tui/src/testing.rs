@@ -28,7 +28,7 @@ use serde_json::{Value, json};
 use crate::ballot::Ballot;
 use crate::book::Book;
 use crate::known_keys::KnownKeys;
-use crate::proof::{Evidence, Record, Review, Siblings, Viewer};
+use crate::proof::{Evidence, PinnedBy, Record, Review, Siblings, Viewer};
 
 /// Current time in all tests: 2026-11-21 09:24:00 UTC.
 pub(crate) const NOW: u64 = 1_795_253_040_000;
@@ -647,7 +647,11 @@ impl Fixture {
 
     /// Returns the review that `viewer` sees with these known keys.
     pub(crate) fn review_with(record: &ReviewRecord, known_keys: &KnownKeys, viewer: usize) -> Review {
-        let viewer = Viewer { organization: Some(Self::id()), user: Some(Self::user(viewer)), parent: None };
+        let viewer = Viewer {
+            organization: Some(Self::id()),
+            user: Some(Self::user(viewer)),
+            pinned_by: PinnedBy::Id,
+        };
         Review::of(&Evidence {
             record: &Record::from(record.clone()),
             siblings: &Siblings::default(),

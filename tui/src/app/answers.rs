@@ -57,7 +57,10 @@ fn apply_shared(model: &mut Model, answer: Answer) -> Vec<Effect> {
             let order = model.review.as_mut().and_then(|open| open.preflight(&model.shared, result));
             return order.map(Effect::Order).into_iter().collect();
         }
-        Answer::Activities(after, page) => model.shared.activities.apply(after, page),
+        // A late page may be of the organization that was shown before.
+        Answer::Activities(after, page) if model.shared.is_shown(&page.activities) => {
+            model.shared.activities.apply(after, page);
+        }
         Answer::Organizations(None, None, page) if model.shared.organization_id.is_none() => {
             return first_page(model, &page);
         }
@@ -87,6 +90,7 @@ fn apply_shared(model: &mut Model, answer: Answer) -> Vec<Effect> {
         // Only screens need these.
         Answer::Alive
         | Answer::Rows(..)
+        | Answer::Activities(..)
         | Answer::Organizations(..)
         | Answer::Head(_)
         | Answer::Accounts(..)

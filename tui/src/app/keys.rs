@@ -77,8 +77,8 @@ fn on_overlay(model: &mut Model, pressed: Pressed) -> Vec<Effect> {
     }
     match pressed {
         Pressed::Nothing | Pressed::Close => Vec::new(),
-        Pressed::Choose(organization) => {
-            switch(model, organization);
+        Pressed::Choose(organization, pinned_by) => {
+            switch(model, organization, pinned_by);
             reload_all(model)
         }
         Pressed::Chosen(entry) => chosen(model, &entry),

@@ -8,6 +8,7 @@ use ratatui::layout::Rect;
 use crate::keymap::{Action, Command, EVERYWHERE, LAST, QUIT};
 use crate::known_keys::KnownKeys;
 use crate::link::{Order, Subject};
+use crate::proof::PinnedBy;
 use crate::screens::SCREENS;
 use crate::screens::bindings::Bindings;
 use crate::screens::overlay::{Entry, Overlay, Palette, Place, things};
@@ -97,8 +98,8 @@ impl Model {
     }
 
     /// Sets the organization, and the user and key there.
-    pub(super) fn pin(&mut self, id: OrganizationId) {
-        self.shared.identity = self.home.pinned_to(id);
+    pub(super) fn pin(&mut self, id: OrganizationId, pinned_by: PinnedBy) {
+        self.shared.identity = self.home.pinned_to(id, pinned_by);
     }
 
     /// Starts all screens again, without a review.

@@ -5,6 +5,7 @@ use quorate_common::ids::OrganizationId;
 
 use super::model::Model;
 use crate::link::{Answer, Subject};
+use crate::proof::PinnedBy;
 use crate::screens::ActivityList;
 use crate::screens::overlay::{Choice, Overlay};
 use crate::screens::request::Effect;
@@ -21,12 +22,19 @@ pub(super) fn choose(model: &mut Model) -> Vec<Effect> {
 
 /// Adds a page of organizations to the open list, if there is one.
 pub(super) fn listed(model: &mut Model, answer: &Answer) -> Vec<Effect> {
-    let Answer::Organizations(parent, _, page) = answer else { return Vec::new() };
     let lists = model.overlays.iter_mut().filter_map(|overlay| match overlay {
         Overlay::Organizations(choice) => Some(choice),
         _ => None,
     });
-    lists.filter_map(|choice| choice.apply(*parent, page)).map(Effect::Order).collect()
+    let orders = lists.filter_map(|choice| match answer {
+        Answer::Organizations(parent, after, page) => choice.apply(*parent, *after, page),
+        Answer::Failed(Subject::Organizations, _) => {
+            choice.fail();
+            None
+        }
+        _ => None,
+    });
+    orders.map(Effect::Order).collect()
 }
 
 /// Shows the organization that was named, or the only one, if none is pinned; otherwise the list of them.
@@ -60,14 +68,14 @@ fn offer(model: &mut Model, page: &OrganizationPage) -> Vec<Effect> {
     }
     model.was_offered = true;
     let (mut choice, _) = Choice::new(None, None);
-    let next = choice.apply(None, page);
+    let next = choice.apply(None, None, page);
     model.overlays.push(Overlay::Organizations(choice));
     next.map(Effect::Order).into_iter().collect()
 }
 
 /// Shows another organization on all screens, which must then be loaded. Votes are signed for it from now on.
-pub(super) fn switch(model: &mut Model, id: OrganizationId) {
-    model.pin(id);
+pub(super) fn switch(model: &mut Model, id: OrganizationId, pinned_by: PinnedBy) {
+    model.pin(id, pinned_by);
     let shared = &mut model.shared;
     (shared.organization_id, shared.organization, shared.is_missing) = (Some(id), None, false);
     (shared.viewer, shared.mismatch) = (shared.identity.viewer.clone(), None);

@@ -19,7 +19,7 @@ use crate::keymap::Key;
 use crate::kinds::SECTIONS;
 use crate::known_keys::KnownKeys;
 use crate::link::{Answer, EarlierTransfers, History, InboxRead, LinkError, Order, Subject};
-use crate::proof::Viewer;
+use crate::proof::{PinnedBy, Viewer};
 use crate::screens::SCREENS;
 use crate::screens::request::Effect;
 use crate::session::Identity;
@@ -54,7 +54,11 @@ struct TestConsole {
 impl TestConsole {
     fn new(fixture: &Fixture, records: &[ReviewRecord], size: (u16, u16)) -> Self {
         let identity = Identity {
-            viewer: Viewer { organization: Some(Fixture::id()), user: Some(Fixture::user(0)), parent: None },
+            viewer: Viewer {
+                organization: Some(Fixture::id()),
+                user: Some(Fixture::user(0)),
+                pinned_by: PinnedBy::Id,
+            },
             public_key: Some(Fixture::stamper(0).public_key().to_owned()),
             key_name: Some("laptop-p256".to_owned()),
             socket: "/run/quorate/quorated.sock".to_owned(),

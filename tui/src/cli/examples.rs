@@ -15,7 +15,8 @@ Examples:
 pub(super) const ACTIVITY_LS: &str = "\
 Examples:
   quorate activity ls --status failed --limit 10
-  quorate activity ls --type create-wallet --type create-wallet-accounts -o wide";
+  quorate activity ls --type create-wallet --type create-wallet-accounts -o wide
+  quorate activity ls --by mira --text payouts --before 2026-11-01 --order oldest";
 
 pub(super) const ORG_LS: &str = "\
 Examples:

@@ -255,6 +255,13 @@ fn exit_codes_distinguish_daemons() {
             let fake = Fake::start(tag_proposal().1, behavior);
             assert_eq!(at(&fake, "mira", &["status"]).await.0, expected);
         }
+        let fake = Fake::start(tag_proposal().1, Behavior::WithoutLists);
+        for list in ["approvals", "activity"] {
+            let (exit, answers) = at(&fake, "mira", &[list, "ls"]).await;
+            assert_eq!(exit, Exit::Failed, "{list}");
+            let message = answers[0]["error"]["message"].to_string();
+            assert!(message.contains("install matching versions"), "{list}: {message}");
+        }
         let fake = Fake::start(tag_proposal().1, Behavior::Honest);
         let socket = format!("{}.none", fake.socket().display());
         assert_eq!(

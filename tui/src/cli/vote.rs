@@ -16,7 +16,9 @@ use crate::failure::{Exit, Failure, Result};
 use crate::files;
 use crate::journal::{self, Entry};
 use crate::output::{Answer, file_text};
-use crate::proof::{Evidence, NO_SIGNER, Record, Review, Siblings, Viewer, difference, json as review_json};
+use crate::proof::{
+    Evidence, NO_SIGNER, PinnedBy, Record, Review, Siblings, Viewer, difference, json as review_json,
+};
 use crate::session::{Session, pin_keys};
 use crate::text::{clean, date_time, duration};
 use crate::vote_file::{VOTE_FILE_LIMIT, VoteFile, VoteFileError};
@@ -140,7 +142,8 @@ async fn submit(session: &Session, file: &Path) -> Result<Answer> {
 fn reviews(session: &Session, vote: &VoteFile, (record, siblings): (&Record, &Siblings)) -> Result<Review> {
     let known_keys = pin_keys(&session.folders, &record.organization)?;
     let book = Book::load(&session.folders.book())?;
-    let viewer = Viewer { organization: Some(vote.organization()), user: Some(vote.user), parent: None };
+    let viewer =
+        Viewer { organization: Some(vote.organization()), user: Some(vote.user), pinned_by: PinnedBy::Id };
     let now = now_millis();
     let review = |record: &Record, siblings: &Siblings| {
         Review::of(&Evidence {

@@ -29,6 +29,8 @@ use crate::text::clean;
 
 /// Maximum size of a response body, in bytes.
 const ANSWER_LIMIT: usize = 64 * 1024 * 1024;
+/// Message of the daemon for a path that it does not have. Missing items have messages of their own.
+const NO_ROUTE: &str = "Not Found";
 /// Time limit of one request.
 const REQUEST_SECONDS: u64 = 30;
 
@@ -69,6 +71,17 @@ impl LinkError {
     /// Returns whether the requested item does not exist.
     pub(crate) fn is_missing(&self) -> bool {
         matches!(self, Self::Api(error) if error.code == Code::NotFound)
+    }
+
+    /// Distinguishes a daemon without the requested path from one without the requested item.
+    fn of_route(self) -> Self {
+        match self {
+            Self::Api(error) if error.code == Code::NotFound && error.message == NO_ROUTE => {
+                let text = "it does not have what this console reads: install matching versions of both";
+                Self::Unreadable(text.to_owned())
+            }
+            other => other,
+        }
     }
 
     pub(crate) fn is_sealed(&self) -> bool {
@@ -322,7 +335,7 @@ impl Client {
     }
 
     pub(super) async fn read<T: DeserializeOwned>(&self, path: &str) -> Result<T> {
-        let bytes = self.call(get(path)).await?;
+        let bytes = self.call(get(path)).await.map_err(LinkError::of_route)?;
         serde_json::from_slice(&bytes).map_err(|error| LinkError::Unreadable(error.to_string()))
     }
 

@@ -2,7 +2,7 @@
 
 use super::check::{Check, Finding, attention, failed, unproven, verified};
 use super::compare::{differences, size};
-use super::evidence::Evidence;
+use super::evidence::{Evidence, PinnedBy};
 use super::proposal::Proposal;
 use super::recount::{known_quorum, recount, signatures};
 use super::rule::Evaluation;
@@ -92,10 +92,15 @@ fn organization(evidence: &Evidence<'_>, proposal: &Proposal) -> Finding {
     }
     match evidence.viewer.organization {
         None => unproven(format!("the organization id {signed} is signed, but no organization is pinned")),
-        Some(below) if is(below.to_string()) && evidence.viewer.parent.is_some() => unproven(format!(
-            "the organization id {signed} is signed; only the daemon states that it is a sub-organization of the pinned one"
-        )),
-        Some(pinned) if is(pinned.to_string()) => verified("the organization id is the pinned one"),
+        Some(pinned) if is(pinned.to_string()) => match evidence.viewer.pinned_by {
+            PinnedBy::Id => verified("the organization id is the pinned one"),
+            PinnedBy::Name => unproven(format!(
+                "the organization id {signed} is signed; it was chosen by its name, which only the daemon states"
+            )),
+            PinnedBy::Parent => unproven(format!(
+                "the organization id {signed} is signed; only the daemon states that it is a sub-organization of the pinned one"
+            )),
+        },
         Some(pinned) => failed(format!("signed for organization {signed}, but {pinned} is pinned")),
     }
 }

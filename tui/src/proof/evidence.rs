@@ -23,8 +23,20 @@ pub(crate) struct Viewer {
     pub(crate) organization: Option<OrganizationId>,
     /// The user who would vote.
     pub(crate) user: Option<UserId>,
-    /// The pinned organization, if the other one is a sub-organization of it.
-    pub(crate) parent: Option<OrganizationId>,
+    /// How that organization was pinned.
+    pub(crate) pinned_by: PinnedBy,
+}
+
+/// How an organization was pinned.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum PinnedBy {
+    /// By its id, which the user stated.
+    #[default]
+    Id,
+    /// By its name, which the user chose in the list of the daemon. Only the daemon states that the id has this name.
+    Name,
+    /// As a sub-organization of the pinned one. Only the daemon states that it is one.
+    Parent,
 }
 
 /// The daemon's record of one activity. Many records share one organization.

@@ -28,7 +28,7 @@ pub(crate) use bundle::{BUNDLE_LIMIT, Bundle, BundleError, bundle_differences, u
 pub(crate) use check::Mark;
 pub(crate) use difference::difference;
 pub(crate) use draft::DraftContext;
-pub(crate) use evidence::{Evidence, NO_ORGANIZATION, NO_SIGNER, Record, Viewer};
+pub(crate) use evidence::{Evidence, NO_ORGANIZATION, NO_SIGNER, PinnedBy, Record, Viewer};
 pub(crate) use flags::of_siblings;
 pub(crate) use past::Past;
 pub(crate) use quorum::followed;

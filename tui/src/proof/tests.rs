@@ -68,7 +68,8 @@ fn record_must_match_the_requested_activity() {
     let (fixture, record) = threshold_proposal();
     let mut known_keys = KnownKeys::default();
     known_keys.pin_new(&fixture.organization(), NOW);
-    let viewer = Viewer { organization: Some(Fixture::id()), user: Some(Fixture::user(0)), parent: None };
+    let viewer =
+        Viewer { organization: Some(Fixture::id()), user: Some(Fixture::user(0)), pinned_by: PinnedBy::Id };
     let review = |reference: &str| {
         Review::of(&Evidence {
             record: &Record::from(record.clone()),
@@ -92,8 +93,8 @@ fn the_organization_must_be_the_pinned_one() {
     check("K2", Mark::Failed, |record| record.organization.head.organization_id = other);
     let (_, record) = threshold_proposal();
     let known_keys = KnownKeys::default();
-    let with = |organization: Option<OrganizationId>, record: &ReviewRecord| {
-        let viewer = Viewer { organization, user: None, parent: None };
+    let by = |pinned_by: PinnedBy, organization: Option<OrganizationId>, record: &ReviewRecord| {
+        let viewer = Viewer { organization, user: None, pinned_by };
         mark(
             &Review::of(&Evidence {
                 record: &Record::from(record.clone()),
@@ -107,8 +108,15 @@ fn the_organization_must_be_the_pinned_one() {
             "K2",
         )
     };
+    let with = |organization, record: &ReviewRecord| by(PinnedBy::Id, organization, record);
     assert_eq!(with(None, &record), Mark::Stated);
+    assert_eq!(with(Some(Fixture::id()), &record), Mark::Verified);
     assert_eq!(with(Some(other), &record), Mark::Failed);
+    // Only the daemon states which id has a name, and what is a sub-organization.
+    for pinned_by in [PinnedBy::Name, PinnedBy::Parent] {
+        assert_eq!(by(pinned_by, Some(Fixture::id()), &record), Mark::Stated);
+        assert_eq!(by(pinned_by, Some(other), &record), Mark::Failed);
+    }
     let mut child = record.clone();
     child.organization.head.parent_organization_id = Some(other);
     assert_eq!(with(Some(other), &child), Mark::Failed);

@@ -53,7 +53,7 @@ impl Screen for State {
                 let Some(row) = all.get(selected) else { return Vec::new() };
                 // The selection stays on this row when rows are added above it.
                 self.selected = Some(row.id);
-                return vec![row.open()];
+                return vec![Request::open(row)];
             }
             Action::Copy => {
                 let Some(row) = all.get(selected) else { return Vec::new() };

@@ -190,7 +190,7 @@ mod tests {
         refused(&[("approve", &["j"])], "already the key of down");
         refused(&[("reject", &["a"])], "already the key of approve");
         refused(&[("open", &["a"])], "already the key of approve");
-        refused(&[("open", &["o"]), ("approve", &["o"])], "already the key of open");
+        refused(&[("open", &["O"]), ("approve", &["O"])], "already the key of open");
         refused(&[("approve", &["A"]), ("open", &["A"])], "already the key of approve");
     }
 }

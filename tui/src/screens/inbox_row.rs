@@ -7,7 +7,6 @@ use quorate_common::console::WaitingRule;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{ActivityId, OrganizationId, UserId};
 
-use super::request::Request;
 use crate::kinds::Level;
 use crate::proof::{Review, Sibling, Siblings, needs, of_siblings, tally_of_marks};
 use crate::text::{clean, cut};
@@ -101,11 +100,6 @@ impl Row {
     /// Returns the proposer, as the daemon states.
     pub(super) const fn proposer_id(&self) -> Option<UserId> {
         self.sibling.proposer
-    }
-
-    /// Returns the request that opens the review.
-    pub(crate) fn open(&self) -> Request {
-        Request::Open { organization: self.organization, id: self.id, title: self.title.clone() }
     }
 
     /// Sets the flags that depend on the other activities.

@@ -9,7 +9,7 @@ use crate::canvas::{Canvas, Line};
 use crate::keymap::{Action, Command, EVERYWHERE, Key, action, scroll};
 use crate::kinds::{masked_intent, masked_request};
 use crate::link::Order;
-use crate::proof::{Review, json, policy_lines};
+use crate::proof::{PinnedBy, Review, json, policy_lines};
 use crate::text::{clean, date_time, grouped, indented, pad, width, wrap};
 
 mod choosing;
@@ -181,8 +181,8 @@ pub(crate) enum Pressed {
     Close,
     /// An entry of the palette was chosen.
     Chosen(Box<Entry>),
-    /// An organization was chosen.
-    Choose(OrganizationId),
+    /// An organization was chosen, by its id or from the list.
+    Choose(OrganizationId, PinnedBy),
     /// A text was chosen for copying.
     Copy(Piece),
     /// A file was chosen for comparison.

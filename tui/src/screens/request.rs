@@ -3,6 +3,7 @@
 use quorate_common::ids::{ActivityId, OrganizationId};
 use zeroize::Zeroizing;
 
+use super::inbox_row::Row;
 use super::overlay::Overlay;
 use crate::journal::Entry;
 use crate::keymap::Action;
@@ -38,6 +39,11 @@ impl Request {
     /// Opens a review, or states why there is none.
     pub(crate) fn review(review: Result<Review, String>) -> Self {
         review.map_or_else(Self::Notice, |review| Self::Review(Box::new(review)))
+    }
+
+    /// Returns the request that opens the review of a row of the inbox.
+    pub(crate) fn open(row: &Row) -> Self {
+        Self::Open { organization: row.organization, id: row.id, title: row.title.clone() }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quorate_common::console::{DaemonStatus, OrganizationDetail};
+use quorate_common::console::{ActivityRow, DaemonStatus, OrganizationDetail};
 use quorate_common::ids::OrganizationId;
 
 use super::activity_list::ActivityList;
@@ -106,6 +106,11 @@ impl Shared {
     /// Returns whether this is another organization than the one that is shown.
     pub(crate) fn is_elsewhere(&self, organization: OrganizationId) -> bool {
         self.organization_id != Some(organization)
+    }
+
+    /// Returns whether these activities are of the organization that is shown.
+    pub(crate) fn is_shown(&self, activities: &[ActivityRow]) -> bool {
+        activities.first().is_none_or(|row| !self.is_elsewhere(row.activity.organization_id))
     }
 
     /// Returns what a screen shows while it has no data.

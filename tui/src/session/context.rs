@@ -22,7 +22,7 @@ use crate::files::{self, FileError, Folders};
 use crate::keys::{self, CredentialsKey, Description, KeySource, Sources, passphrase};
 use crate::link::Client;
 use crate::output;
-use crate::proof::Viewer;
+use crate::proof::{PinnedBy, Viewer};
 use crate::text::clean;
 
 const CREDENTIALS_LIMIT: u64 = 1024 * 1024;
@@ -207,7 +207,7 @@ fn from_configuration(context: &Context, folders: &Folders) -> Result<Selected> 
     let key = key.map(|key| Sources::configured(folders, &config).open(&key.value)).transpose()?;
     let (organization, organization_name) = id_or_name(organization.map(|setting| setting.value));
     let (user, user_name) = id_or_name(user.map(|setting| setting.value));
-    let viewer = Viewer { organization, user, parent: None };
+    let viewer = Viewer { organization, user, pinned_by: PinnedBy::Id };
     Ok(Selected { socket: socket.value, viewer, organization_name, user_name, key, is_of_other })
 }
 
@@ -249,7 +249,7 @@ fn from_credentials(context: &Context, path: &Path) -> Result<Selected> {
     let is_own = |name: &String| *name == credentials.organization_name;
     let (id, organization_name) = id_or_name(context.organization.clone().filter(|name| !is_own(name)));
     let own = organization_name.is_none().then_some(credentials.organization_id);
-    let viewer = Viewer { organization: id.or(own), user, parent: None };
+    let viewer = Viewer { organization: id.or(own), user, pinned_by: PinnedBy::Id };
     let socket = context.socket.clone().unwrap_or(credentials.socket);
     Ok(Selected { socket, viewer, organization_name, user_name: None, key, is_of_other: false })
 }

@@ -8,7 +8,7 @@ use super::names::one_named;
 use crate::credentials::Actor;
 use crate::failure::{Exit, Failure};
 use crate::keys::{Secret, canonical};
-use crate::proof::Viewer;
+use crate::proof::{PinnedBy, Viewer};
 use crate::text::quoted;
 
 /// The user and key of the console, without any secret.
@@ -41,14 +41,14 @@ impl Identity {
     /// Returns the viewer within this organization: the user who was given, otherwise the holder of the key.
     pub(crate) fn viewer_in(&self, organization: &OrganizationDetail) -> Viewer {
         if self.is_of_other && self.difference(organization).is_some() {
-            return Viewer { organization: self.viewer.organization, user: None, parent: None };
+            return Viewer { user: None, ..self.viewer.clone() };
         }
         let user = if self.user_name.is_some() {
             self.named(organization)
         } else {
             self.viewer.user.or_else(|| self.holder(organization))
         };
-        Viewer { organization: self.viewer.organization, user, parent: None }
+        Viewer { user, ..self.viewer.clone() }
     }
 
     /// Returns the viewer within an organization of the inbox: in a sub-organization of the pinned organization, the
@@ -61,13 +61,13 @@ impl Identity {
         }
         let user =
             if self.public_key.is_some() { self.holder(organization) } else { self.named(organization) };
-        Viewer { organization: Some(head.organization_id), user, parent }
+        Viewer { organization: Some(head.organization_id), user, pinned_by: PinnedBy::Parent }
     }
 
     /// Returns the user and key in another organization than that of the options or the configuration. The user is then
     /// the holder of the key.
-    pub(crate) fn pinned_to(&self, id: OrganizationId) -> Self {
-        let viewer = Viewer { organization: Some(id), ..self.viewer.clone() };
+    pub(crate) fn pinned_to(&self, id: OrganizationId, pinned_by: PinnedBy) -> Self {
+        let viewer = Viewer { organization: Some(id), pinned_by, ..self.viewer.clone() };
         match self.viewer.organization {
             None => Self { viewer, ..self.clone() },
             Some(own) if own == id => self.clone(),

@@ -501,3 +501,52 @@ fn another_organization_replaces_everything_on_screen() {
     let shown = console.shown();
     assert!(shown.contains("other") && shown.contains("read only"), "{shown}");
 }
+
+#[test]
+fn an_organization_is_pinned_by_its_id_and_not_by_its_name() {
+    let (fixture, record) = tag_proposal();
+    let mut console = TestConsole::new(&fixture, &[record], (120, 36));
+    let own = fixture.organization().head;
+    let mut other = own.clone();
+    other.organization_id = quorate_common::ids::OrganizationId::from_bytes([0x77; 16]);
+    "other".clone_into(&mut other.organization_name);
+    let id = other.organization_id;
+    let page = OrganizationPage { organizations: vec![own, other], next: None };
+    for (typed, pinned_by) in [("othe", PinnedBy::Name), (&*id.to_string(), PinnedBy::Id)] {
+        console.press(Key::Char('o'));
+        console.link(Answer::Organizations(None, None, page.clone()));
+        update(&mut console.model, Msg::Paste(typed.to_owned().into()));
+        console.press(Key::Enter);
+        let viewer = &console.model.shared.identity.viewer;
+        assert_eq!((viewer.organization, viewer.pinned_by), (Some(id), pinned_by), "{typed}");
+    }
+    // A list that cannot be read states so, and an id can be typed nevertheless.
+    console.press(Key::Char('o'));
+    console.link(Answer::Failed(Subject::Organizations, LinkError::Unreadable("EOF".to_owned())));
+    assert!(console.shown().contains("The organizations cannot be read"), "{}", console.shown());
+    let own = Fixture::id();
+    update(&mut console.model, Msg::Paste(own.to_string().into()));
+    console.press(Key::Enter);
+    assert_eq!(console.model.shared.organization_id, Some(own));
+}
+
+#[test]
+fn the_palette_opens_what_waits_in_a_sub_organization_there() {
+    let (fixture, record) = tag_proposal();
+    let mut console = TestConsole::new(&fixture, &[], (120, 36));
+    let below = quorate_common::ids::OrganizationId::from_bytes([0x77; 16]);
+    let mut organization = fixture.organization();
+    organization.head.organization_id = below;
+    organization.head.parent_organization_id = Some(Fixture::id());
+    let mut row = record.row;
+    row.activity.organization_id = below;
+    let id = row.activity.id;
+    console.inbox(organization, vec![row]);
+    console.press(Key::Char(':'));
+    update(&mut console.model, Msg::Paste(id.to_string().into()));
+    let effects = console.press(Key::Enter);
+    assert!(effects.contains(&Effect::Order(Order::Record(below, id.to_string()))), "{effects:?}");
+    // The organization is not exchanged below a review.
+    assert_eq!(console.press(Key::Char('o')), []);
+    assert!(console.shown().contains("close the review first"), "{}", console.shown());
+}

@@ -181,7 +181,11 @@ fn each_list_copies_the_id_of_its_selection() {
     {
         let mut console = console((120, 36));
         console.link(Answer::Messages(Fixture::id(), None, Fixture::messages()));
-        console.press(tab.show.keys[0]);
+        let effects = console.press(tab.show.keys[0]);
+        if tab.title == "Activities" {
+            let record = tag_proposal().1;
+            console.history(&effects, vec![record.row], None);
+        }
         console.webhooks();
         console.journal();
         console.press(Key::Char('y'));

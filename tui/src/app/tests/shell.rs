@@ -323,14 +323,14 @@ fn the_header_states_the_host_of_the_daemon_only_if_it_is_known() {
 fn added_keys_work_and_are_listed() {
     let (fixture, record) = tag_proposal();
     let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 60));
-    let keys = vec![("approve".to_owned(), vec!["A".to_owned()]), ("open".to_owned(), vec!["o".to_owned()])];
+    let keys = vec![("approve".to_owned(), vec!["A".to_owned()]), ("open".to_owned(), vec!["O".to_owned()])];
     let config = crate::config::Config { keys, ..crate::config::Config::default() };
     console.model.bindings = crate::screens::bindings::Bindings::of(&config).unwrap();
     console.press(Key::Char(':'));
     types(&mut console, "review");
-    assert!(console.shown().contains("> o             Open the selected activity"), "{}", console.shown());
+    assert!(console.shown().contains("> O             Open the selected activity"), "{}", console.shown());
     console.press(Key::Esc);
-    console.press(Key::Char('o'));
+    console.press(Key::Char('O'));
     console.link(Answer::Record(record.row.activity.id.to_string(), Box::new(record.clone())));
     assert!(console.shown().contains("A Approve..."), "{}", console.shown());
     console.press(Key::Char('?'));

@@ -14,7 +14,8 @@ use crate::known_keys::KnownKeys;
 use crate::output::file_text;
 use crate::proof::bundle::digest_of;
 use crate::proof::{
-    Bundle, BundleError, Evidence, Mark, Record, Review, Siblings, Viewer, bundle_differences, unproven_lines,
+    Bundle, BundleError, Evidence, Mark, PinnedBy, Record, Review, Siblings, Viewer, bundle_differences,
+    unproven_lines,
 };
 use crate::testing::{Fixture, NOW, card_proposal, tag_proposal, threshold_proposal};
 
@@ -34,7 +35,11 @@ fn review_of(record: &Record, siblings: &Siblings, known_keys: &KnownKeys) -> Re
         siblings,
         known_keys,
         book: &Book::EMPTY,
-        viewer: &Viewer { organization: Some(Fixture::id()), user: Some(Fixture::user(0)), parent: None },
+        viewer: &Viewer {
+            organization: Some(Fixture::id()),
+            user: Some(Fixture::user(0)),
+            pinned_by: PinnedBy::Id,
+        },
         now: NOW,
         reference: None,
     })
@@ -284,7 +289,7 @@ fn another_organization_is_not_mistaken_for_the_pinned_one() {
         viewer: &Viewer {
             organization: Some(OrganizationId::from_bytes([1; 16])),
             user: Some(Fixture::user(0)),
-            parent: None,
+            pinned_by: PinnedBy::Id,
         },
         now: NOW,
         reference: None,

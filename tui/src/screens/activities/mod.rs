@@ -5,6 +5,7 @@ mod list;
 mod query;
 
 use std::cell::Cell;
+use std::collections::HashSet;
 
 use quorate_common::activity::Status;
 use quorate_common::console::Change;
@@ -16,7 +17,7 @@ use super::overlay::Entry;
 use super::request::Request;
 use super::screen::{Screen, Tab, showing};
 use super::shared::Shared;
-use crate::canvas::{Canvas, Line, above};
+use crate::canvas::{Canvas, Line, above, rows_each};
 use crate::keymap::{Action, BACK, COPY, Command, FILTER, Key, REVIEW, command, moved};
 use crate::link::{Answer, Order, Subject};
 use crate::proof::status_word;
@@ -105,8 +106,10 @@ impl Screen for State {
     }
 
     fn things(&self, shared: &Shared) -> Vec<Entry> {
-        let waits = |line: &&list::Line| shared.inbox.organization_of(line.id).is_none();
-        self.list.lines.iter().filter(waits).map(list::Line::entry).collect()
+        // The inbox has those that wait.
+        let waiting: HashSet<ActivityId> = shared.inbox.rows().iter().map(|row| row.id).collect();
+        let has_ended = |line: &&list::Line| !waiting.contains(&line.id);
+        self.list.lines.iter().filter(has_ended).map(list::Line::entry).collect()
     }
 
     fn reload(&mut self, _shared: &Shared, _is_shown: bool) -> Vec<Request> {
@@ -116,7 +119,9 @@ impl Screen for State {
 
     fn apply(&mut self, shared: &Shared, answer: &Answer) -> Vec<Request> {
         match answer {
-            Answer::History(generation, after, page) if *generation == self.list.generation => {
+            Answer::History(generation, after, page)
+                if *generation == self.list.generation && shared.is_shown(&page.activities) =>
+            {
                 self.list.apply(shared, after.as_deref(), page);
             }
             Answer::Failed(Subject::Activities, _) => self.list.is_reading = false,
@@ -268,11 +273,6 @@ impl State {
             (false, false) => "Searching.".to_owned(),
         })
     }
-}
-
-/// Returns the number of rows per activity in an area of this width.
-const fn rows_each(columns: u16) -> u16 {
-    if columns >= 80 { 1 } else { 2 }
 }
 
 /// The names of the columns.

@@ -12,6 +12,7 @@ use super::Pressed;
 use crate::canvas::{Canvas, Line};
 use crate::keymap::{Action, Key, moved};
 use crate::link::Order;
+use crate::proof::PinnedBy;
 use crate::text::{clean, imitations, pad};
 use crate::theme::Theme;
 
@@ -21,44 +22,57 @@ const LIST_LIMIT: usize = 2000;
 /// The list: top-level organizations, and the sub-organizations of the one that is shown.
 pub(crate) struct Choice {
     heads: Vec<OrganizationHead>,
-    /// The organization that is shown now, and the top-level organization above it or itself.
+    /// The organization that is shown now.
     shown: Option<OrganizationId>,
-    above: Option<OrganizationId>,
     /// Organizations whose names may imitate others.
     doubtful: BTreeSet<OrganizationId>,
-    /// Number of pages that are being read, and whether the list ends before the last organization.
-    reading: usize,
+    /// The pages that are being read: the parent and the cursor.
+    reading: Vec<(Option<OrganizationId>, Option<OrganizationId>)>,
+    /// Whether the list ends before the last organization, and whether it could not be read.
     is_cut: bool,
+    has_failed: bool,
     search: Input,
     selected: usize,
 }
 
 impl Choice {
-    /// Creates the list, and the orders that read it.
+    /// Creates the list, and the orders that read it. The sub-organizations of one organization are listed too.
     pub(crate) fn new(
         shown: Option<OrganizationId>,
         above: Option<OrganizationId>,
     ) -> (Self, impl Iterator<Item = Order>) {
-        let orders = [Some(None), above.map(Some)].into_iter().flatten();
-        let orders: Vec<Order> = orders.map(|parent| Order::Organizations(parent, None)).collect();
+        let reading: Vec<_> =
+            [Some(None), above.map(Some)].into_iter().flatten().map(|parent| (parent, None)).collect();
+        let orders: Vec<Order> =
+            reading.iter().map(|(parent, after)| Order::Organizations(*parent, *after)).collect();
         let choice = Self {
             heads: Vec::new(),
             doubtful: BTreeSet::new(),
             shown,
-            above,
-            reading: orders.len(),
+            reading,
             is_cut: false,
+            has_failed: false,
             search: Input::default(),
             selected: 0,
         };
         (choice, orders.into_iter())
     }
 
-    /// Adds a page of organizations. Returns the order that reads the next one.
-    pub(crate) fn apply(&mut self, parent: Option<OrganizationId>, page: &OrganizationPage) -> Option<Order> {
-        if parent.is_some() && parent != self.above {
-            return None;
-        }
+    /// Records that the list could not be read.
+    pub(crate) fn fail(&mut self) {
+        self.reading.clear();
+        self.has_failed = true;
+    }
+
+    /// Adds a page of organizations that was requested. Returns the order that reads the next one.
+    pub(crate) fn apply(
+        &mut self,
+        parent: Option<OrganizationId>,
+        after: Option<OrganizationId>,
+        page: &OrganizationPage,
+    ) -> Option<Order> {
+        let at = self.reading.iter().position(|page| *page == (parent, after))?;
+        self.reading.swap_remove(at);
         let selected = self.matching().get(self.selected).map(|head| head.organization_id);
         for head in &page.organizations {
             if self.heads.iter().all(|known| known.organization_id != head.organization_id) {
@@ -71,13 +85,12 @@ impl Choice {
         if let Some(at) = self.matching().iter().position(|head| Some(head.organization_id) == selected) {
             self.selected = at;
         }
-        self.reading = self.reading.saturating_sub(1);
         let next = page.next?;
         if self.heads.len() >= LIST_LIMIT {
             self.is_cut = true;
             return None;
         }
-        self.reading = self.reading.saturating_add(1);
+        self.reading.push((parent, Some(next)));
         Some(Order::Organizations(parent, Some(next)))
     }
 
@@ -113,9 +126,11 @@ impl Choice {
             Key::Home => Action::Top,
             Key::End => Action::Bottom,
             Key::Enter => {
-                let typed = self.search.value().trim().parse().ok();
-                let chosen = matches.get(self.selected).map(|head| head.organization_id).or(typed);
-                return chosen.map_or(Pressed::Nothing, Pressed::Choose);
+                if let Ok(typed) = self.search.value().trim().parse() {
+                    return Pressed::Choose(typed, PinnedBy::Id);
+                }
+                let chosen = matches.get(self.selected).map(|head| head.organization_id);
+                return chosen.map_or(Pressed::Nothing, |id| Pressed::Choose(id, PinnedBy::Name));
             }
             key => {
                 self.selected = 0;
@@ -135,7 +150,11 @@ impl Choice {
     pub(super) fn draw(&self, canvas: &mut Canvas<'_>, area: Rect) {
         let matches = self.matching();
         let cut = if self.is_cut { " listed; type the id of any other" } else { "" };
-        let reading = if self.reading > 0 { ", reading more" } else { "" };
+        let reading = match (self.has_failed, self.reading.is_empty()) {
+            (true, _) => ", the rest cannot be read",
+            (false, false) => ", reading more",
+            (false, true) => "",
+        };
         let title = format!(
             "Organization: {}_  {} of {}{cut}{reading}",
             clean(self.search.value()),
@@ -145,10 +164,13 @@ impl Choice {
         let inner = canvas.framed(area, &title, "type to search, Enter shows it, Esc closes");
         let columns = usize::from(inner.width);
         if matches.is_empty() {
-            let text = match (self.reading, self.heads.is_empty()) {
-                (1.., _) => "Reading the organizations.",
-                (0, true) => "This daemon has no organization yet.",
-                (0, false) => "Nothing matches; Enter shows the organization with the typed id.",
+            let text = match (self.reading.is_empty(), self.heads.is_empty()) {
+                (false, _) => "Reading the organizations.",
+                (true, true) if self.has_failed => {
+                    "The organizations cannot be read; Enter shows the organization with the typed id."
+                }
+                (true, true) => "This daemon has no organization yet.",
+                (true, false) => "Nothing matches; Enter shows the organization with the typed id.",
             };
             canvas.lines(inner, &[Line::plain(text)], 0);
             return;

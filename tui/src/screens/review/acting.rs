@@ -181,7 +181,7 @@ impl State {
     /// Opens the review of what waits next, in place of this one.
     fn open_next(&self, shared: &Shared) -> Vec<Request> {
         let next = Next::after(self.review.activity.id, shared);
-        next.row.map(Row::open).map_or_else(Vec::new, |open| vec![Request::Close, open])
+        next.row.map(Request::open).map_or_else(Vec::new, |open| vec![Request::Close, open])
     }
 
     /// Cancels or closes the decision, unless the vote is already being sent.
