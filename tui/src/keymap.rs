@@ -218,13 +218,8 @@ pub(crate) static EVERYWHERE: [Command; 13] = [
     )
     .cli("quorate propose TYPE"),
     command(Action::Refresh, &[Key::Char('r')], "Refresh", "Reload the data and sort it"),
-    command(
-        Action::Organizations,
-        &[Key::Char('o')],
-        "Organization",
-        "Choose the organization that is shown",
-    )
-    .cli("quorate --organization ID"),
+    command(Action::Organizations, &[Key::Char('o')], "", "Choose the organization that is shown")
+        .cli("quorate --organization ID"),
     command(Action::Lock, &[Key::Ctrl('l')], "", "Lock your key: the next signature needs its passphrase")
         .cli("quorate key lock"),
     command(Action::Up, &[Key::Up, Key::Char('k')], "", "Move up one row"),

@@ -298,7 +298,7 @@ fn cells(columns: usize, [when, status, title, what, proposer, votes]: [&str; 6]
     let is_wide = columns >= WIDE;
     let start = format!("{marker}{}{}", spaced(when, if is_wide { 20 } else { 17 }), spaced(status, 10));
     let (title, end) = if is_wide {
-        (spaced(title, 24), format!("{}{}", spaced(proposer, 16), pad(votes, 7)))
+        (spaced(title, 24), format!("{}{}", spaced(proposer, 16), pad(votes, 13)))
     } else {
         (spaced(title, 19), String::new())
     };

@@ -14,7 +14,6 @@ use crate::output::file_text;
 use crate::policies::{self, ResolvedNames, changed};
 use crate::proof::{Bundle, Record, Review, difference, json, replay_lines, state_text};
 use crate::screens::decide::{Decide, Pressed};
-use crate::screens::inbox_row::Row;
 use crate::screens::overlay::Overlay;
 use crate::screens::receipt::Next;
 use crate::screens::request::{Effect, Request};
