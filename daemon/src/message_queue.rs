@@ -6,8 +6,7 @@ mod turns;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use quorate_common::ids::OrganizationId;
-use quorate_core::model::queued_message::{MessageUsage, QueuedMessage};
+use quorate_core::model::queued_message::{MessageSource, QueueUsage, QueuedMessage};
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
@@ -65,8 +64,8 @@ impl MessageQueue {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns how many messages of a tenant wait, and how many of them are of one of its organizations.
-    pub fn usage(&self, tenant: OrganizationId, organization: OrganizationId) -> [MessageUsage; 2] {
-        self.turns().usage(tenant, organization)
+    /// Returns how many messages wait: of a tenant, of its organization, and of its group of senders.
+    pub fn usage(&self, source: &MessageSource) -> [QueueUsage; 3] {
+        self.turns().usage(source)
     }
 }

@@ -3,11 +3,13 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Instant;
 
 use hyper::Method;
 use quorate_common::stamp::ApiKeyCurve;
 use quorate_tests::caller::Caller;
-use quorate_tests::http::{Listener, Reply};
+use quorate_tests::daemon::POLL_INTERVAL;
+use quorate_tests::http::{Listener, Reply, TIMEOUT};
 use quorate_tests::installation::{Installation, RunningDaemon};
 use quorate_tests::keys::Key;
 use quorate_tests::mailbox::{Mail, Mailbox};
@@ -287,4 +289,84 @@ async fn the_proxy_limits_addresses_and_contacts() {
         limited |= proxy.post("wallet_kit_config", &json!({})).await.status == 429;
     }
     assert!(limited);
+}
+
+#[tokio::test]
+async fn codes_by_sms_have_limits_of_their_own() {
+    let mailbox = Mailbox::start(0);
+    // Nothing listens at the gateway: SMS are only queued.
+    let sms = "[sms]\nurl = \"http://127.0.0.1:9/\"\nfields = [\"to={to}\", \"text={text}\"]";
+    let keys = format!(
+        "methods = [\"sms\"]\nsms_per_hour = 5\nsms_per_hour_and_address = 3\nsms_prefixes = [\"+1\", \"+49\"]\n{sms}"
+    );
+    let proxy = Proxy::start_behind_proxies(&keys, &mailbox).await;
+    proxy.enable().await;
+    let feature = json!({"name": "FEATURE_NAME_SMS_AUTH"});
+    proxy.root().completed("ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE", &feature).await;
+    let request = async |from: &str, number: u32, prefix: &str| {
+        let body = json!({"otpType": "OTP_TYPE_SMS", "contact": format!("{prefix}{number:07}")}).to_string();
+        let headers = [("x-auth-proxy-config-id", proxy.organization.as_str()), ("x-forwarded-for", from)];
+        proxy.send(Method::POST, "otp_init", &headers, body.as_bytes()).await
+    };
+    for number in 0..3 {
+        request("192.0.2.1", number, "+1202").await.success();
+    }
+    let limited = request("192.0.2.1", 3, "+1202").await;
+    assert!(String::from_utf8_lossy(&limited.body).contains("(`sms_per_hour_and_address`)"), "{limited:?}");
+    limited.expect_error(429, 8, "RATE_LIMIT_EXCEEDED");
+    // What is refused or invalid takes nothing from others.
+    for (prefix, text) in [("+88213", "(`sms_prefixes`)"), ("+0", "E.164"), ("49", "E.164")] {
+        let refused = request("192.0.2.2", 0, prefix).await;
+        assert!(String::from_utf8_lossy(&refused.body).contains(text), "{prefix}: {refused:?}");
+        refused.expect_error(400, 3, "");
+    }
+    for number in 4..6 {
+        request("192.0.2.2", number, "+49151").await.success();
+    }
+    let limited = request("192.0.2.3", 6, "+49151").await;
+    assert!(String::from_utf8_lossy(&limited.body).contains("(`sms_per_hour`)"), "{limited:?}");
+    limited.expect_error(429, 8, "RATE_LIMIT_EXCEEDED");
+}
+
+#[tokio::test]
+async fn codes_that_are_delayed_keep_nobody_from_getting_one() {
+    // The mail server delays all mail, and the proxy may have a quarter of the queue.
+    let mailbox = Mailbox::closed();
+    let proxy = Proxy::start(&format!("{}\n[limits]\nwaiting_messages = 400", keys()), &mailbox).await;
+    proxy.enable().await;
+    let root = proxy.root();
+    let init =
+        |number: u32| json!({"otpType": "OTP_TYPE_EMAIL", "contact": format!("p{number}@slow.example")});
+    let deadline = Instant::now() + TIMEOUT;
+    for number in 0..150 {
+        // At most a hundred wait that were not attempted yet.
+        loop {
+            let answer = proxy.post("otp_init", &init(number)).await;
+            if answer.status == 200 {
+                break;
+            }
+            assert!(number >= 100 && Instant::now() < deadline, "{number}: {answer:?}");
+            answer.expect_error(429, 8, "");
+            tokio::time::sleep(POLL_INTERVAL).await;
+        }
+        let own = json!({"otpType": "OTP_TYPE_EMAIL", "contact": format!("own{number}@example.org")});
+        root.completed("ACTIVITY_TYPE_INIT_OTP", &own).await;
+    }
+    // The oldest one gave way, and its event says so.
+    let events = loop {
+        let listed = root.fetch("list_email_events", json!({"email": "p0@slow.example"})).await;
+        let events = listed["emailEvents"].as_array().expect("a list").clone();
+        if events.first().is_some_and(|newest| newest["eventType"] == "Bounce") {
+            break events;
+        }
+        assert!(Instant::now() < deadline, "{events:#?}");
+        tokio::time::sleep(POLL_INTERVAL).await;
+    };
+    let details = &events[0]["details"];
+    assert_eq!(details["bounceType"], "Transient");
+    let diagnostic = details["diagnosticCode"].as_str().expect("a text");
+    assert!(diagnostic.starts_with("x-quorate; its receiver delayed it"), "{diagnostic}");
+    let path = format!("/console/v1/organizations/{}/messages", root.organization());
+    let page = root.call(Method::GET, &path, &[], b"").await.json();
+    assert!(page["events"].as_array().expect("a list").iter().any(|event| event["eventType"] == "Displaced"));
 }

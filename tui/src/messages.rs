@@ -17,10 +17,12 @@ pub(crate) enum DeliveryState {
     Delivered,
     Bounced,
     Expired,
+    Displaced,
 }
 
 impl DeliveryState {
-    const ALL: [Self; 5] = [Self::Queued, Self::Delayed, Self::Delivered, Self::Bounced, Self::Expired];
+    const ALL: [Self; 6] =
+        [Self::Queued, Self::Delayed, Self::Delivered, Self::Bounced, Self::Expired, Self::Displaced];
 
     /// Returns the type of the newest event of a message in this state, and the word for the state.
     const fn names(self) -> (&'static str, &'static str) {
@@ -30,6 +32,7 @@ impl DeliveryState {
             Self::Delivered => ("Delivery", "delivered"),
             Self::Bounced => ("Bounce", "bounced"),
             Self::Expired => ("Expired", "expired"),
+            Self::Displaced => ("Displaced", "displaced"),
         }
     }
 
@@ -51,7 +54,8 @@ fn state_after(event_type: &str) -> String {
 
 /// Returns whether a message was given up after an event of this type, so that nobody received it.
 pub(crate) fn is_lost(event_type: &str) -> bool {
-    [DeliveryState::Bounced, DeliveryState::Expired].iter().any(|state| state.names().0 == event_type)
+    let lost = [DeliveryState::Bounced, DeliveryState::Expired, DeliveryState::Displaced];
+    lost.iter().any(|state| state.names().0 == event_type)
 }
 
 /// Returns the state of the mail with an invitation, since when, and the answer of the server.

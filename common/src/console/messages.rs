@@ -33,7 +33,7 @@ pub struct MessageEvent {
     pub to_address: String,
     /// Address of the sender of a mail.
     pub from_address: Option<String>,
-    /// `Send`, `Delivery`, `DeliveryDelay`, `Bounce` or `Expired`.
+    /// `Send`, `Delivery`, `DeliveryDelay`, `Bounce`, `Expired` or `Displaced`.
     pub event_type: String,
     /// Answer of the mail server or the gateway, or the reason why it did not answer; absent if the message was queued.
     pub answer: Option<String>,

@@ -167,7 +167,7 @@ pub struct CounterWentBack {
 pub struct InvitationMail {
     /// Invitation that the mail contains.
     pub invitation_id: InvitationId,
-    /// `Send`, `Delivery`, `DeliveryDelay`, `Bounce` or `Expired`.
+    /// `Send`, `Delivery`, `DeliveryDelay`, `Bounce`, `Expired` or `Displaced`.
     pub event_type: String,
     /// Answer of the mail server, or the reason why it did not answer; absent if the mail was only queued.
     pub answer: Option<String>,

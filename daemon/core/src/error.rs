@@ -94,8 +94,8 @@ pub enum Intent {
     /// Users of all sub-organizations of a parent requested too many such messages. Contains the same numbers.
     #[error(
         "Max number of OTPs have been initiated please wait and try again: the users of all sub-organizations of a \
-         parent get {0} codes, mails with a key and invitations within {1} minutes; those that the parent requests do \
-         not count"
+         parent get {0} codes, mails with a key and invitations within {1} minutes (`sub_organization_messages`), and the \
+         first one of each sub-organization; those that the parent requests do not count"
     )]
     TooManyOfChildren(usize, u64),
     /// A registered organization requested too many codes, mails with a key and invitations. Contains the same numbers.

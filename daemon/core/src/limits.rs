@@ -6,6 +6,7 @@ pub use crate::model::one_time_code::ATTEMPTS as CODE_ATTEMPTS;
 pub use crate::model::{IMPORT_TARGETS, SECRET_TARGETS};
 
 use crate::model::RecordLimits;
+use crate::model::queued_message::MessageUsage;
 
 /// The limits of an installation. The defaults are those that clients of this API expect.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +23,9 @@ pub struct Limits {
     pub waiting_messages: usize,
     /// Bytes of these mails, and as many of these SMS.
     pub waiting_message_bytes: usize,
+    /// Codes, mailed keys and invitations that the users of all sub-organizations of a parent together may have sent within
+    /// [`SENT_WINDOW_MILLIS`], besides the first one of each sub-organization. These are at most as many.
+    pub sub_organization_messages: usize,
     /// Tags of a sub-organization.
     pub child_tags: usize,
     /// Authenticators of a user.
@@ -63,6 +67,7 @@ impl Default for Limits {
             policies: 100,
             waiting_messages: 1000,
             waiting_message_bytes: 16 * 1024 * 1024,
+            sub_organization_messages: 64,
             child_tags: 10,
             authenticators: 10,
             long_lived_api_keys: 10,
@@ -82,10 +87,22 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// Returns how many messages of a channel may wait for each tenant.
+    pub const fn message_share(&self) -> MessageUsage {
+        MessageUsage { messages: self.waiting_messages, bytes: self.waiting_message_bytes }
+    }
+}
+
 /// Divisor of `waiting_messages` and `waiting_message_bytes` that gives the part of one sub-organization.
 pub const MESSAGES_PART: usize = 4;
-/// Divisor that gives the part of all sub-organizations together. The rest is left to their parent.
+/// Divisor that gives the part of the users of all sub-organizations together.
 pub const CHILDREN_PART: usize = 2;
+/// Divisor that gives the part of the authentication proxy. The rest, a quarter, is always left to the tenant itself.
+pub const PROXY_PART: usize = 4;
+/// How many times its part a group of senders, an organization or a tenant may have waiting, if the messages beyond the
+/// part are delayed ones that are being removed.
+pub const DISPLACED_FACTOR: usize = 2;
 /// Minimum of `policy_steps_per_answer`: the policy steps that one decision may take.
 pub const MIN_POLICY_STEPS: u32 = quorate_policy::DECISION_STEP_LIMIT;
 /// Total length of the texts of all smart contract interfaces of an organization, in bytes.
@@ -120,8 +137,8 @@ pub const SENT_CODES: usize = 3;
 /// Codes, mailed keys and invitations that the users of a sub-organization may have sent within [`SENT_WINDOW_MILLIS`],
 /// to whatever receivers. Anyone may be such a user, so they must not send mail and SMS to many.
 pub const SENT_BY_CHILD: usize = 16;
-/// The same for the users of all sub-organizations of a parent together. Anyone may have many sub-organizations.
-pub const SENT_BY_CHILDREN: usize = 64;
+/// The same for the users of all registered tenants together. Anyone may register one.
+pub const SENT_BY_REGISTERED: usize = 64;
 /// Time in which the codes or mailed keys of a receiver are counted, in milliseconds.
 pub const SENT_WINDOW_MILLIS: u64 = 180_000;
 /// Lifetime of a verification token unless its request states it, in seconds.

@@ -48,6 +48,9 @@ pub struct Mail {
     /// Number of attempts so far.
     #[zeroize(skip)]
     pub attempts: u32,
+    /// Time at which an attempt first failed because of the receiver; `None` if none did.
+    #[zeroize(skip)]
+    pub delayed: Option<Millis>,
     /// Earliest time of the next attempt.
     #[zeroize(skip)]
     pub due: Millis,
@@ -70,6 +73,7 @@ impl Mail {
             expires: None,
             purpose: None,
             attempts: 0,
+            delayed: None,
             due: now,
         }
     }

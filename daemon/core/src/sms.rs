@@ -32,6 +32,9 @@ pub struct Sms {
     /// Number of attempts so far.
     #[zeroize(skip)]
     pub attempts: u32,
+    /// Time at which an attempt first failed because of the receiver; `None` if none did.
+    #[zeroize(skip)]
+    pub delayed: Option<Millis>,
     /// Earliest time of the next attempt.
     #[zeroize(skip)]
     pub due: Millis,
@@ -40,7 +43,7 @@ pub struct Sms {
 impl Sms {
     /// Creates an SMS, to be sent at once.
     pub const fn new(to: Phone, text: String, now: Millis) -> Self {
-        Self { to, text, origin: None, expires: None, purpose: None, attempts: 0, due: now }
+        Self { to, text, origin: None, expires: None, purpose: None, attempts: 0, delayed: None, due: now }
     }
 }
 

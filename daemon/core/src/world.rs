@@ -15,7 +15,7 @@ use crate::id_token::IssuerKeys;
 use crate::interfaces::Interface;
 use crate::limits::Limits;
 use crate::model::layout::{IndexKey, Key};
-use crate::model::queued_message::{Channel, MessageUsage};
+use crate::model::queued_message::{Channel, MessageSource, QueueUsage};
 use crate::model::{Millis, Organization};
 use crate::oauth2::{Exchange, Oauth2User};
 pub use crate::page::{Order, Page};
@@ -208,14 +208,9 @@ pub trait World {
     /// Returns the address of the sender of mail that names none, if mail can be sent.
     fn mail_sender(&self) -> Option<&Email>;
 
-    /// Returns how many messages of a tenant wait to be sent, and how many of them are of one of its organizations. It
-    /// may not include those that were queued at the same time.
-    fn waiting_messages(
-        &self,
-        channel: Channel,
-        tenant: OrganizationId,
-        organization: OrganizationId,
-    ) -> [MessageUsage; 2];
+    /// Returns how many messages of a tenant wait to be sent, how many of them are of one of its organizations, and how
+    /// many of one of its groups of senders. It may not include those that were queued at the same time.
+    fn waiting_messages(&self, channel: Channel, source: &MessageSource) -> [QueueUsage; 3];
 
     /// Returns the signing keys of an OpenID Connect issuer. They are fetched again if the key with this id is not
     /// among them, though not more often than once a minute.

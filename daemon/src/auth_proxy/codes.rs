@@ -1,10 +1,12 @@
 //! Sends one-time codes, and accepts them.
 
 use quorate_common::api_error::ApiError;
+use quorate_common::bounded::Phone;
 use serde_json::{Value, json};
 
 use super::settings::Method;
 use super::{Call, invalid};
+use crate::clock;
 
 /// Sends a code. In version 2, the code must be sent back encrypted.
 pub(super) async fn init(call: &Call<'_>, is_v2: bool) -> Result<Value, ApiError> {
@@ -15,6 +17,12 @@ pub(super) async fn init(call: &Call<'_>, is_v2: bool) -> Result<Value, ApiError
         _ => return Err(invalid("invalid request body: `otpType`: unknown name")),
     }
     call.proxy.count_contact(contact)?;
+    // What is not a phone number is rejected later, and costs nothing.
+    if kind == "OTP_TYPE_SMS"
+        && let Ok(to) = Phone::parse(contact.to_owned())
+    {
+        call.proxy.sms.count(&to, call.client, clock::now())?;
+    }
     let settings = &call.proxy.settings;
     let mut parameters = json!({"otpType": kind, "contact": contact, "otpLength": settings.code_length,
         "alphanumeric": settings.code_letters});

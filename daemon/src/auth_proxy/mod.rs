@@ -12,6 +12,7 @@ mod request;
 mod sessions;
 pub mod settings;
 mod sign_up;
+pub mod sms;
 mod turns;
 
 use std::hash::{BuildHasher, RandomState};
@@ -42,6 +43,7 @@ use crate::telemetry;
 use credentials::{Reservation, SigningUp};
 use request::Parameters;
 pub use settings::Settings;
+use sms::SmsCounts;
 
 /// Period of the rate limits, in milliseconds.
 const MINUTE: u64 = 60_000;
@@ -55,6 +57,7 @@ pub struct AuthProxy {
     addresses: RateLimiter<IpAddr>,
     /// By a keyed digest of the contact.
     contacts: RateLimiter<u64>,
+    sms: SmsCounts,
     digests: RandomState,
     credentials: SigningUp,
     /// Requests that exchange a code.
@@ -98,9 +101,10 @@ impl AuthProxy {
         }
         let addresses = RateLimiter::new(settings.requests_per_address, MINUTE);
         let contacts = RateLimiter::new(settings.requests_per_contact, MINUTE);
+        let sms = SmsCounts::new(&settings.sms);
         let (digests, credentials) = (RandomState::new(), SigningUp::default());
         let (turns, newest) = (turns::Turns::default(), AtomicU64::new(0));
-        Self { executor, settings, addresses, contacts, digests, credentials, turns, newest }
+        Self { executor, settings, addresses, contacts, sms, digests, credentials, turns, newest }
     }
 
     /// Returns the route of a path, if it is below the base path.

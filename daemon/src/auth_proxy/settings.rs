@@ -9,6 +9,7 @@ use quorate_core::id_token::IdToken;
 use serde::Deserialize;
 use url::Url;
 
+use super::sms::SmsLimits;
 use crate::issuers::OidcSettings;
 use crate::oauth2::Oauth2Settings;
 
@@ -44,6 +45,8 @@ pub struct Settings {
     pub requests_per_address: u32,
     /// Requests about one contact per minute.
     pub requests_per_contact: u32,
+    /// Limits of SMS.
+    pub sms: SmsLimits,
     /// Whether a lookup by a contact needs a token that proves it.
     pub needs_token_for_contacts: bool,
     /// Issuers whose ID tokens clients may use: those in `[oidc]`, or those of the configured providers if it lists none;
@@ -73,6 +76,7 @@ impl Settings {
             session_seconds: 900,
             requests_per_address: 60,
             requests_per_contact: 6,
+            sms: SmsLimits::default(),
             needs_token_for_contacts: true,
             issuers: Vec::new(),
             own_issuer: None,

@@ -21,6 +21,10 @@ const LEAST_BYTES: u32 = 64 * 1024;
 
 /// Minimum of `waiting_messages`: the mails of one request fit into the part of a sub-organization.
 const LEAST_MESSAGES: u32 = 400;
+/// Minimum of `sub_organization_messages`: what the users of one sub-organization may have sent.
+const LEAST_SENT: u32 = 16;
+/// Maximum of `sub_organization_messages`; each request reads as many counts.
+const MOST_MESSAGES: u32 = 1000;
 /// Minimum of `waiting_message_bytes`.
 const LEAST_MESSAGE_BYTES: u32 = MIB;
 
@@ -135,6 +139,11 @@ fn budgets(section: &mut Section<'_, '_>, usual: &Resources) -> Resources {
             "waiting_message_bytes",
             LEAST_MESSAGE_BYTES..=u32::MAX,
             usual.waiting_message_bytes,
+        ),
+        sub_organization_messages: number(
+            "sub_organization_messages",
+            LEAST_SENT..=MOST_MESSAGES,
+            usual.sub_organization_messages,
         ),
         rows_per_answer: number("rows_per_answer", LEAST_ROWS..=100 * MOST_TRAFFIC, usual.rows_per_answer),
         readers_per_organization: number(

@@ -13,7 +13,7 @@ use quorate_core::interfaces::Interface;
 use quorate_core::limits::Limits;
 use quorate_core::model::Organization;
 use quorate_core::model::layout::{IndexKey, Key};
-use quorate_core::model::queued_message::{Channel, MessageUsage};
+use quorate_core::model::queued_message::{Channel, MessageSource, QueueUsage};
 use quorate_core::oauth2::{Exchange, Oauth2User};
 use quorate_core::policy::DenyErrors;
 use quorate_core::signing::Signer;
@@ -282,13 +282,8 @@ impl World for Shared {
         self.settings.mail.as_ref()
     }
 
-    fn waiting_messages(
-        &self,
-        channel: Channel,
-        tenant: OrganizationId,
-        organization: OrganizationId,
-    ) -> [MessageUsage; 2] {
-        self.messages(channel).usage(tenant, organization)
+    fn waiting_messages(&self, channel: Channel, source: &MessageSource) -> [QueueUsage; 3] {
+        self.messages(channel).usage(source)
     }
 
     fn issuer_keys(&self, issuer: &str, key_id: Option<&str>) -> Result<Arc<IssuerKeys>, RequestError> {

@@ -12,7 +12,7 @@ use quorate_core::error::{Corrupt, Intent, RequestError};
 use quorate_core::id_token::IssuerKeys;
 use quorate_core::model::Organization;
 use quorate_core::model::layout::{IndexKey, Key};
-use quorate_core::model::queued_message::{Channel, MessageUsage};
+use quorate_core::model::queued_message::{Channel, MessageSource, QueueUsage};
 use quorate_core::oauth2::{Exchange, Oauth2User};
 use quorate_core::world::{Installation, InterfaceCache, Keyring, Page, Records, World};
 
@@ -148,13 +148,8 @@ impl World for TrackingWorld<'_> {
         self.shared.mail_sender()
     }
 
-    fn waiting_messages(
-        &self,
-        channel: Channel,
-        tenant: OrganizationId,
-        organization: OrganizationId,
-    ) -> [MessageUsage; 2] {
-        self.shared.waiting_messages(channel, tenant, organization)
+    fn waiting_messages(&self, channel: Channel, source: &MessageSource) -> [QueueUsage; 3] {
+        self.shared.waiting_messages(channel, source)
     }
 
     fn issuer_keys(&self, issuer: &str, key_id: Option<&str>) -> Result<Arc<IssuerKeys>, RequestError> {

@@ -7,12 +7,16 @@
 //! together get at most half of each share, and those known to be slow at most a quarter. Such a receiver gets one
 //! message at a time.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+mod displacement;
+mod scope;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use quorate_common::ids::OrganizationId;
 use quorate_core::model::Millis;
-use quorate_core::model::queued_message::{MessageId, MessageUsage, QueuedMessage, Receiver};
+use quorate_core::model::queued_message::{MessageId, MessageSource, QueuedMessage, Receiver, SenderGroup};
 
+use self::scope::Scope;
 use crate::load::{Load, Share, Trust};
 
 /// Maximum number of messages of a channel that are sent at once.
@@ -38,6 +42,8 @@ enum State {
     Running(Trust),
     /// It was sent or has expired, and this is not recorded yet.
     Ended,
+    /// New messages displaced it, and this is not recorded yet.
+    Displaced,
 }
 
 struct Entry {
@@ -48,7 +54,7 @@ struct Entry {
 #[derive(Default)]
 struct Organization {
     load: Load,
-    usage: MessageUsage,
+    scope: Scope,
     /// Receivers with ready messages, each once.
     rotation: VecDeque<Receiver>,
     /// Ready messages. They may include some that have ended.
@@ -58,7 +64,8 @@ struct Organization {
 #[derive(Default)]
 struct Tenant {
     load: Load,
-    usage: MessageUsage,
+    /// Messages of each group of senders.
+    groups: BTreeMap<Option<SenderGroup>, Scope>,
     /// Organizations with ready messages, each once.
     rotation: VecDeque<OrganizationId>,
     organizations: HashMap<OrganizationId, Organization>,
@@ -83,21 +90,32 @@ pub struct Turns {
     later: BTreeSet<(Millis, MessageId)>,
     /// Messages that expire and neither run nor have ended.
     expiring: BTreeSet<(Millis, MessageId)>,
+    /// Sources that may exceed their shares: those of messages that were added or delayed.
+    grown: BTreeSet<MessageSource>,
 }
 
 impl Turns {
     /// Adds a message, unless it is known.
     pub fn add(&mut self, message: QueuedMessage) {
-        let QueuedMessage { id, tenant, organization, due, expires, size, .. } = message;
+        let QueuedMessage { id, tenant, organization, due, expires, .. } = message;
         if self.messages.contains_key(&id) {
             return;
         }
         self.messages.insert(id, Entry { message, state: State::Later(due) });
         self.later.insert((due, id));
         self.expiring.extend(expires.map(|end| (end, id)));
-        let tenant = self.tenants.entry(tenant).or_default();
-        tenant.usage.add(size);
-        tenant.organizations.entry(organization).or_default().usage.add(size);
+        self.tenants.entry(tenant).or_default().organizations.entry(organization).or_default();
+        self.each_scope(&message, |scope| scope.add(&message));
+        self.grown.insert(message.source());
+    }
+
+    /// Changes the counts of the group and of the organization of a message.
+    fn each_scope(&mut self, message: &QueuedMessage, change: impl Fn(&mut Scope)) {
+        let Some(tenant) = self.tenants.get_mut(&message.tenant) else { return };
+        change(tenant.groups.entry(message.group).or_default());
+        if let Some(organization) = tenant.organizations.get_mut(&message.organization) {
+            change(&mut organization.scope);
+        }
     }
 
     /// Makes the messages ready that are due now.
@@ -236,31 +254,39 @@ impl Turns {
         }
     }
 
-    /// Schedules the next attempt of a message that ended.
-    pub fn postpone(&mut self, id: MessageId, due: Millis) {
+    /// Schedules the next attempt of a message that ended. `is_delayed` states whether the last one failed because of its
+    /// receiver.
+    pub fn postpone(&mut self, id: MessageId, due: Millis, is_delayed: bool) {
         let Some(entry) = self.messages.get_mut(&id) else { return };
         if entry.state != State::Ended {
             return;
         }
         (entry.state, entry.message.due) = (State::Later(due), due);
-        self.expiring.extend(entry.message.expires.map(|end| (end, id)));
+        let is_new = is_delayed && !entry.message.is_delayed;
+        entry.message.is_delayed |= is_delayed;
+        let message = entry.message;
+        self.expiring.extend(message.expires.map(|end| (end, id)));
         self.later.insert((due, id));
+        if message.is_delayed {
+            self.each_scope(&message, |scope| scope.delay(&message, is_new));
+            // While it was being sent, it could not be displaced.
+            self.grown.insert(message.source());
+        }
     }
 
     /// Forgets a message that ended, and is queued no longer.
     pub fn forget(&mut self, id: MessageId) {
-        let Some(Entry { message, .. }) = self.messages.remove(&id) else { return };
+        let Some(Entry { message, state }) = self.messages.remove(&id) else { return };
+        self.each_scope(&message, |scope| scope.remove(&message, state == State::Displaced));
         let Some(tenant) = self.tenants.get_mut(&message.tenant) else { return };
-        tenant.usage.subtract(message.size);
-        if let Some(organization) = tenant.organizations.get_mut(&message.organization) {
-            organization.usage.subtract(message.size);
+        if let Some(organization) = tenant.organizations.get(&message.organization) {
             // Ended messages may still be in its queues.
-            if organization.usage.messages == 0 && organization.load.is_empty() {
+            if organization.scope.usage().all.messages == 0 && organization.load.is_empty() {
                 tenant.organizations.remove(&message.organization);
                 tenant.rotation.retain(|other| *other != message.organization);
             }
         }
-        if tenant.usage.messages == 0 && tenant.load.is_empty() {
+        if tenant.usage().all.messages == 0 && tenant.load.is_empty() {
             self.tenants.remove(&message.tenant);
             self.rotation.retain(|other| *other != message.tenant);
         }
@@ -275,13 +301,6 @@ impl Turns {
             self.set_ended(id);
             self.forget(id);
         }
-    }
-
-    /// Returns how many messages of a tenant wait, and how many of them are of one of its organizations.
-    pub fn usage(&self, tenant: OrganizationId, organization: OrganizationId) -> [MessageUsage; 2] {
-        let Some(tenant) = self.tenants.get(&tenant) else { return [MessageUsage::default(); 2] };
-        let own = tenant.organizations.get(&organization).map(|organization| organization.usage);
-        [tenant.usage, own.unwrap_or_default()]
     }
 
     /// Returns how many messages of all tenants wait, and the earliest time of the next attempt.
@@ -302,9 +321,11 @@ impl Turns {
         if let State::Later(due) = before {
             self.later.remove(&(due, id));
         }
-        if let Some(end) = entry.message.expires {
+        let message = entry.message;
+        if let Some(end) = message.expires {
             self.expiring.remove(&(end, id));
         }
+        self.each_scope(&message, |scope| scope.resume(&message));
     }
 }
 

@@ -4,6 +4,7 @@
 //! attempt, or when its secret has expired. Nothing is sent while an outcome is not recorded. If the daemon crashes
 //! between sending a message and recording that, the message is sent twice; it is never lost.
 
+mod dropping;
 mod events;
 mod outage;
 
@@ -87,6 +88,8 @@ pub(super) enum Outcome {
     Unavailable,
     /// The message was not sent, because its secret has expired.
     Expired,
+    /// The message was delayed, and newer ones displaced it.
+    Displaced,
 }
 
 /// The outcome of one attempt, and the answer that led to it.
@@ -237,6 +240,7 @@ impl<C: Channel> Queue<C> {
         }
         self.record().await?;
         self.scan()?;
+        self.drop_displaced().await?;
         self.drop_expired().await?;
         self.start()?;
         while !self.ended.is_empty() {
@@ -311,33 +315,6 @@ impl<C: Channel> Queue<C> {
         Ok(message.map(Arc::new))
     }
 
-    /// Removes the messages whose secrets have expired, also while the server is unavailable.
-    async fn drop_expired(&mut self) -> Result<(), Stopped> {
-        loop {
-            let expired = self.messages().turns().take_expired(now(), BATCH);
-            if expired.is_empty() {
-                return Ok(());
-            }
-            for id in expired {
-                let key = id.key(C::Message::CHANNEL);
-                match self.read(&key) {
-                    Ok(Some(message)) => {
-                        let answer = ServerAnswer::new(None, "expired before the server took it", &[]);
-                        let reply = Reply { outcome: Outcome::Expired, answer };
-                        self.ended.push(Ended { id, key, message, reply, at: now() });
-                    }
-                    Ok(None) => self.messages().turns().forget(id),
-                    Err(error) => {
-                        // All messages are read again after the pause.
-                        self.messages().turns().forget(id);
-                        return Err(error.into());
-                    }
-                }
-            }
-            self.record().await?;
-        }
-    }
-
     /// Sends the messages whose turn it is, unless what they are for has ended. Stops after a number of the latter, whose
     /// ends are to be recorded.
     fn start(&mut self) -> Result<(), Stopped> {
@@ -357,7 +334,7 @@ impl<C: Channel> Queue<C> {
                 let mut turns = self.messages().turns();
                 turns.end(id, None);
                 if read.is_err() {
-                    turns.postpone(id, due);
+                    turns.postpone(id, due, false);
                 } else {
                     turns.forget(id);
                 }
@@ -418,7 +395,7 @@ impl<C: Channel> Queue<C> {
                 Some(later) => Write::put(ended.key.clone(), later)?,
                 None => Write::remove(ended.key.clone()),
             });
-            next.push((ended.id, due));
+            next.push((ended.id, due, ended.reply.outcome == Outcome::Failed));
         }
         // Two messages to one receiver may remove the same old events.
         let mut removed = HashSet::new();
@@ -428,13 +405,13 @@ impl<C: Channel> Queue<C> {
         C::reach(Step::Recorded);
         recorded.map_err(|_| Stopped::Writes)?;
         let ended: Vec<_> = self.ended.drain(..).collect();
-        for (ended, (_, due)) in ended.iter().zip(&next) {
+        for (ended, (_, due, _)) in ended.iter().zip(&next) {
             self.count(counted_as(ended.reply.outcome, due.is_some()), 1);
         }
         let mut turns = self.executor.world().messages(C::Message::CHANNEL).turns();
-        for (id, due) in next {
+        for (id, due, is_delayed) in next {
             match due {
-                Some(due) => turns.postpone(id, due),
+                Some(due) => turns.postpone(id, due, is_delayed),
                 None => turns.forget(id),
             }
         }
@@ -447,6 +424,7 @@ const fn counted_as(outcome: Outcome, continues: bool) -> MessageStep {
     match outcome {
         Outcome::Accepted => MessageStep::Sent,
         Outcome::Expired => MessageStep::Expired,
+        Outcome::Displaced => MessageStep::Displaced,
         Outcome::Failed | Outcome::Unavailable if continues => MessageStep::Delayed,
         Outcome::Rejected | Outcome::Failed | Outcome::Unavailable => MessageStep::Bounced,
     }
@@ -466,6 +444,9 @@ fn later<C: Channel>(ended: &Ended<C::Message>) -> Option<C::Message> {
     };
     let mut later = C::Message::clone(&ended.message);
     later.reschedule(attempts, due);
+    if ended.reply.outcome == Outcome::Failed {
+        later.delay(ended.at);
+    }
     Some(later)
 }
 

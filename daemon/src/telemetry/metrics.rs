@@ -74,6 +74,8 @@ pub enum MessageStep {
     Bounced,
     /// Its secret expired before the server took it.
     Expired,
+    /// It was delayed, and newer messages displaced it.
+    Displaced,
     /// It cannot be read, and is kept in the store.
     Unreadable,
 }
@@ -86,6 +88,7 @@ impl MessageStep {
             Self::Delayed => "delayed",
             Self::Bounced => "bounced",
             Self::Expired => "expired",
+            Self::Displaced => "displaced",
             Self::Unreadable => "unreadable",
         }
     }
@@ -112,7 +115,7 @@ impl Metrics {
         let syncs = "Syncs of the store; each covers one or more commits";
         let deliveries =
             "Webhook deliveries by outcome: attempts, and deliveries that were parked or unreadable";
-        let messages = "Mail and SMS by outcome: queued, sent, delayed (each failed attempt that is repeated), bounced, expired or unreadable";
+        let messages = "Mail and SMS by outcome: queued, sent, delayed (each failed attempt that is repeated), bounced, expired, displaced (removed for newer messages because its receiver delayed it) or unreadable";
         let behind = "Time by which the system clock is behind the newest recorded time";
         let limits = "Requests rejected because of a limit in [limits]";
         let back = "Uses of a passkey whose signature counter went back: it may have been copied";

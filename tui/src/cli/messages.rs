@@ -98,6 +98,7 @@ mod tests {
             event("Delivery", Some("202"), "+12025550123"),
             event("Bounce", Some("550 no \u{1b}[31mone"), "nobody@example.org"),
             event("Expired", Some("expired before the server took it"), "ann@example.org"),
+            event("Displaced", Some("its receiver delayed it"), "ann@example.org"),
             event("Open", None, "ann@example.org"),
         ];
         insta::with_settings!({prepend_module_to_snapshot => false, omit_expression => true}, {

@@ -8,7 +8,7 @@ use quorate_common::ids::{OrganizationId, OtpId};
 
 use crate::error::{Intent, RequestError};
 use crate::execution::Execution;
-use crate::limits::{SENT_BY_CHILD, SENT_BY_CHILDREN, SENT_CODES, SENT_WINDOW_MILLIS};
+use crate::limits::{SENT_BY_CHILD, SENT_BY_REGISTERED, SENT_CODES, SENT_WINDOW_MILLIS};
 use crate::model::layout::NO_PARENT;
 use crate::model::one_time_code::{Claim, SentCode};
 use crate::view::View;
@@ -17,6 +17,8 @@ use crate::view::View;
 const MINUTES: u64 = SENT_WINDOW_MILLIS / 60_000;
 /// Name of the count over all receivers.
 const ALL: [&str; 2] = ["organization", ""];
+/// Name of the count of the first message of each sub-organization.
+const FIRST: [&str; 2] = ["first", ""];
 
 /// Counts the mails of invitations that users of a sub-organization or of a registered tenant send, one for each receiver:
 /// all of them, or none.
@@ -34,7 +36,8 @@ pub fn count_invitations(count: usize, context: &mut Execution<'_>) -> Result<()
 
 /// Returns the claims that count this many messages for the users of a sub-organization, and those to one receiver for
 /// all sub-organizations of its parent; and for a registered tenant, and those to one receiver for all such tenants. There
-/// are none for other callers, who decide whom they send messages to.
+/// are none for other callers, who decide whom they send messages to. The first message of each sub-organization has a
+/// count of its own, so that one that has sent nothing can send something although others send much.
 ///
 /// # Errors
 /// [`Intent::TooManyOfChild`], [`Intent::TooManyOfChildren`], [`Intent::TooManyOfRegistered`],
@@ -47,56 +50,83 @@ pub fn claims(
     view: &View<'_>,
 ) -> Result<Vec<Claim>, RequestError> {
     let parent = view.organization.head.parent.filter(|_| view.limits_child());
-    let of_child = parent.map(|parent| (parent, TooMany::OF_CHILD));
-    let of_registered = view.is_registered().then_some((NO_PARENT, TooMany::OF_REGISTERED));
-    let mut claims = Vec::new();
-    let Some((_, errors)) = of_registered.or(of_child) else { return Ok(claims) };
+    let of_child = parent.map(|parent| Counted::by_parent(parent, view));
+    let of_registered = view.is_registered().then_some(Counted::REGISTERED);
+    let Some(counted) = of_registered.or(of_child) else { return Ok(Vec::new()) };
     let earlier = view.records().sent_codes(&ALL, SENT_BY_CHILD)?;
-    let numbers =
-        numbers(&earlier, count, SENT_BY_CHILD, view).ok_or((errors.of_one)(SENT_BY_CHILD, MINUTES))?;
-    claims.extend(numbers.map(|number| Claim::Sent(ALL.map(str::to_owned), number, sent)));
-    for (parent, errors) in of_child.into_iter().chain(of_registered) {
-        claims.extend(claims_of_all(parent, errors, (count, sent), receiver, view)?);
+    let of_one =
+        numbers(&earlier, count, SENT_BY_CHILD, view).ok_or((counted.of_one)(SENT_BY_CHILD, MINUTES))?;
+    let mut claims: Vec<_> = of_one.map(|number| Claim::Sent(ALL.map(str::to_owned), number, sent)).collect();
+    let has_sent = recent(&earlier, view) > 0;
+    for counted in of_child.into_iter().chain(of_registered) {
+        counted.claim((count, sent), has_sent, receiver, view, &mut claims)?;
     }
     Ok(claims)
 }
 
-/// The errors if one organization, or all of its kind together, had too many messages sent.
+/// The organizations whose messages are counted together: all sub-organizations of a parent, or all registered tenants,
+/// which have no parent.
 #[derive(Clone, Copy)]
-struct TooMany {
+struct Counted {
+    parent: OrganizationId,
+    /// Messages that they may have sent together.
+    most: usize,
+    /// Whether the first message of each has a count of its own.
+    has_first: bool,
     of_one: fn(usize, u64) -> Intent,
     of_all: fn(usize, u64) -> Intent,
 }
 
-impl TooMany {
-    const OF_CHILD: Self = Self { of_one: Intent::TooManyOfChild, of_all: Intent::TooManyOfChildren };
-    const OF_REGISTERED: Self =
-        Self { of_one: Intent::TooManyOfRegistered, of_all: Intent::TooManyOfAllRegistered };
-}
+impl Counted {
+    const REGISTERED: Self = Self {
+        parent: NO_PARENT,
+        most: SENT_BY_REGISTERED,
+        has_first: false,
+        of_one: Intent::TooManyOfRegistered,
+        of_all: Intent::TooManyOfAllRegistered,
+    };
 
-/// Returns the claims that count messages for all sub-organizations of a parent, or for all registered tenants, which have
-/// none: of all receivers together, and of one.
-fn claims_of_all(
-    parent: OrganizationId,
-    errors: TooMany,
-    (count, sent): (usize, SentCode),
-    receiver: Option<[&str; 2]>,
-    view: &View<'_>,
-) -> Result<Vec<Claim>, RequestError> {
-    let of_all = (ALL, SENT_BY_CHILDREN, (errors.of_all)(SENT_BY_CHILDREN, MINUTES));
-    let of_one = receiver.map(|receiver| {
-        let is_mail = receiver.first() == Some(&"mail");
-        let error = if is_mail { Intent::TooManyMails } else { Intent::TooManyCodes };
-        (receiver, SENT_CODES, error(SENT_CODES, MINUTES))
-    });
-    let mut claims = Vec::new();
-    for (receiver, most, error) in [of_all].into_iter().chain(of_one) {
-        let earlier = view.records().sent_by_children(parent, &receiver, most)?;
-        let numbers = numbers(&earlier, count, most, view).ok_or(error)?;
-        let claim = |number| Claim::SentByChildren(parent, receiver.map(str::to_owned), number, sent);
-        claims.extend(numbers.map(claim));
+    fn by_parent(parent: OrganizationId, view: &View<'_>) -> Self {
+        Self {
+            parent,
+            most: view.limits().sub_organization_messages,
+            has_first: true,
+            of_one: Intent::TooManyOfChild,
+            of_all: Intent::TooManyOfChildren,
+        }
     }
-    Ok(claims)
+
+    /// Adds the claims that count messages of all of them together, and of those to one receiver.
+    fn claim(
+        self,
+        (count, sent): (usize, SentCode),
+        has_sent: bool,
+        receiver: Option<[&str; 2]>,
+        view: &View<'_>,
+        claims: &mut Vec<Claim>,
+    ) -> Result<(), RequestError> {
+        let mut add = |receiver: [&str; 2], count, most| -> Result<bool, RequestError> {
+            let earlier = view.records().sent_by_children(self.parent, &receiver, most)?;
+            let Some(numbers) = numbers(&earlier, count, most, view) else { return Ok(false) };
+            let claim =
+                |number| Claim::SentByChildren(self.parent, receiver.map(str::to_owned), number, sent);
+            claims.extend(numbers.map(claim));
+            Ok(true)
+        };
+        let is_first = self.has_first && count > 0 && !has_sent;
+        let counted = count.saturating_sub(usize::from(is_first && add(FIRST, 1, self.most)?));
+        if !add(ALL, counted, self.most)? {
+            return Err((self.of_all)(self.most, MINUTES).into());
+        }
+        if let Some(receiver) = receiver
+            && !add(receiver, count, SENT_CODES)?
+        {
+            let is_mail = receiver.first() == Some(&"mail");
+            let error = if is_mail { Intent::TooManyMails } else { Intent::TooManyCodes };
+            return Err(error(SENT_CODES, MINUTES).into());
+        }
+        Ok(())
+    }
 }
 
 /// Returns the numbers of `count` further messages after `earlier`, of which the newest is the first; `None` if they
@@ -107,8 +137,12 @@ fn numbers(
     most: usize,
     view: &View<'_>,
 ) -> Option<impl Iterator<Item = u32>> {
-    let since = view.now.saturating_sub(SENT_WINDOW_MILLIS);
-    let recent = earlier.iter().filter(|(_, one)| one.sent > since).count();
     let first = earlier.first().map_or(0, |(number, _)| number.saturating_add(1));
-    (recent.saturating_add(count) <= most).then(|| (first..).take(count))
+    (recent(earlier, view).saturating_add(count) <= most).then(|| (first..).take(count))
+}
+
+/// Returns how many messages were sent in the time in which messages are counted.
+fn recent(earlier: &[(u32, SentCode)], view: &View<'_>) -> usize {
+    let since = view.now.saturating_sub(SENT_WINDOW_MILLIS);
+    earlier.iter().filter(|(_, one)| one.sent > since).count()
 }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Millis;
 use super::one_time_code::Contact;
+use super::queued_message::SenderGroup;
 use super::record::Record;
 use super::redaction;
 
@@ -17,12 +18,15 @@ pub const EVENT_LIFE_MILLIS: Millis = 30 * 24 * 60 * 60 * 1000;
 pub const ANSWER_LIMIT: usize = 512;
 
 /// Where a message comes from.
+#[serde_with::skip_serializing_none]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageOrigin {
     /// Organization whose activity sends the message.
     pub organization: OrganizationId,
     /// Organization that keeps the events: the parent of a sub-organization, or the organization itself.
     pub keeper: OrganizationId,
+    /// Group of its sender; `None` if it is of the keeper itself, or an earlier version queued it.
+    pub group: Option<SenderGroup>,
     /// Time at which the message was queued.
     pub queued: Millis,
 }
@@ -62,6 +66,8 @@ pub enum DeliveryStep {
     GivenUp(ServerAnswer),
     /// What it contains expired before the server took it. No further attempt is made.
     Expired(ServerAnswer),
+    /// It was delayed, and newer messages took its place because too many waited. No further attempt is made.
+    Displaced(ServerAnswer),
 }
 
 /// The answer of a server to a message.
@@ -105,13 +111,17 @@ impl DeliveryStep {
             Self::Queued => "Send",
             Self::Delivered(..) => "Delivery",
             Self::Delayed(_) => "DeliveryDelay",
-            Self::Rejected(_) | Self::GivenUp(_) | Self::Expired(_) => "Bounce",
+            Self::Rejected(_) | Self::GivenUp(_) | Self::Expired(_) | Self::Displaced(_) => "Bounce",
         }
     }
 
     /// Returns the name of the step for operators, who distinguish more than the API does.
     pub const fn operator_name(&self) -> &'static str {
-        if matches!(self, Self::Expired(_)) { "Expired" } else { self.name() }
+        match self {
+            Self::Expired(_) => "Expired",
+            Self::Displaced(_) => "Displaced",
+            _ => self.name(),
+        }
     }
 
     /// Returns the answer of the server, or why there is none.
@@ -122,7 +132,8 @@ impl DeliveryStep {
             | Self::Delayed(answer)
             | Self::Rejected(answer)
             | Self::GivenUp(answer)
-            | Self::Expired(answer) => Some(answer),
+            | Self::Expired(answer)
+            | Self::Displaced(answer) => Some(answer),
         }
     }
 }
@@ -136,8 +147,9 @@ impl MessageEvent {
     /// Converts the event of a mail to the wire form.
     pub fn email(&self, id: MessageEventId) -> EmailEvent {
         let mut details = EmailEventDetails::default();
-        // The type of a diagnostic (RFC 3464 §2.3.6): the mail server did not say that the mail expired.
-        let kind = if matches!(self.step, DeliveryStep::Expired(_)) { "x-quorate" } else { "smtp" };
+        // The type of a diagnostic (RFC 3464 §2.3.6): the mail server did not say that the mail expired or was displaced.
+        let is_own = matches!(self.step, DeliveryStep::Expired(_) | DeliveryStep::Displaced(_));
+        let kind = if is_own { "x-quorate" } else { "smtp" };
         let diagnostic = |answer: &ServerAnswer| format!("{kind}; {}", answer.line());
         match &self.step {
             DeliveryStep::Queued => {}
@@ -153,7 +165,8 @@ impl MessageEvent {
             }
             DeliveryStep::Rejected(answer)
             | DeliveryStep::GivenUp(answer)
-            | DeliveryStep::Expired(answer) => {
+            | DeliveryStep::Expired(answer)
+            | DeliveryStep::Displaced(answer) => {
                 details.diagnostic_code = diagnostic(answer);
                 let is_rejected = matches!(self.step, DeliveryStep::Rejected(_));
                 let bounce = if is_rejected { "Permanent" } else { "Transient" };

@@ -8,6 +8,7 @@ use super::layout::{self, IndexKey, Key, outbox};
 use super::message_event::MessageOrigin;
 use super::one_time_code::Contact;
 use super::record::Record;
+use crate::limits::{CHILDREN_PART, MESSAGES_PART, PROXY_PART};
 
 /// A way in which messages are sent. Each has a queue of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,6 +73,12 @@ pub trait StoredMessage: Record {
     /// Changes the schedule.
     fn reschedule(&mut self, attempts: u32, due: Millis);
 
+    /// Returns whether an attempt failed because of the receiver. An outage of the server is no such failure.
+    fn is_delayed(&self) -> bool;
+
+    /// Records that an attempt failed because of the receiver.
+    fn delay(&mut self, at: Millis);
+
     /// Returns the time from which the message is useless, because what it contains has expired.
     fn expires(&self) -> Option<Millis>;
 
@@ -92,6 +99,14 @@ macro_rules! queue_state {
 
         fn reschedule(&mut self, attempts: u32, due: Millis) {
             (self.attempts, self.due) = (attempts, due);
+        }
+
+        fn is_delayed(&self) -> bool {
+            self.delayed.is_some()
+        }
+
+        fn delay(&mut self, at: Millis) {
+            self.delayed.get_or_insert(at);
         }
 
         fn expires(&self) -> Option<Millis> {
@@ -116,6 +131,39 @@ pub enum Purpose {
     Invitation(InvitationId),
 }
 
+/// A group of senders of a tenant, besides the tenant itself. Each has a part of the share of the tenant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum SenderGroup {
+    /// The users of its sub-organizations.
+    Children,
+    /// The user of its authentication proxy, and so anonymous clients.
+    Proxy,
+}
+
+/// Who sends messages. A tenant, each of its organizations and each of its groups of senders have shares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MessageSource {
+    /// Top-level organization.
+    pub tenant: OrganizationId,
+    /// Organization whose activity sends the messages.
+    pub organization: OrganizationId,
+    /// Group of the sender; `None` for the tenant itself.
+    pub group: Option<SenderGroup>,
+}
+
+impl MessageSource {
+    /// Returns the shares of the tenant, of the organization and of the group in the share of the tenant.
+    pub fn shares(&self, share: MessageUsage) -> [MessageUsage; 3] {
+        let organization = if self.organization == self.tenant { 1 } else { MESSAGES_PART };
+        let group = match self.group {
+            None => 1,
+            Some(SenderGroup::Children) => CHILDREN_PART,
+            Some(SenderGroup::Proxy) => PROXY_PART,
+        };
+        [1, organization, group].map(|part| share.part(part))
+    }
+}
+
 /// Digest of a receiver.
 pub type Receiver = [u8; 16];
 
@@ -130,12 +178,16 @@ pub struct QueuedMessage {
     pub tenant: OrganizationId,
     /// Organization whose activity sends it.
     pub organization: OrganizationId,
+    /// Group of its sender.
+    pub group: Option<SenderGroup>,
     /// Digest of [`StoredMessage::receiver`].
     pub receiver: Receiver,
     /// Time of the next attempt.
     pub due: Millis,
     /// Time from which it is useless.
     pub expires: Option<Millis>,
+    /// Whether an attempt failed because of its receiver, as [`StoredMessage::is_delayed`] states.
+    pub is_delayed: bool,
     /// Length of its record, in bytes.
     pub size: u32,
 }
@@ -149,11 +201,18 @@ impl QueuedMessage {
             id,
             tenant: origin.map_or(layout::NO_PARENT, |origin| origin.keeper),
             organization: origin.map_or(layout::NO_PARENT, |origin| origin.organization),
+            group: origin.and_then(|origin| origin.group),
             receiver: index.of_receiver(&["queue", &message.receiver()]),
             due: message.schedule().1,
             expires: message.expires(),
+            is_delayed: message.is_delayed(),
             size: u32::try_from(length).unwrap_or(u32::MAX),
         }
+    }
+
+    /// Returns who sends it.
+    pub const fn source(&self) -> MessageSource {
+        MessageSource { tenant: self.tenant, organization: self.organization, group: self.group }
     }
 }
 
@@ -174,6 +233,20 @@ impl MessageUsage {
         Self { messages, bytes: self.bytes.saturating_sub(some.bytes) }
     }
 
+    /// Returns these messages and more.
+    #[must_use]
+    pub const fn with(self, more: Self) -> Self {
+        let messages = self.messages.saturating_add(more.messages);
+        Self { messages, bytes: self.bytes.saturating_add(more.bytes) }
+    }
+
+    /// Returns a part of a share, given by its divisor.
+    #[must_use]
+    pub fn part(self, divisor: usize) -> Self {
+        let part = |of: usize| of.checked_div(divisor).unwrap_or_default();
+        Self { messages: part(self.messages), bytes: part(self.bytes) }
+    }
+
     /// Adds a message with a record of this length.
     pub const fn add(&mut self, size: u32) {
         self.messages = self.messages.saturating_add(1);
@@ -184,5 +257,38 @@ impl MessageUsage {
     pub const fn subtract(&mut self, size: u32) {
         self.messages = self.messages.saturating_sub(1);
         self.bytes = self.bytes.saturating_sub(size as usize);
+    }
+}
+
+/// The messages that wait in a queue, or of one sender in it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct QueueUsage {
+    /// All of them.
+    pub all: MessageUsage,
+    /// Those that are delayed and were not displaced. New messages displace them unless they are being sent again.
+    pub delayed: MessageUsage,
+    /// Those that were displaced, whose removal is not recorded yet.
+    pub displaced: MessageUsage,
+}
+
+impl QueueUsage {
+    /// Returns the messages that count when new ones are admitted.
+    pub const fn counted(&self) -> MessageUsage {
+        self.kept().without(self.delayed)
+    }
+
+    /// Returns the messages that were not displaced.
+    pub const fn kept(&self) -> MessageUsage {
+        self.all.without(self.displaced)
+    }
+
+    /// Returns these messages and those of another sender.
+    #[must_use]
+    pub const fn with(self, other: &Self) -> Self {
+        Self {
+            all: self.all.with(other.all),
+            delayed: self.delayed.with(other.delayed),
+            displaced: self.displaced.with(other.displaced),
+        }
     }
 }

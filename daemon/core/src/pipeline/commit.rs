@@ -12,7 +12,7 @@ use crate::auth_proxy;
 use crate::error::{Conflict, Corrupt, Limit, RequestError};
 use crate::execution::{CodeChange, Effects};
 use crate::kind::{Entry, Executed, empty_object};
-use crate::limits::{BODY_AHEAD_MILLIS, CHILDREN_PART, MESSAGES_PART};
+use crate::limits::{BODY_AHEAD_MILLIS, DISPLACED_FACTOR};
 use crate::mail::Mail;
 use crate::message_events::Message;
 use crate::model::change::{self, Applied, Change};
@@ -20,7 +20,9 @@ use crate::model::last_use::CredentialUse;
 use crate::model::layout::{self, Key, sign_in};
 use crate::model::message_event::{DeliveryStep, MessageOrigin};
 use crate::model::one_time_code::{Claim, Contact};
-use crate::model::queued_message::{Channel, MessageId, MessageUsage, QueuedMessage, StoredMessage};
+use crate::model::queued_message::{
+    Channel, MessageId, MessageUsage, QueuedMessage, SenderGroup, StoredMessage,
+};
 use crate::model::write::{Effect, Write};
 use crate::model::{ActivityRecord, Millis, Organization, RecordDigest, VoteRecord};
 use crate::records;
@@ -278,7 +280,12 @@ impl Submission<'_> {
     ) -> Result<(), RequestError> {
         let organization = self.target.id();
         let keeper = self.target.head.parent.unwrap_or(organization);
-        let origin = MessageOrigin { organization, keeper, queued: self.now };
+        let group = if organization != keeper && self.home.id() == organization {
+            Some(SenderGroup::Children)
+        } else {
+            self.is_of_proxy().then_some(SenderGroup::Proxy)
+        };
+        let origin = MessageOrigin { organization, keeper, group, queued: self.now };
         let mut record = |message: &Message| -> Result<(), Corrupt> {
             commit.writes.extend(message.record(DeliveryStep::Queued, 0, self.now, self.world.index())?);
             Ok(())
@@ -296,7 +303,7 @@ impl Submission<'_> {
             sms.origin = Some(origin);
             queued.push(self.queued(&sms, MessageId { activity, number })?);
         }
-        self.check_waiting_messages(&queued, keeper)?;
+        self.check_waiting_messages(&queued)?;
         commit.writes.extend(queued.into_iter().map(|(write, message)| write.with(Effect::Message(message))));
         Ok(())
     }
@@ -313,34 +320,27 @@ impl Submission<'_> {
         Ok((write, queued))
     }
 
-    /// Checks that these messages may wait beside those that already do. A sub-organization may use a part of the
-    /// share of its tenant, and so may all of them together, unless the tenant itself requests the messages.
-    fn check_waiting_messages(
-        &self,
-        queued: &[(Write, QueuedMessage)],
-        tenant: OrganizationId,
-    ) -> Result<(), RequestError> {
-        let (organization, limits) = (self.target.id(), self.world.limits());
-        let part = if organization == tenant { 1 } else { MESSAGES_PART };
-        let is_of_child = organization != tenant && self.home.id() == organization;
+    /// Checks that these messages, which have the same source, may wait beside those that already do. A sub-organization
+    /// may use a part of the share of its tenant, and so may each group of senders. Delayed messages do not count: new ones
+    /// displace them. Until their removal is recorded, the share may be exceeded by as much again.
+    fn check_waiting_messages(&self, queued: &[(Write, QueuedMessage)]) -> Result<(), RequestError> {
+        let share = self.world.limits().message_share();
         for (channel, noun) in [(Channel::Mail, "mails"), (Channel::Sms, "SMS")] {
+            let own = queued.iter().map(|(_, message)| message).filter(|message| message.channel == channel);
+            let Some(source) = own.clone().next().map(QueuedMessage::source) else { continue };
             let mut more = MessageUsage::default();
-            let own = queued.iter().filter(|(_, message)| message.channel == channel);
-            own.for_each(|(_, message)| more.add(message.size));
-            if more.messages == 0 {
-                continue;
-            }
-            let [of_tenant, own] = self.world.waiting_messages(channel, tenant, organization);
-            let [_, of_parent] = self.world.waiting_messages(channel, tenant, tenant);
-            let of_children = is_of_child.then(|| (of_tenant.without(of_parent), CHILDREN_PART));
-            for (present, part) in [(of_tenant, 1), (own, part)].into_iter().chain(of_children) {
-                let most = limits.waiting_messages.checked_div(part).unwrap_or_default();
-                if present.messages.saturating_add(more.messages) > most {
-                    return Err(Limit::WaitingMessages(most, noun).into());
+            own.for_each(|message| more.add(message.size));
+            let usage = self.world.waiting_messages(channel, &source);
+            for (usage, most) in usage.into_iter().zip(source.shares(share)) {
+                let (counted, all) = (usage.counted().with(more), usage.all.with(more));
+                let is_over = |counted: usize, all: usize, most: usize| {
+                    counted > most || all > most.saturating_mul(DISPLACED_FACTOR)
+                };
+                if is_over(counted.messages, all.messages, most.messages) {
+                    return Err(Limit::WaitingMessages(most.messages, noun).into());
                 }
-                let most = limits.waiting_message_bytes.checked_div(part).unwrap_or_default();
-                if present.bytes.saturating_add(more.bytes) > most {
-                    return Err(Limit::WaitingMessageBytes(most, noun).into());
+                if is_over(counted.bytes, all.bytes, most.bytes) {
+                    return Err(Limit::WaitingMessageBytes(most.bytes, noun).into());
                 }
             }
         }

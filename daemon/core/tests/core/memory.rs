@@ -20,7 +20,7 @@ use quorate_core::limits::Limits;
 use quorate_core::mail::Mail;
 use quorate_core::model::layout::{self, IndexKey, Key};
 use quorate_core::model::organization::Head;
-use quorate_core::model::queued_message::{Channel, MessageUsage, StoredMessage};
+use quorate_core::model::queued_message::{Channel, MessageSource, QueueUsage, StoredMessage};
 use quorate_core::model::record::Record;
 use quorate_core::model::{Millis, Organization};
 use quorate_core::oauth2::{Exchange, Oauth2User};
@@ -520,24 +520,24 @@ impl World for Memory {
         self.sender.as_ref().filter(|_| self.sends_mail)
     }
 
-    fn waiting_messages(
-        &self,
-        channel: Channel,
-        tenant: OrganizationId,
-        organization: OrganizationId,
-    ) -> [MessageUsage; 2] {
-        let mut usage = [MessageUsage::default(); 2];
+    fn waiting_messages(&self, channel: Channel, source: &MessageSource) -> [QueueUsage; 3] {
+        let mut usage = [QueueUsage::default(); 3];
         for (_, row) in self.rows.iter().filter(|(key, _)| key.starts_with(channel.prefix())) {
-            let origin = match channel {
-                Channel::Mail => Mail::decode(row).ok().and_then(|mail| mail.origin()),
-                Channel::Sms => Sms::decode(row).ok().and_then(|sms| sms.origin()),
+            let message = match channel {
+                Channel::Mail => Mail::decode(row).ok().map(|mail| (mail.origin(), mail.is_delayed())),
+                Channel::Sms => Sms::decode(row).ok().map(|sms| (sms.origin(), sms.is_delayed())),
             };
-            let Some(origin) = origin else { continue };
-            for (usage, is_own) in
-                usage.iter_mut().zip([origin.keeper == tenant, origin.organization == organization])
-            {
-                if is_own {
-                    usage.add(u32::try_from(row.len()).unwrap_or(u32::MAX));
+            let Some((Some(origin), is_delayed)) = message else { continue };
+            let is_own = [
+                origin.keeper == source.tenant,
+                origin.organization == source.organization,
+                origin.keeper == source.tenant && origin.group == source.group,
+            ];
+            let size = u32::try_from(row.len()).unwrap_or(u32::MAX);
+            for (usage, _) in usage.iter_mut().zip(is_own).filter(|(_, is_own)| *is_own) {
+                usage.all.add(size);
+                if is_delayed {
+                    usage.delayed.add(size);
                 }
             }
         }

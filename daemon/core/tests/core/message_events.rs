@@ -37,7 +37,7 @@ fn message(fixture: &Fixture, number: u64, to: &str) -> Message {
     let mut salt = [0; 10];
     salt[2..].copy_from_slice(&number.to_be_bytes());
     Message {
-        origin: MessageOrigin { organization: fixture.id, keeper: fixture.id, queued: NOW },
+        origin: MessageOrigin { organization: fixture.id, keeper: fixture.id, group: None, queued: NOW },
         activity: ActivityId::timed(NOW, salt),
         number: 0,
         to,

@@ -178,13 +178,16 @@ fn records_stay_readable() {
     check_as::<Mail>("mail with end", &fixture, |_| false);
     check_as::<Mail>("mail with secret", &fixture, |_| false);
     check_as::<Mail>("mail with purpose", &fixture, |_| false);
+    check_as::<Mail>("mail with group", &fixture, |_| false);
     check_as::<Sms>("sms", &fixture, |_| false);
     check_as::<Sms>("sms with end", &fixture, |_| false);
     check_as::<Sms>("sms with purpose", &fixture, |_| false);
+    check_as::<Sms>("sms with group", &fixture, |_| false);
     check::<MessageEvent>(&fixture, |_| false);
     check::<LastUses>(&fixture, |_| false);
     check_as::<LastUses>("last uses with counters", &fixture, |_| false);
     check_as::<MessageEvent>("message event of expiry", &fixture, |_| false);
+    check_as::<MessageEvent>("message event of displacement", &fixture, |_| false);
     check::<Delivery>(&fixture, |key| DeliveryId::of_key(key).is_some());
     check::<EventBody>(&fixture, outbox::is_body);
     check::<Parked>(&fixture, |_| false);

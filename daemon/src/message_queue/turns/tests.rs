@@ -7,6 +7,8 @@ use quorate_core::model::queued_message::Channel;
 
 use super::*;
 
+mod displacement;
+
 /// Returns a message of an organization of a tenant, to a receiver, that is due at 0.
 fn message(number: u32, tenant: u8, organization: u8, receiver: u8) -> QueuedMessage {
     QueuedMessage {
@@ -14,9 +16,11 @@ fn message(number: u32, tenant: u8, organization: u8, receiver: u8) -> QueuedMes
         id: MessageId { activity: ActivityId::from_bytes([1; 16]), number },
         tenant: OrganizationId::from_bytes([tenant; 16]),
         organization: OrganizationId::from_bytes([organization; 16]),
+        group: None,
         receiver: [receiver; 16],
         due: 0,
         expires: None,
+        is_delayed: false,
         size: 10,
     }
 }
@@ -130,14 +134,16 @@ fn usage_counts_all_messages_that_are_queued() {
     turns.add(message(0, 1, 1, 1));
     let usage = |turns: &Turns| {
         let id = |one: u8| OrganizationId::from_bytes([one; 16]);
-        turns.usage(id(1), id(2)).map(|usage| (usage.messages, usage.bytes))
+        let [tenant, organization, _] =
+            turns.usage(&MessageSource { tenant: id(1), organization: id(2), group: None });
+        [tenant, organization].map(|usage| (usage.all.messages, usage.all.bytes))
     };
     assert_eq!(usage(&turns), [(2, 20), (1, 10)]);
     while let Some(message) = turns.select() {
         turns.end(message.id, Some(true));
         assert_eq!(usage(&turns), [(2, 20), (1, 10)], "an outcome that is not recorded");
     }
-    turns.postpone(MessageId { number: 0, ..message(0, 1, 1, 1).id }, 50);
+    turns.postpone(MessageId { number: 0, ..message(0, 1, 1, 1).id }, 50, false);
     turns.forget(message(1, 1, 2, 1).id);
     assert_eq!(usage(&turns), [(1, 10), (0, 0)]);
     assert_eq!((turns.next(), turns.select().is_none()), (Some(50), true));
@@ -168,7 +174,7 @@ fn messages_expire_unless_they_are_being_sent() {
     assert_eq!(more, [2]);
     // A message that could not be sent expires before its next attempt.
     turns.end(running.id, Some(true));
-    turns.postpone(running.id, 1000);
+    turns.postpone(running.id, 1000, false);
     assert_eq!((turns.next(), turns.take_expired(30, 10).len()), (Some(10), 1));
     for number in 0..3 {
         turns.forget(message(number, 1, 1, 1).id);

@@ -41,6 +41,7 @@ impl Counts {
             }
             Outcome::Rejected => DeliveryStep::Rejected(answer),
             Outcome::Expired => DeliveryStep::Expired(answer),
+            Outcome::Displaced => DeliveryStep::Displaced(answer),
             Outcome::Failed | Outcome::Unavailable if !continues => DeliveryStep::GivenUp(answer),
             Outcome::Failed | Outcome::Unavailable if records_delay(attempts) => {
                 DeliveryStep::Delayed(answer)

@@ -12,7 +12,7 @@ use quorate_core::model::layout::of_message;
 use quorate_core::model::layout::outbox::{SMS, sms};
 use quorate_core::model::message_event::{DeliveryStep, MessageOrigin};
 use quorate_core::model::one_time_code::Contact;
-use quorate_core::model::queued_message::Purpose;
+use quorate_core::model::queued_message::{MessageSource, Purpose};
 use quorate_core::model::write::Effect;
 use quorate_core::sms::Sms;
 use tempfile::TempDir;
@@ -22,6 +22,8 @@ use crate::executor::testing;
 use crate::store::embedded::Embedded;
 use crate::store::testing::FaultyStore;
 use crate::store::{Batch, Change, Group, Store};
+
+mod displacement;
 
 /// Returns chosen outcomes, and records the texts that were sent. A text with "hang" is never answered.
 #[derive(Clone)]
@@ -87,7 +89,7 @@ impl Fixture {
     /// Queues a message that is due at a time.
     async fn put(&self, number: u32, text: &str, due: Millis) {
         let mut sms = Sms::new(phone(number), text.to_owned(), due);
-        sms.origin = Some(MessageOrigin { organization: KEEPER, keeper: KEEPER, queued: 0 });
+        sms.origin = Some(MessageOrigin { organization: KEEPER, keeper: KEEPER, group: None, queued: 0 });
         self.commit(number, &sms).await;
     }
 
@@ -95,14 +97,14 @@ impl Fixture {
     async fn put_of(&self, tenant: u8, number: u32, to: u32, text: &str) {
         let mut sms = Sms::new(phone(to), text.to_owned(), 0);
         let keeper = OrganizationId::from_bytes([tenant; 16]);
-        sms.origin = Some(MessageOrigin { organization: keeper, keeper, queued: 0 });
+        sms.origin = Some(MessageOrigin { organization: keeper, keeper, group: None, queued: 0 });
         self.commit(number, &sms).await;
     }
 
     /// Queues a message that expires at a time.
     async fn put_until(&self, number: u32, text: &str, end: Millis) {
         let mut sms = Sms::new(phone(number), text.to_owned(), 0);
-        sms.origin = Some(MessageOrigin { organization: KEEPER, keeper: KEEPER, queued: 0 });
+        sms.origin = Some(MessageOrigin { organization: KEEPER, keeper: KEEPER, group: None, queued: 0 });
         sms.expires = Some(end);
         self.commit(number, &sms).await;
     }
@@ -117,8 +119,9 @@ impl Fixture {
     }
 
     fn usage(&self) -> usize {
-        let [tenant, _] = self.executor.world().messages(Sms::CHANNEL).usage(KEEPER, KEEPER);
-        tenant.messages
+        let source = MessageSource { tenant: KEEPER, organization: KEEPER, group: None };
+        let [tenant, ..] = self.executor.world().messages(Sms::CHANNEL).usage(&source);
+        tenant.all.messages
     }
 
     /// Returns the queued messages that can be read.
@@ -334,7 +337,7 @@ async fn messages_are_not_sent_once_what_they_are_for_has_ended() {
     let count = u32::try_from(BATCH).unwrap() + 6;
     for number in 0..count {
         let mut sms = Sms::new(phone(number), "useless".to_owned(), 0);
-        sms.origin = Some(MessageOrigin { organization: KEEPER, keeper: KEEPER, queued: 0 });
+        sms.origin = Some(MessageOrigin { organization: KEEPER, keeper: KEEPER, group: None, queued: 0 });
         // There is no such code.
         sms.purpose = Some(Purpose::Code(OtpId::from_bytes([1; 16])));
         fixture.commit(number, &sms).await;

@@ -29,6 +29,7 @@ mod oidc;
 mod proxy;
 mod queue;
 mod registered;
+mod shares;
 mod stored;
 mod tokens;
 

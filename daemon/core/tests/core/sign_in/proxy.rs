@@ -17,7 +17,7 @@ use crate::changes::query_as_root;
 use crate::fixture::{Fixture, NOW, public_key};
 
 /// Enables the proxy, and returns its user.
-fn enabled(fixture: &mut Fixture) -> UserId {
+pub(super) fn enabled(fixture: &mut Fixture) -> UserId {
     let enabled = fixture.execute("ACTIVITY_TYPE_ENABLE_AUTH_PROXY", &json!({}));
     enabled["result"]["enableAuthProxyResult"]["userId"].as_str().expect("an id").parse().expect("an id")
 }
@@ -31,7 +31,11 @@ fn stamped(fixture: &Fixture, body: &[u8]) -> Credentials {
 }
 
 /// Submits an activity as the proxy does.
-fn submit_by_proxy(fixture: &mut Fixture, name: &str, parameters: &Value) -> Result<Value, ApiError> {
+pub(super) fn submit_by_proxy(
+    fixture: &mut Fixture,
+    name: &str,
+    parameters: &Value,
+) -> Result<Value, ApiError> {
     let activity_type = format!("ACTIVITY_TYPE_{name}");
     let body = fixture.body(fixture.id, &activity_type, parameters, NOW);
     let credentials = stamped(fixture, &body);
