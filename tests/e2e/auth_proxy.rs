@@ -352,7 +352,7 @@ async fn codes_that_are_delayed_keep_nobody_from_getting_one() {
         let own = json!({"otpType": "OTP_TYPE_EMAIL", "contact": format!("own{number}@example.org")});
         root.completed("ACTIVITY_TYPE_INIT_OTP", &own).await;
     }
-    // The oldest one gave way, and its event says so.
+    // The oldest one gave way, and its event states why.
     let events = loop {
         let listed = root.fetch("list_email_events", json!({"email": "p0@slow.example"})).await;
         let events = listed["emailEvents"].as_array().expect("a list").clone();
@@ -366,7 +366,7 @@ async fn codes_that_are_delayed_keep_nobody_from_getting_one() {
     assert_eq!(details["bounceType"], "Transient");
     let diagnostic = details["diagnosticCode"].as_str().expect("a text");
     assert!(diagnostic.starts_with("x-quorate; its receiver delayed it"), "{diagnostic}");
-    let path = format!("/console/v1/organizations/{}/messages", root.organization());
-    let page = root.call(Method::GET, &path, &[], b"").await.json();
-    assert!(page["events"].as_array().expect("a list").iter().any(|event| event["eventType"] == "Displaced"));
+    let metrics = root.call(Method::GET, "/metrics", &[], b"").await;
+    let metrics = String::from_utf8_lossy(&metrics.body).into_owned();
+    assert!(metrics.contains("quorate_messages_total{channel=\"mail\",outcome=\"displaced\"}"), "{metrics}");
 }

@@ -3,6 +3,7 @@
 pub use crate::model::import_target::IMPORT_TARGET_LIFE_MILLIS;
 pub use crate::model::invitation::INVITATION_LIFE_MILLIS;
 pub use crate::model::one_time_code::ATTEMPTS as CODE_ATTEMPTS;
+pub use crate::model::queued_message::DISPLACED_FACTOR;
 pub use crate::model::{IMPORT_TARGETS, SECRET_TARGETS};
 
 use crate::model::RecordLimits;
@@ -94,15 +95,6 @@ impl Limits {
     }
 }
 
-/// Divisor of `waiting_messages` and `waiting_message_bytes` that gives the part of one sub-organization.
-pub const MESSAGES_PART: usize = 4;
-/// Divisor that gives the part of the users of all sub-organizations together.
-pub const CHILDREN_PART: usize = 2;
-/// Divisor that gives the part of the authentication proxy. The rest, a quarter, is always left to the tenant itself.
-pub const PROXY_PART: usize = 4;
-/// How many times its part a group of senders, an organization or a tenant may have waiting, if the messages beyond the
-/// part are delayed ones that are being removed.
-pub const DISPLACED_FACTOR: usize = 2;
 /// Minimum of `policy_steps_per_answer`: the policy steps that one decision may take.
 pub const MIN_POLICY_STEPS: u32 = quorate_policy::DECISION_STEP_LIMIT;
 /// Total length of the texts of all smart contract interfaces of an organization, in bytes.

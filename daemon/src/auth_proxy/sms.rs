@@ -1,5 +1,5 @@
 //! Limits of the SMS that anonymous clients have sent. SMS cost money, and their receivers may share in it (toll fraud).
-//! They are counted in memory, so a restart begins anew.
+//! They are counted in memory, so a restart forgets the counts.
 
 use std::net::IpAddr;
 use std::str::FromStr;

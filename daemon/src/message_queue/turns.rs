@@ -14,7 +14,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use quorate_common::ids::OrganizationId;
 use quorate_core::model::Millis;
-use quorate_core::model::queued_message::{MessageId, MessageSource, QueuedMessage, Receiver, SenderGroup};
+use quorate_core::model::message_event::SenderGroup;
+use quorate_core::model::queued_message::{MessageId, MessageSource, QueuedMessage, Receiver};
 
 use self::scope::Scope;
 use crate::load::{Load, Share, Trust};

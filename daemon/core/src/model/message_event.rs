@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use super::Millis;
 use super::one_time_code::Contact;
-use super::queued_message::SenderGroup;
 use super::record::Record;
 use super::redaction;
 
@@ -16,6 +15,15 @@ use super::redaction;
 pub const EVENT_LIFE_MILLIS: Millis = 30 * 24 * 60 * 60 * 1000;
 /// Maximum length of the text of an answer that is kept, in characters.
 pub const ANSWER_LIMIT: usize = 512;
+
+/// A group of senders of a tenant, besides the tenant itself. Each has a part of the share of the tenant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum SenderGroup {
+    /// The users of its sub-organizations.
+    Children,
+    /// The user of its authentication proxy, and so anonymous clients.
+    Proxy,
+}
 
 /// Where a message comes from.
 #[serde_with::skip_serializing_none]

@@ -5,10 +5,19 @@ use serde::{Deserialize, Serialize};
 
 use super::Millis;
 use super::layout::{self, IndexKey, Key, outbox};
-use super::message_event::MessageOrigin;
+use super::message_event::{MessageOrigin, SenderGroup};
 use super::one_time_code::Contact;
 use super::record::Record;
-use crate::limits::{CHILDREN_PART, MESSAGES_PART, PROXY_PART};
+
+/// Divisor of `waiting_messages` and `waiting_message_bytes` that gives the part of one sub-organization.
+const MESSAGES_PART: usize = 4;
+/// Divisor that gives the part of the users of all sub-organizations together.
+const CHILDREN_PART: usize = 2;
+/// Divisor that gives the part of the authentication proxy. The rest, a quarter, is always left to the tenant itself.
+const PROXY_PART: usize = 4;
+/// How many times its part a group of senders, an organization or a tenant may have waiting, if the messages beyond the
+/// part are delayed ones that are being removed.
+pub const DISPLACED_FACTOR: usize = 2;
 
 /// A way in which messages are sent. Each has a queue of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -129,15 +138,6 @@ pub enum Purpose {
     ApiKey(UserId, ApiKeyId),
     /// An invitation.
     Invitation(InvitationId),
-}
-
-/// A group of senders of a tenant, besides the tenant itself. Each has a part of the share of the tenant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub enum SenderGroup {
-    /// The users of its sub-organizations.
-    Children,
-    /// The user of its authentication proxy, and so anonymous clients.
-    Proxy,
 }
 
 /// Who sends messages. A tenant, each of its organizations and each of its groups of senders have shares.

@@ -18,11 +18,9 @@ use crate::message_events::Message;
 use crate::model::change::{self, Applied, Change};
 use crate::model::last_use::CredentialUse;
 use crate::model::layout::{self, Key, sign_in};
-use crate::model::message_event::{DeliveryStep, MessageOrigin};
+use crate::model::message_event::{DeliveryStep, MessageOrigin, SenderGroup};
 use crate::model::one_time_code::{Claim, Contact};
-use crate::model::queued_message::{
-    Channel, MessageId, MessageUsage, QueuedMessage, SenderGroup, StoredMessage,
-};
+use crate::model::queued_message::{Channel, MessageId, MessageUsage, QueuedMessage, StoredMessage};
 use crate::model::write::{Effect, Write};
 use crate::model::{ActivityRecord, Millis, Organization, RecordDigest, VoteRecord};
 use crate::records;

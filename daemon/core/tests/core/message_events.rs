@@ -79,18 +79,23 @@ fn events_are_listed_newest_first_with_all_members() {
     record(&mut fixture, &second, DeliveryStep::Rejected(answer(Some(550), "5.1.1 no")), 1, NOW + 80);
     record(&mut fixture, &second, DeliveryStep::GivenUp(answer(Some(451), "no")), 200, NOW + 90);
     let third = message(&fixture, 5, "eve@mail.example");
-    record(&mut fixture, &third, DeliveryStep::Expired(answer(None, "expired")), 1, NOW + 95);
-    let expired = list(&fixture, &json!({"email": "eve@mail.example"}));
-    assert_eq!(
-        (&expired[0]["eventType"], &expired[0]["details"]["bounceType"]),
-        (&json!("Bounce"), &json!("Transient"))
-    );
-    assert_eq!(expired[0]["details"]["diagnosticCode"], "x-quorate; expired");
-    let page = operator::messages(&fixture.memory, fixture.id, None, 1).expect("the store is readable");
-    assert_eq!(
-        (page.events[0].event_type.as_str(), page.events[0].answer.as_deref()),
-        ("Expired", Some("expired"))
-    );
+    for (step, name, at) in [
+        (DeliveryStep::Expired(answer(None, "why")), "Expired", NOW + 95),
+        (DeliveryStep::Displaced(answer(None, "why")), "Displaced", NOW + 96),
+    ] {
+        record(&mut fixture, &third, step, 1, at);
+        let listed = list(&fixture, &json!({"email": "eve@mail.example"}));
+        assert_eq!(
+            (&listed[0]["eventType"], &listed[0]["details"]["bounceType"]),
+            (&json!("Bounce"), &json!("Transient"))
+        );
+        assert_eq!(listed[0]["details"]["diagnosticCode"], "x-quorate; why");
+        let page = operator::messages(&fixture.memory, fixture.id, None, 1).expect("the store is readable");
+        assert_eq!(
+            (page.events[0].event_type.as_str(), page.events[0].answer.as_deref()),
+            (name, Some("why"))
+        );
+    }
     let other = message(&fixture, 3, "bob@mail.example");
     record(&mut fixture, &other, DeliveryStep::Queued, 0, NOW + 100);
     let sms = message(&fixture, 4, "+4915112345678");
@@ -145,7 +150,7 @@ fn events_are_listed_newest_first_with_all_members() {
         newest[..2].contains(&"+4915112345678") && newest[..2].contains(&"bob@mail.example"),
         "{newest:?}"
     );
-    assert_eq!(page.events[3].answer.as_deref(), Some("451 no"));
+    assert_eq!(page.events[4].answer.as_deref(), Some("451 no"));
 }
 
 #[test]

@@ -2,7 +2,8 @@
 //! delayed messages.
 
 use quorate_common::api_error::Code;
-use quorate_core::model::queued_message::{SenderGroup, StoredMessage as _};
+use quorate_core::model::message_event::SenderGroup;
+use quorate_core::model::queued_message::StoredMessage as _;
 
 use super::limits::{addresses, children, invitations};
 use super::proxy::{enabled, submit_by_proxy};
@@ -21,7 +22,9 @@ fn prepared() -> Fixture {
         "consensus": format!("approvers.any(user, user.id == '{user}')")});
     fixture.execute("ACTIVITY_TYPE_CREATE_POLICY_V3", &policy);
     let keys: Vec<_> = fixture.memory.rows(b'y').map(|(key, _)| key.to_vec()).collect();
-    keys.iter().for_each(|key| fixture.memory.set_row(key, None));
+    for key in &keys {
+        fixture.memory.set_row(key, None);
+    }
     fixture
 }
 

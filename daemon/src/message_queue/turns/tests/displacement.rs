@@ -159,7 +159,7 @@ impl Model {
 
     fn next(&mut self) -> QueuedMessage {
         self.number += 1;
-        let group = GROUPS[usize::try_from(self.random(3)).unwrap()];
+        let group = *GROUPS.get(usize::try_from(self.random(3)).unwrap()).unwrap();
         let child = u8::try_from(2 + self.random(4)).unwrap();
         let organization = if group == Some(SenderGroup::Children) { child } else { TENANT };
         let to = u8::try_from(self.random(9)).unwrap();

@@ -1,6 +1,7 @@
 //! Delayed messages give way to new ones, also after a restart, and with an event of their own.
 
-use quorate_core::model::queued_message::{QueueUsage, SenderGroup};
+use quorate_core::model::message_event::SenderGroup;
+use quorate_core::model::queued_message::QueueUsage;
 
 use super::*;
 
