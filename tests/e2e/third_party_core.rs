@@ -187,7 +187,7 @@ fn pinned() -> Value {
 
 fn codes() -> Value {
     let limited = "Max number of OTPs have been initiated please wait and try again: a contact, or a \
-                   `userIdentifier`, gets 3 codes within 3 minutes, and has at most 3 valid ones";
+                   `userIdentifier`, gets 3 codes within 3 minutes";
     json!({
         "pinned": pinned(),
         "wrong": error(3, "Invalid OTP code"),

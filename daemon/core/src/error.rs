@@ -76,9 +76,16 @@ pub enum Intent {
     /// Too many codes were sent to the same receiver. Contains their number, and the minutes in which they are counted.
     #[error(
         "Max number of OTPs have been initiated please wait and try again: a contact, or a `userIdentifier`, gets {0} \
-         codes within {1} minutes, and has at most {0} valid ones"
+         codes within {1} minutes"
     )]
     TooManyCodes(usize, u64),
+    /// The receiver has as many codes as can be valid at a time. Contains their number, and the seconds after which
+    /// another one can be sent although none of them is used.
+    #[error(
+        "Max number of OTPs have been initiated please wait and try again: {0} codes of the contact, or of the \
+         `userIdentifier`, are still valid and unused; another one can be sent after {1} s at the latest"
+    )]
+    TooManyValidCodes(usize, u64),
     /// Too many mails with a key were sent to the same address. Contains the same numbers.
     #[error(
         "Max number of OTPs have been initiated please wait and try again: an address gets {0} mails with a key \

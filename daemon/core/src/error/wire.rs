@@ -19,7 +19,7 @@ impl RequestError {
         match self {
             Self::Intent(intent) => {
                 let error = with_reason(Code::InvalidArgument, intent, intent.reason());
-                if let Intent::OidcToken(cause) = intent { error.logged(cause) } else { error }
+                if let Intent::OidcToken(cause) = intent { error.logged(*cause) } else { error }
             }
             Self::Authn(authn) => {
                 let error = with_reason(Code::Unauthenticated, authn, authn.reason());
@@ -69,6 +69,7 @@ impl Intent {
             Self::ClosedToChildren(_) => "INVALID_ACTIVITY_CALLER",
             Self::NoMail => "EMAIL_SENDING_DISABLED",
             Self::TooManyCodes(..)
+            | Self::TooManyValidCodes(..)
             | Self::TooManyMails(..)
             | Self::TooManyOfChild(..)
             | Self::TooManyOfChildren(..)

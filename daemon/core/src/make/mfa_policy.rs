@@ -94,7 +94,8 @@ pub fn check_steps(
             credentials.iter().enumerate().filter_map(|(at, by)| proves(by).then_some(at)).collect();
         if choice.is_empty() {
             return Err(Intent::Detail(format!(
-                "the user has no credential for `requiredAuthenticationMethods[{index}]`"
+                "the user has no credential for `requiredAuthenticationMethods[{index}]`{}",
+                missing_contact(step, user)
             ))
             .into());
         }
@@ -107,6 +108,27 @@ pub fn check_steps(
     }
     let text = "the user has too few credentials: each step of an mfa policy needs a different one";
     Err(Intent::Text(text).into())
+}
+
+/// Returns what a message adds if a step needs a code to a contact that the user does not have, or has not verified.
+fn missing_contact(step: &RequiredAuthenticationMethod, user: &User) -> String {
+    let names = |code: AuthenticationType| step.any.iter().any(|method| method.method_type == code);
+    let (noun, contact, update) = if names(AuthenticationType::EmailOtp) {
+        ("email address", user.email.as_ref().map(|email| email.as_str()), "UPDATE_USER_EMAIL")
+    } else if names(AuthenticationType::SmsOtp) {
+        ("phone number", user.phone.as_ref().map(|phone| phone.as_str()), "UPDATE_USER_PHONE_NUMBER")
+    } else {
+        return String::new();
+    };
+    contact.map_or_else(
+        || format!(": the user has no {noun}"),
+        |contact| {
+            format!(
+                ": the {noun} {contact} is not verified; log in once with a code that was sent to it, or submit {update} \
+                 with it and a verification token"
+            )
+        },
+    )
 }
 
 /// Returns whether a method names a one-time code by an id. Codes have none that would be known in advance.

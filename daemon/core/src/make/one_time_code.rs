@@ -70,8 +70,8 @@ impl NewCode {
     /// Makes a code and stores its digest.
     ///
     /// # Errors
-    /// [`Intent::TooManyCodes`] if too many codes were sent to the contact, or requested for the user identifier, an error
-    /// of [`child_messages::claims`], or the error of the store.
+    /// [`Intent::TooManyCodes`] or [`Intent::TooManyValidCodes`] if too many codes were sent to the contact, or requested for
+    /// the user identifier, an error of [`child_messages::claims`], or the error of the store.
     pub fn create(self, flow: Flow, context: &mut Execution<'_>) -> Result<SentTo, RequestError> {
         let now = context.now();
         let id = OtpId::random(context.random());
@@ -133,21 +133,29 @@ pub fn count_mail(contact: &Contact, context: &mut Execution<'_>) -> Result<(), 
 fn next_number(receiver: &[&str; 2], view: &View<'_>) -> Result<u32, RequestError> {
     let sent = view.records().sent_codes(receiver, SENT_READ)?;
     let since = view.now.saturating_sub(SENT_WINDOW_MILLIS);
-    let recent = sent.iter().filter(|(_, one)| one.sent > since).count();
-    let mut valid = 0_usize;
+    let recent: Vec<Millis> = sent.iter().map(|(_, one)| one.sent).filter(|sent| *sent > since).collect();
+    let mut valid = Vec::new();
     for (_, one) in &sent {
-        valid = valid.saturating_add(usize::from(is_valid(one.id, view)?));
+        valid.extend(end(one.id, view)?);
     }
-    if recent >= SENT_CODES || valid >= SENT_CODES {
+    // The newest code is the first: one more can be sent when fewer than the limit are left.
+    let recent_until =
+        recent.get(SENT_CODES.saturating_sub(1)).map(|sent| sent.saturating_add(SENT_WINDOW_MILLIS));
+    valid.sort_unstable_by(|one, other| other.cmp(one));
+    if let Some(end) = valid.get(SENT_CODES.saturating_sub(1)) {
+        let wait = recent_until.map_or(*end, |until| until.max(*end)).saturating_sub(view.now);
+        return Err(Intent::TooManyValidCodes(SENT_CODES, wait.div_ceil(1000)).into());
+    }
+    if recent_until.is_some() {
         return Err(Intent::TooManyCodes(SENT_CODES, SENT_WINDOW_MILLIS / 60_000).into());
     }
     Ok(sent.first().map_or(0, |(number, _)| number.saturating_add(1)))
 }
 
-/// Returns whether a code could still be used.
-fn is_valid(id: OtpId, view: &View<'_>) -> Result<bool, RequestError> {
-    let code = view.records().code(id)?;
-    Ok(code.is_some_and(|code| code.expires > view.now) && view.records().attempts(id)? < ATTEMPTS)
+/// Returns the time until which a code can still be used, if it can.
+fn end(id: OtpId, view: &View<'_>) -> Result<Option<Millis>, RequestError> {
+    let Some(code) = view.records().code(id)?.filter(|code| code.expires > view.now) else { return Ok(None) };
+    Ok((view.records().attempts(id)? < ATTEMPTS).then_some(code.expires))
 }
 
 /// Returns a text of uniformly distributed letters.

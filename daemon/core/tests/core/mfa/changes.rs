@@ -77,6 +77,40 @@ fn users_without_authority_cannot_change_policies() {
 }
 
 #[test]
+fn errors_name_the_contact_that_is_not_verified() {
+    let mut scene = Scene::new(1);
+    let (owner, admin) = (scene.owner.clone(), scene.admin.clone());
+    let none = "the user has no credential for `requiredAuthenticationMethods[0]`";
+    let mut refused = |step: &str, expected: &str, email: &str, phone: &str| {
+        let mut set = |kind: &str, parameters| {
+            scene.fixture.execute(&format!("ACTIVITY_TYPE_UPDATE_USER_{kind}"), &parameters)
+        };
+        set("EMAIL", json!({"userId": owner.user, "userEmail": email}));
+        set("PHONE_NUMBER", json!({"userId": owner.user, "userPhoneNumber": phone}));
+        let parameters = scene.policy(&owner, 5, "true", &[step]);
+        let error = scene.submit(&admin, CREATE, &parameters, NOW).expect_err("the step cannot be proven");
+        assert_eq!(error.message, format!("{none}{expected}"));
+    };
+    refused("EMAIL_OTP", ": the user has no email address", "", "");
+    refused("SMS_OTP", ": the user has no phone number", "", "");
+    refused("OAUTH", "", "ann@example.org", "+12025550123");
+    refused(
+        "EMAIL_OTP",
+        ": the email address ann@example.org is not verified; log in once with a code that was sent to it, or submit \
+         UPDATE_USER_EMAIL with it and a verification token",
+        "ann@example.org",
+        "",
+    );
+    refused(
+        "OAUTH|SMS_OTP",
+        ": the phone number +12025550123 is not verified; log in once with a code that was sent to it, or submit \
+         UPDATE_USER_PHONE_NUMBER with it and a verification token",
+        "",
+        "+12025550123",
+    );
+}
+
+#[test]
 fn updates_keep_what_they_do_not_name() {
     let mut scene = Scene::new(1);
     let (owner, admin) = (scene.owner.clone(), scene.admin.clone());

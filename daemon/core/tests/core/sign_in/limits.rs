@@ -11,7 +11,15 @@ use serde_json::json;
 use super::*;
 
 const WRONG: &str = "Invalid OTP code";
-const TOO_MANY: &str = "Max number of OTPs have been initiated please wait and try again: a contact, or a `userIdentifier`, gets 3 codes within 3 minutes, and has at most 3 valid ones";
+const TOO_MANY: &str = "Max number of OTPs have been initiated please wait and try again: a contact, or a `userIdentifier`, gets 3 codes within 3 minutes";
+
+/// Returns the error for a fourth valid code, of which another one could be sent after this many seconds.
+fn too_many_valid(seconds: u64) -> String {
+    format!(
+        "Max number of OTPs have been initiated please wait and try again: 3 codes of the contact, or of the \
+         `userIdentifier`, are still valid and unused; another one can be sent after {seconds} s at the latest"
+    )
+}
 
 /// Returns the number of attempts that were counted for a code.
 fn attempts(fixture: &Fixture, code: &super::SentCode) -> usize {
@@ -141,9 +149,15 @@ fn three_codes_to_a_contact_are_valid_at_once() {
     let codes: Vec<_> = (0..3)
         .map(|_| init(&mut fixture, "INIT_OTP", EMAIL, &json!({}), NOW).expect("a code is sent"))
         .collect();
-    refused(init(&mut fixture, "INIT_OTP", EMAIL, &json!({}), NOW + 200_000), TOO_MANY);
+    for (later, wait) in [(0, 300), (1, 300), (1000, 299), (200_000, 100), (299_999, 1)] {
+        let error =
+            init(&mut fixture, "INIT_OTP", EMAIL, &json!({}), NOW + later).expect_err("three are valid");
+        assert_eq!(error.turnkey_error_code.as_deref(), Some("MAX_OTP_INITIATED"));
+        assert_eq!(error.message, too_many_valid(wait));
+    }
     let mut used = fixture.clone();
     verify(&mut used, &codes[0].id, &codes[0].code, NOW).expect("the first code");
+    refused(init(&mut used, "INIT_OTP", EMAIL, &json!({}), NOW + 179_999), TOO_MANY);
     init(&mut used, "INIT_OTP", EMAIL, &json!({}), NOW + 200_000).expect("two codes are valid");
     let mut locked = fixture.clone();
     for _ in 0..3 {
@@ -151,6 +165,22 @@ fn three_codes_to_a_contact_are_valid_at_once() {
     }
     init(&mut locked, "INIT_OTP", EMAIL, &json!({}), NOW + 200_000).expect("a locked code is not valid");
     init(&mut fixture, "INIT_OTP", EMAIL, &json!({}), NOW + 300_000).expect("all have expired");
+}
+
+#[test]
+fn codes_that_end_early_count_for_three_minutes() {
+    let mut fixture = Fixture::new(1);
+    for (seconds, sent) in [("60", 0), ("300", 30_000), ("600", 30_000)] {
+        let parameters = json!({"expirationSeconds": seconds});
+        init(&mut fixture, "INIT_OTP", EMAIL, &parameters, NOW + sent).expect("a code is sent");
+    }
+    let mut sent = |later: u64| init(&mut fixture, "INIT_OTP", EMAIL, &json!({}), NOW + later);
+    refused(sent(59_000), &too_many_valid(121));
+    refused(sent(60_000), TOO_MANY);
+    refused(sent(179_999), TOO_MANY);
+    sent(180_000).expect("three minutes after the first");
+    refused(sent(180_000), &too_many_valid(150));
+    sent(330_000).expect("the second has expired");
 }
 
 #[test]
@@ -162,7 +192,7 @@ fn the_fourth_code_for_a_user_identifier_is_refused() {
         init(&mut fixture, "INIT_OTP", &contact, &named, NOW).expect("a code is sent");
     }
     for _ in 0..3 {
-        refused(init(&mut fixture, "INIT_OTP", EMAIL, &named, NOW), TOO_MANY);
+        refused(init(&mut fixture, "INIT_OTP", EMAIL, &named, NOW), &too_many_valid(300));
     }
     // What was refused does not count for the contact.
     let other = json!({"userIdentifier": "another"});
