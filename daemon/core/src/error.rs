@@ -352,6 +352,11 @@ pub enum Conflict {
     /// The user id is already in use.
     #[error("user ID is already in use in this organization")]
     User,
+    /// A new user would have an id that an expression names.
+    #[error(
+        "user ID is already named by a policy, an MFA policy or a session profile of this organization; choose a random one"
+    )]
+    NamedUser,
     /// The wallet already has an account at this path. Contains the id of the account.
     #[error("path already exists in wallet account {0}")]
     Path(String),

@@ -8,6 +8,7 @@ pub mod invitation;
 pub mod ip_allowlist;
 pub mod mailed_key;
 pub mod mfa_policy;
+pub mod named_id;
 pub mod oauth2;
 pub mod oidc;
 pub mod one_time_code;

@@ -1,5 +1,6 @@
 //! Invitations by email: who can accept them, for how long, and what revokes them.
 
+use quorate_common::ids::UserId;
 use quorate_core::mail::Mail;
 use quorate_core::model::record::Record;
 use serde_json::{Value, json};
@@ -58,6 +59,50 @@ fn mailed_key_creates_one_user() {
     let root = fixture.roots[0].clone();
     let error = fixture.submit(&root, fixture.id, "ACTIVITY_TYPE_DELETE_INVITATION", &deletion, NOW);
     assert_eq!(error.expect_err("it is too late").message, "invitation has been accepted");
+}
+
+#[test]
+fn ids_that_expressions_name_cannot_be_chosen() {
+    let named = Err(
+        "user ID is already named by a policy, an MFA policy or a session profile of this organization; \
+         choose a random one"
+            .to_owned(),
+    );
+    let fixture = Fixture::new(2);
+    let (id, root) = (fixture.invited.user.to_string(), fixture.roots[0].user);
+    let policy = |expressions: Value| {
+        let mut parameters = json!({"policyName": "named", "effect": "EFFECT_ALLOW", "notes": ""});
+        parameters
+            .as_object_mut()
+            .expect("an object")
+            .extend(expressions.as_object().cloned().unwrap_or_default());
+        ("ACTIVITY_TYPE_CREATE_POLICY_V3", parameters)
+    };
+    let consensus = format!("approvers.any(user, user.id == '{id}')");
+    let kinds = [
+        policy(json!({"consensus": consensus})),
+        policy(
+            json!({"consensus": consensus.to_uppercase().replace("APPROVERS.ANY(USER, USER.ID", "approvers.any(user, user.id")}),
+        ),
+        policy(json!({"condition": format!("activity.params.user_id == '{id}'")})),
+        (
+            "ACTIVITY_TYPE_CREATE_MFA_POLICY",
+            json!({"userId": root, "mfaPolicyName": "named", "condition": format!("activity.params.user_id == '{id}'"), "order": 7,
+                "requiredAuthenticationMethods": [{"any": [{"type": "AUTHENTICATION_TYPE_API_KEY"}]}]}),
+        ),
+        (
+            "ACTIVITY_TYPE_CREATE_SESSION_PROFILE",
+            json!({"sessionProfileName": "named", "scope": format!("activity.params.user_id == '{id}'")}),
+        ),
+    ];
+    for (kind, parameters) in kinds {
+        let mut fixture = fixture.clone();
+        fixture.execute(kind, &parameters);
+        assert_eq!(accept(&mut fixture), named, "{kind} {parameters}");
+        // The invitation stays open for another id.
+        fixture.invited.user = UserId::random([10; 16]);
+        accept(&mut fixture).expect("another id");
+    }
 }
 
 #[test]

@@ -17,8 +17,8 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
     let mut description = Description::new(
         invitation.map_or_else(|| clean(id), |known| stated(&known.receiver_user_name)),
         format!(
-            "Make {who} a user with the id {} and the passkey {passkey}, as defined by the invitation {}. The \
-             mailed secret stamps this request; its key does not become a key of the user.",
+            "Make {who} a user with the id {}, which this person chose, and the passkey {passkey}, as defined by the \
+             invitation {}. The mailed secret stamps this request; its key does not become a key of the user.",
             clean(user),
             context.invitation_named(id)
         ),

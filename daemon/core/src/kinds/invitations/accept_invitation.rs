@@ -2,8 +2,8 @@
 
 use crate::error::{Conflict, Denied};
 use crate::kinds::prelude::*;
-use crate::make::credential;
 use crate::make::user::{self, SignIn};
+use crate::make::{credential, named_id};
 use crate::params::credential::{AuthenticatorParams, AuthenticatorParamsV2};
 use crate::params::{NewAuthenticator, NewUser};
 
@@ -21,6 +21,8 @@ pub(in crate::kinds) struct V1 {
 #[serde(rename_all = "camelCase")]
 pub(in crate::kinds) struct V2 {
     invitation_id: InvitationId,
+    /// Id of the new user, which the client chooses at random. No user had it, and no policy, MFA policy or session
+    /// profile names it.
     user_id: UserId,
     authenticator: AuthenticatorParamsV2,
 }
@@ -86,6 +88,10 @@ impl Kind for Request {
             || view.organization.user(self.user).is_some()
         {
             return Err(Conflict::User.into());
+        }
+        // The holder of the secret chooses the id, and must not choose one that has rights already.
+        if named_id::is_named(self.user, view)? {
+            return Err(Conflict::NamedUser.into());
         }
         let new = NewUser {
             authenticators: vec![self.authenticator.clone()],
