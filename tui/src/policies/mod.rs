@@ -20,7 +20,7 @@ pub(crate) use request::Body;
 pub(crate) use rules::{Named, Rules, approvers, difference, program, sentence};
 pub(crate) use scope::{doubtful, fewest, gives_access_as_others, is_met_by_anybody, matches_any_activity};
 pub(crate) use text::PolicyText;
-pub(crate) use types::changing;
+pub(crate) use types::{changing, types};
 
 #[cfg(test)]
 mod tests;

@@ -24,6 +24,7 @@ use ids::is_id;
 pub use scenario::ActivityType;
 use scenario::Scenario;
 use truth::Possible;
+pub use vocabulary::unknown_names;
 
 /// Kinds that give access in the name of the user that their parameters state.
 const ACCESS_KINDS: [&str; 4] =

@@ -9,7 +9,7 @@ use crate::request::kind_of;
 use crate::value::Value;
 
 /// Returns a sentence about each name that a condition compares with a member of `activity`, and that no type has.
-pub(super) fn unknown_names<'t>(condition: &Program, types: &'t [ActivityType]) -> BTreeSet<String> {
+pub fn unknown_names<'t>(condition: &Program, types: &'t [ActivityType]) -> BTreeSet<String> {
     let mut unknown = BTreeSet::new();
     names(condition.plan(), &mut |member, text, folds_case| {
         let value_of = |one: &'t ActivityType| -> Option<&'t str> {

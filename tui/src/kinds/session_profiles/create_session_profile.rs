@@ -2,6 +2,7 @@
 
 use quorate_policy::{ExpressionKind, Program};
 
+use super::unknown_names;
 use crate::kinds::prelude::*;
 use crate::text::duration;
 
@@ -31,6 +32,13 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
     if scope.trim() == "true" {
         let text = "Does not limit sessions: the scope is true for ANY activity.";
         description.flag_medium("scope-without-limit", text);
+    }
+    for unknown in unknown_names(scope) {
+        let text = format!(
+            "Permits less than intended, or more if the scope excludes the name: {}.",
+            clean(&unknown)
+        );
+        description.flag_medium("unknown-name", text);
     }
     if let Err(error) = Program::parse(ExpressionKind::Condition, scope) {
         description.flag_medium(

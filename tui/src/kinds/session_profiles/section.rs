@@ -3,6 +3,7 @@
 use quorate_common::console::OrganizationDetail;
 use quorate_common::wire::SessionProfile;
 
+use super::unknown_names;
 use crate::kinds::section::{Item, Listed, Row, SectionData, cells};
 use crate::text::{clean, date_time, duration, quoted};
 
@@ -18,18 +19,21 @@ impl Listed for SessionProfile {
             Some(Err(_)) => "invalid lifetime".to_owned(),
         };
         let notes = self.notes.as_deref().filter(|notes| !notes.is_empty());
-        let lines = vec![
+        let mut lines = vec![
             format!("id        {} added {}", self.session_profile_id, date_time(self.created_at.millis())),
             format!("scope     {}", clean(&self.scope)),
             format!("lifetime  {life}"),
             format!("notes     {}", notes.map_or_else(|| "none".to_owned(), clean)),
         ];
+        lines.extend(unknown_names(&self.scope).iter().map(|text| format!("[!]       {}", clean(text))));
         let row = cells([(&self.session_profile_name, 24)], &life);
         Item::new(&self.session_profile_name, row, lines)
     }
 
     fn line(&self, _: &OrganizationDetail) -> Row {
         let (name, scope) = (quoted(&self.session_profile_name), quoted(&self.scope));
-        ("profile", format!("{} {name}: {scope}", self.session_profile_id))
+        let unknown: String =
+            unknown_names(&self.scope).iter().map(|text| format!(" [!] {}", clean(text))).collect();
+        ("profile", format!("{} {name}: {scope}{unknown}", self.session_profile_id))
     }
 }

@@ -113,10 +113,14 @@ fn profiles_and_interfaces() {
         &[
             (
                 "CREATE_SESSION_PROFILE",
-                json!({"sessionProfileName": "signing", "scope": "activity.kind == 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2'",
+                json!({"sessionProfileName": "signing", "scope": "activity.kind == 'SIGN_RAW_PAYLOAD'",
                     "expirationSeconds": "900", "notes": "for the shop"}),
             ),
             ("CREATE_SESSION_PROFILE", json!({"sessionProfileName": "payouts", "scope": "true"})),
+            (
+                "CREATE_SESSION_PROFILE",
+                json!({"sessionProfileName": "b", "scope": "activity.kind == 'ACTIVITY_TYPE_SIGN_RAW_PAYLOAD_V2'"}),
+            ),
             ("CREATE_SESSION_PROFILE", json!({"sessionProfileName": "a", "scope": "nonsense =="})),
         ],
     );
