@@ -1,5 +1,7 @@
 //! Errors as the API returns them, with their gRPC codes and HTTP statuses.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -107,7 +109,7 @@ pub struct ApiError {
     pub has_expired: bool,
     /// Cause for the log, which clients do not learn.
     #[serde(skip)]
-    pub cause: Option<&'static str>,
+    pub cause: Option<Cow<'static, str>>,
 }
 
 impl ApiError {
@@ -144,8 +146,8 @@ impl ApiError {
 
     /// Adds a cause for the log, which clients do not learn.
     #[must_use]
-    pub const fn logged(mut self, cause: &'static str) -> Self {
-        self.cause = Some(cause);
+    pub fn logged(mut self, cause: impl Into<Cow<'static, str>>) -> Self {
+        self.cause = Some(cause.into());
         self
     }
 

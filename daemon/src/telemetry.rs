@@ -60,7 +60,7 @@ pub fn request_span(id: RequestId) -> Span {
 /// limited.
 pub(crate) fn log_cause(error: &ApiError) {
     static LINES: LazyLock<RateLimiter<()>> = LazyLock::new(|| RateLimiter::new(CAUSES, 60_000));
-    if let Some(cause) = error.cause.filter(|_| LINES.take((), clock::now())) {
+    if let Some(cause) = error.cause.as_deref().filter(|_| LINES.take((), clock::now())) {
         tracing::info!(cause, "{}", error.message);
     }
 }

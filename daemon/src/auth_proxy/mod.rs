@@ -7,6 +7,7 @@
 mod account;
 mod codes;
 mod credentials;
+mod disallowed;
 mod oauth2;
 mod request;
 mod sessions;

@@ -5,7 +5,6 @@ use std::str::FromStr;
 use http::HeaderValue;
 use quorate_common::ids::OrganizationId;
 use quorate_common::wire_enum;
-use quorate_core::id_token::IdToken;
 use serde::Deserialize;
 use url::Url;
 
@@ -106,26 +105,21 @@ impl Settings {
     /// for it. An issuer that is not that of a known provider may have any configured client id. The tokens that the daemon
     /// issues must be for one of `own_clients`: each sub-organization can register applications of its own.
     pub fn has_client(&self, issuer: &str, audience: &str, own_clients: &[String]) -> bool {
+        self.clients(issuer, own_clients).is_none_or(|ids| ids.contains(&audience))
+    }
+
+    /// Returns the client ids of which [`Self::has_client`] accepts one, or `None` if it accepts every one.
+    pub fn clients<'a>(&'a self, issuer: &str, own_clients: &'a [String]) -> Option<Vec<&'a str>> {
         if self.own_issuer.as_deref() == Some(issuer) {
-            return own_clients.iter().any(|id| id == audience);
-        }
-        if self.client_ids.is_empty() {
-            return true;
+            return Some(own_clients.iter().map(String::as_str).collect());
         }
         let mut providers =
             self.methods.iter().filter(|method| method.issuers().contains(&issuer)).peekable();
         let is_known = providers.peek().is_some();
         let providers: Vec<_> = providers.collect();
-        let mut ids =
-            self.client_ids.iter().filter(|(method, _)| !is_known || providers.contains(&method)).peekable();
-        ids.peek().is_none() || ids.any(|(_, id)| id == audience)
-    }
-
-    /// Returns whether an ID token has a configured issuer and client, as [`Self::has_client`] does.
-    pub fn accepts(&self, token: &IdToken<'_>, own_clients: &[String]) -> bool {
-        let issuer = token.issuer();
-        self.issuers.iter().any(|one| one == issuer)
-            && token.audiences().iter().any(|audience| self.has_client(issuer, audience, own_clients))
+        let ids = self.client_ids.iter().filter(|(method, _)| !is_known || providers.contains(&method));
+        let ids: Vec<&str> = ids.map(|(_, id)| id.as_str()).collect();
+        (!ids.is_empty()).then_some(ids)
     }
 
     /// Returns the providers whose ID tokens are accepted from every application, because no client id is configured.
@@ -233,49 +227,5 @@ impl FromStr for BasePath {
         // The other routes of the daemon come first.
         let is_free = !["/public", "/console", "/pages"].iter().any(|taken| text.starts_with(taken));
         if is_path && is_free { Ok(Self(text.to_owned())) } else { Err(r#"must be a path, such as "/auth""#) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "tests")]
-    use base64ct::{Base64UrlUnpadded, Encoding};
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn tokens_of_other_applications_are_not_accepted() {
-        let mut settings = Settings::of(OrganizationId::from_bytes([1; 16]));
-        settings.issuers = vec![GOOGLE.to_owned(), "https://own.example".to_owned()];
-        settings.own_issuer = Some("https://own.example".to_owned());
-        let accepts = |settings: &Settings, issuer: &str, audience: serde_json::Value| {
-            let header = json!({"alg": "RS256", "kid": "k"});
-            let claims = json!({"iss": issuer, "sub": "s", "aud": audience, "iat": 1, "exp": 2});
-            let encoded =
-                [header, claims].map(|part| Base64UrlUnpadded::encode_string(part.to_string().as_bytes()));
-            let token = format!("{}.{}.AAAA", encoded[0], encoded[1]);
-            settings.accepts(&IdToken::read(&token).unwrap(), &["own".to_owned()])
-        };
-        assert!(accepts(&settings, GOOGLE, json!("any")), "no client id is configured");
-        settings.methods = vec![Method::Google, Method::Apple];
-        settings.issuers.extend(["https://appleid.apple.com", "https://custom.example"].map(str::to_owned));
-        settings.client_ids = vec![(Method::Google, "app".to_owned())];
-        for (issuer, audience, expected) in [
-            (GOOGLE, json!("app"), true),
-            (GOOGLE, json!(["other", "app"]), true),
-            (GOOGLE, json!("other"), false),
-            ("https://own.example", json!("own"), true),
-            ("https://own.example", json!("app"), false),
-            ("https://own.example", json!("other"), false),
-            ("https://evil.example", json!("app"), false),
-            ("https://appleid.apple.com", json!("other"), true),
-            ("https://custom.example", json!("app"), true),
-            ("https://custom.example", json!("other"), false),
-        ] {
-            assert_eq!(accepts(&settings, issuer, audience.clone()), expected, "{issuer} {audience}");
-        }
-        assert!(settings.has_client(GOOGLE, "app", &[]) && !settings.has_client(GOOGLE, "other", &[]));
-        assert_eq!(settings.without_client().collect::<Vec<_>>(), [Method::Apple]);
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::credentials::Reservation;
 use super::request::Parameters;
 use super::settings::Method;
-use super::{Call, account, invalid};
+use super::{Call, account, disallowed, invalid};
 
 /// Curve of the API keys that are not wallet keys.
 const API_KEY_CURVE: &str = "API_KEY_CURVE_P256";
@@ -63,8 +63,9 @@ fn check(call: &Call<'_>) -> Result<(), ApiError> {
         let claim = |name| identity.pointer(name).and_then(Value::as_str).unwrap_or_default();
         let is_claimed = identity.get("oidcClaims").is_some_and(|claims| !claims.is_null());
         let (issuer, audience) = (claim("/oidcClaims/iss"), claim("/oidcClaims/aud"));
-        if is_claimed && !call.proxy.settings.has_client(issuer, audience, &own_clients) {
-            return Err(ApiError::new(Code::PermissionDenied, "OAUTH disallowed"));
+        if is_claimed {
+            let audiences = [audience.to_owned()];
+            disallowed::check_client(&call.proxy.settings, issuer, &audiences, &own_clients)?;
         }
     }
     let proven = if has_token { Some(account::proven(call)?) } else { None };
@@ -196,10 +197,11 @@ impl Call<'_> {
     /// If no provider is configured, or the token has another issuer or audience.
     pub(super) fn check_oauth(&self, token: Option<&str>) -> Result<(), ApiError> {
         let (settings, own_clients) = (&self.proxy.settings, self.own_clients()?);
-        let is_accepted =
-            |token: &str| IdToken::read(token).is_none_or(|token| settings.accepts(&token, &own_clients));
-        let is_allowed = settings.allows_oauth() && token.is_none_or(is_accepted);
-        if is_allowed { Ok(()) } else { Err(ApiError::new(Code::PermissionDenied, "OAUTH disallowed")) }
+        if !settings.allows_oauth() {
+            return Err(disallowed::unconfigured());
+        }
+        let token = token.and_then(IdToken::read);
+        token.map_or(Ok(()), |token| disallowed::check(settings, &token, &own_clients))
     }
 
     /// Returns the client ids of the organization at OAuth 2.0 providers, if the daemon issues ID tokens for them.

@@ -142,7 +142,7 @@ fn only_the_log_learns_why_a_token_is_rejected() {
         (valid.clone().head("alg", json!("none")), "it is malformed"),
     ] {
         let error = log_in(&mut fixture, &token.sign()).expect_err(cause);
-        assert!(error.cause.is_some_and(|logged| logged.starts_with(cause)), "{cause}: {error:?}");
+        assert!(error.cause.as_deref().is_some_and(|logged| logged.starts_with(cause)), "{cause}: {error:?}");
         assert_eq!(error.message, "invalid OIDC token");
         let sent = serde_json::to_string(&error).expect("an error");
         assert!(!sent.contains(cause), "{sent}");
