@@ -9,6 +9,7 @@ use bytes::Bytes;
 use http::Method;
 use quorate_common::activity::Status;
 use quorate_common::console::{DaemonStatus, Mode, PAGE_LIMIT, PROTOCOL, StoreState, StoreStatus};
+use quorate_common::ids::OrganizationId;
 use quorate_common::wire::Timestamp;
 use quorate_core::advice;
 use quorate_core::budget::Cancellation;
@@ -46,6 +47,10 @@ pub struct DaemonInfo {
     pub place: Place,
     /// Counters, which `/metrics` shows too.
     pub metrics: Metrics,
+    /// Warnings about the configuration.
+    pub warnings: Vec<String>,
+    /// Organization of the authentication proxy, if it is configured.
+    pub auth_proxy: Option<OrganizationId>,
 }
 
 /// Answers requests of the console.

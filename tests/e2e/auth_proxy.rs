@@ -85,6 +85,16 @@ impl Proxy {
         self.installation.path("credentials.json")
     }
 
+    /// Returns the log of the daemon.
+    pub(crate) fn log(&self) -> String {
+        std::fs::read_to_string(self.installation.path("log")).expect("a log")
+    }
+
+    /// Returns the answer of the daemon to a GET request over the socket.
+    pub(crate) async fn get(&self, path: &str) -> Reply {
+        self.served.get(path).await
+    }
+
     pub(crate) fn root(&self) -> Caller {
         self.served.caller(&self.organization, self.root.clone())
     }

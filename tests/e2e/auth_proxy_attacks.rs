@@ -351,6 +351,30 @@ async fn identities_of_other_applications_are_refused() {
         assert_eq!(message, "OAUTH disallowed");
     }
     proxy.post("signup_v2", &claimed(google, "app")).await.success();
+    // The log states what was sent and what is configured, and where.
+    let token = Issuer::start().token_for("app", "1", Key::named("own").public_key());
+    let lookup = json!({"filterType": "OIDC_TOKEN", "filterValue": token});
+    assert_eq!(proxy.post("account", &lookup).await.expect_error(403, 7, ""), "OAUTH disallowed");
+    let log = proxy.log();
+    for cause in [
+        r#"the audience of the identity is \"APP\"; the client ids in [auth_proxy] accept \"app\""#,
+        "the issuer of the ID token is ",
+        r#"; issuers in [oidc], or methods in [auth_proxy], accept \"https://accounts.google.com\""#,
+    ] {
+        assert!(log.contains(cause), "{cause}: {log}");
+    }
+}
+
+#[tokio::test]
+async fn a_proxy_that_answers_nothing_is_reported() {
+    let mailbox = Mailbox::start(0);
+    let proxy = Proxy::start(&keys(), &mailbox).await;
+    let reason = "the authentication proxy answers nothing: ENABLE_AUTH_PROXY is not in effect in the organization of [auth_proxy]";
+    assert!(proxy.log().contains(reason), "{}", proxy.log());
+    let warnings = async || proxy.get("/console/v1/health").await.success()["warnings"].clone();
+    assert_eq!(warnings().await, json!([reason]));
+    proxy.enable().await;
+    assert_eq!(warnings().await, json!([]));
 }
 
 #[tokio::test]

@@ -96,6 +96,7 @@ impl Fixture {
             reserve_bytes: 32 << 20,
             memory_bytes: Some(61 << 20),
             host_memory_bytes: Some(1 << 30),
+            warnings: Vec::new(),
         }
     }
 

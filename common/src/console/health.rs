@@ -55,6 +55,9 @@ pub struct Health {
     pub memory_bytes: Option<u64>,
     /// Memory of the daemon's host, in bytes; absent if it cannot be determined.
     pub host_memory_bytes: Option<u64>,
+    /// Warnings about the configuration of the daemon.
+    #[serde(default)]
+    pub warnings: Vec<String>,
 }
 
 /// Answered requests, and how long they took.

@@ -67,6 +67,22 @@ pub struct AuthProxy {
     newest: AtomicU64,
 }
 
+/// Returns why the proxy of an organization answers nothing, if that is so.
+///
+/// # Errors
+/// If the organization cannot be read.
+pub fn problem(world: &dyn World, organization: OrganizationId) -> Result<Option<&'static str>, Corrupt> {
+    Ok(match world.organization(organization)? {
+        None => {
+            Some("the authentication proxy answers nothing: the organization of [auth_proxy] does not exist")
+        }
+        Some(organization) if organization.head.auth_proxy.is_none() => Some(
+            "the authentication proxy answers nothing: ENABLE_AUTH_PROXY is not in effect in the organization of [auth_proxy]",
+        ),
+        Some(_) => None,
+    })
+}
+
 /// Returns the error for a body that exceeds the limit of the proxy.
 pub fn too_large() -> Answer {
     let error = ApiError::new(Code::ResourceExhausted, "Request body is too large");
@@ -99,6 +115,9 @@ impl AuthProxy {
                 provider = method.name(),
                 "the authentication proxy accepts ID tokens for every application of a provider; set its client id"
             );
+        }
+        if let Ok(Some(problem)) = problem(&**executor.world(), settings.organization) {
+            tracing::warn!(organization = %settings.organization, "{problem}");
         }
         let addresses = RateLimiter::new(settings.requests_per_address, MINUTE);
         let contacts = RateLimiter::new(settings.requests_per_contact, MINUTE);

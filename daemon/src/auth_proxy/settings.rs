@@ -85,6 +85,13 @@ impl Settings {
         }
     }
 
+    /// Returns the same settings without codes by mail.
+    #[must_use]
+    pub fn without_mail(mut self) -> Self {
+        self.methods.retain(|method| *method != Method::Email);
+        self
+    }
+
     /// Returns the same settings for the issuers that the daemon accepts.
     #[must_use]
     pub fn within(self, oidc: &OidcSettings) -> Self {

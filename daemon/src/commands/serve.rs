@@ -25,6 +25,9 @@ pub async fn run(path: &Path) -> Result<(), StartError> {
     let config = read(path)?;
     telemetry::start(config.log.format, config.log.level, false)
         .map_err(|error| StartError::Other(error.to_string()))?;
+    for warning in config.warnings() {
+        tracing::warn!("{warning}");
+    }
     let stop = stop_signal()?;
     let settings = service_settings(&config)?;
     let data = data(&config, false)?;
@@ -88,6 +91,7 @@ fn service_settings(config: &Config) -> Result<ServiceSettings, StartError> {
         trusted: config.organizations.trusted.clone(),
         deny_errors: config.policies.deny_errors,
         auth_proxy: config.auth_proxy.clone(),
+        warnings: config.warnings(),
         outbox: config.limits.outbox,
     })
 }

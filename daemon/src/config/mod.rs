@@ -14,6 +14,7 @@ mod oidc;
 mod organizations;
 mod pages;
 mod policies;
+mod relations;
 mod section;
 mod sms;
 mod socket;
@@ -40,6 +41,7 @@ pub use sms::Sms;
 pub use socket::Socket;
 pub use store::Store;
 
+use relations::Relations;
 use section::Document;
 
 use crate::auth_proxy::Settings;
@@ -115,14 +117,22 @@ impl Config {
         let webhook = document.section("webhook", webhook::read);
         let oidc = document.section("oidc", oidc::read).unwrap_or_default();
         let oauth2 = document.section("oauth2", oauth2::read).flatten();
-        let mail = document.section("mail", mail::read);
-        let sms = document.section("sms", sms::read);
+        let mail = document.section("mail", mail::read).flatten();
+        let sms = document.section("sms", sms::read).flatten();
         let pages = document.section("pages", pages::read);
         let organizations = document.section("organizations", organizations::read);
         let policies = document.section("policies", policies::read);
-        let auth_proxy = document.section("auth_proxy", auth_proxy::read);
+        let auth_proxy = document.section("auth_proxy", auth_proxy::read).flatten();
+        // Codes by mail are a default only where mail can be sent.
+        let lacks_mail = mail.is_none() && !document.has("auth_proxy", "methods");
+        let auth_proxy =
+            auth_proxy.map(|settings: Settings| if lacks_mail { settings.without_mail() } else { settings });
         let log = document.section("log", log::read);
         let limits = document.section("limits", limits::read);
+        let (sends_mail, sends_sms) = (mail.is_some(), sms.is_some());
+        let (oauth2_settings, proxy) = (oauth2.as_ref(), auth_proxy.as_ref());
+        Relations { sends_mail, sends_sms, oidc: &oidc, oauth2: oauth2_settings, auth_proxy: proxy }
+            .check(&mut document);
         let problems = document.finish();
         match (socket.flatten(), store.flatten(), key.flatten()) {
             (Some(socket), Some(store), Some(key)) if problems.is_empty() => Ok(Self {
@@ -132,12 +142,11 @@ impl Config {
                 key,
                 webhook: webhook.unwrap_or_default(),
                 auth_proxy: auth_proxy
-                    .flatten()
                     .map(|settings| settings.within(&oidc).with_own_issuer(oauth2.as_ref())),
                 oidc,
                 oauth2,
-                mail: mail.flatten(),
-                sms: sms.flatten(),
+                mail,
+                sms,
                 pages: pages.flatten(),
                 organizations: organizations.unwrap_or_default(),
                 policies: policies.unwrap_or_default(),
@@ -146,6 +155,13 @@ impl Config {
             }),
             _ => Err(problems),
         }
+    }
+}
+
+impl Config {
+    /// Returns what may be intended, but more likely is a mistake.
+    pub fn warnings(&self) -> Vec<String> {
+        relations::warnings(self)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Reads a TOML document section by section and collects all problems, instead of stopping at the first. This
 //! module knows no section or key by name.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,8 @@ pub(super) struct Document<'a> {
     problems: Vec<Problem>,
     /// Section and key of everything that was read.
     read_keys: Vec<String>,
+    /// Lines of the sections and keys of the document that were read.
+    lines: BTreeMap<String, usize>,
 }
 
 impl<'a> Document<'a> {
@@ -34,7 +37,14 @@ impl<'a> Document<'a> {
                 message: error.message().to_owned(),
             })
             .collect();
-        Self { text, directory, sections: sections.into_inner(), problems, read_keys: Vec::new() }
+        Self {
+            text,
+            directory,
+            sections: sections.into_inner(),
+            problems,
+            read_keys: Vec::new(),
+            lines: BTreeMap::new(),
+        }
     }
 
     /// Reads a section with a function; returns `None` if the document has no such section.
@@ -47,6 +57,7 @@ impl<'a> Document<'a> {
             None => return None,
             Some(found) => {
                 let line = line_of(self.text, found.span().start);
+                self.lines.insert(name.to_owned(), line);
                 (found.into_inner(), line)
             }
         };
@@ -83,6 +94,23 @@ impl<'a> Document<'a> {
         }
         self.problems.sort_by_key(|problem| problem.line);
         self.problems
+    }
+
+    /// Returns whether no problem was found so far.
+    pub(super) fn is_valid(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    /// Returns whether the document has a key, in a section that was read.
+    pub(super) fn has(&self, section: &str, key: &str) -> bool {
+        self.lines.contains_key(&format!("{section}.{key}"))
+    }
+
+    /// Reports a problem of a key in relation to other sections, which were read.
+    pub(super) fn report(&mut self, section: &str, key: &str, message: &str) {
+        let name = format!("{section}.{key}");
+        let line = self.lines.get(&name).or_else(|| self.lines.get(section)).copied().unwrap_or(1);
+        self.problem(line, name, message.to_owned());
     }
 
     #[cfg(test)]
@@ -263,7 +291,9 @@ impl<'a> Section<'_, 'a> {
     fn take(&mut self, key: &str) -> Option<Located<'a>> {
         self.document.read_keys.push(format!("{}.{key}", self.name));
         let value = self.keys.remove(key)?;
-        Some(Located { line: line_of(self.document.text, value.span().start), value: value.into_inner() })
+        let line = line_of(self.document.text, value.span().start);
+        self.document.lines.insert(format!("{}.{key}", self.name), line);
+        Some(Located { line, value: value.into_inner() })
     }
 
     fn text_of(&mut self, key: &str, found: Located<'_>) -> Option<String> {

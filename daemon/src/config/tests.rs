@@ -317,6 +317,7 @@ fn an_authentication_proxy_is_checked() {
         "allowed_origins = [\"https://app.example.org\", \"http://localhost:5173\"]",
         "oauth_redirect_url = \"myapp://callback\"",
         "methods = []\nemail_issuers = []\ngoogle_client_id = \"\"",
+        "methods = [\"passkey\", \"wallet\", \"google\"]\nemail_issuers = [\"https://issuer.example\"]",
     ] {
         assert_eq!(proxy(valid), Vec::<String>::new(), "{valid}");
     }
@@ -450,6 +451,7 @@ fn oauth2_needs_an_issuer_and_endpoints_that_may_be_reached() {
 fn the_proxy_accepts_own_id_tokens_if_a_method_needs_them() {
     let on = "[oauth2]\nenabled = true\nissuer = \"https://keys.example.org\"";
     let listed = "[oidc]\nissuers = [\"https://issuer.example\"]";
+    let mail = "[mail]\nserver = \"smtp://localhost\"\nfrom = \"q@example.org\"";
     let issuers = |methods: &str, more: &str| {
         let organization = "organization = \"00000000-0000-4000-8000-000000000001\"";
         let text = format!("{MINIMAL}{more}\n[auth_proxy]\n{organization}\nmethods = [{methods}]\n");
@@ -457,9 +459,106 @@ fn the_proxy_accepts_own_id_tokens_if_a_method_needs_them() {
     };
     for method in ["\"x\"", "\"discord\""] {
         assert_eq!(issuers(method, on), ["https://keys.example.org"]);
-        assert_eq!(issuers(method, ""), [""; 0]);
         let both = issuers(method, &format!("{on}\n{listed}"));
         assert_eq!(both, ["https://issuer.example", "https://keys.example.org"]);
     }
-    assert_eq!(issuers("\"email\", \"passkey\"", on), [""; 0]);
+    assert_eq!(issuers("\"email\", \"passkey\"", &format!("{on}\n{mail}")), [""; 0]);
+}
+
+#[test]
+fn methods_of_the_proxy_need_their_sections() {
+    let organization = "organization = \"00000000-0000-4000-8000-000000000001\"";
+    let proxy = |keys: &str, more: &str| {
+        problems(&format!("{MINIMAL}[auth_proxy]\n{organization}\n{keys}\n{more}\n"))
+    };
+    let mail = "[mail]\nserver = \"smtp://localhost\"\nfrom = \"q@example.org\"";
+    let sms = "[sms]\nurl = \"http://127.0.0.1/\"\nfields = [\"t={to}\", \"m={text}\"]";
+    let oauth2 = "[oauth2]\nenabled = true\nissuer = \"http://127.0.0.1:1\"";
+    let disabled = "[oidc]\ndisabled = true";
+    let named = |method: &str| format!("methods = [\"passkey\", \"{method}\"]");
+    let lacks =
+        |method: &str, needs: &str| vec![format!("line 9: auth_proxy.methods: {method} needs {needs}")];
+    let on = "enabled = true in the section [oauth2]";
+    assert_eq!(proxy(&named("email"), ""), lacks("email", "the section [mail]"));
+    assert_eq!(proxy(&named("email"), "[mail]\nfrom_domains = []"), lacks("email", "the section [mail]"));
+    assert_eq!(proxy(&named("sms"), mail), lacks("sms", "the section [sms]"));
+    for method in ["x", "discord"] {
+        assert_eq!(proxy(&named(method), ""), lacks(method, on));
+        assert_eq!(proxy(&named(method), &oauth2.replace("true", "false")), lacks(method, on));
+        assert_eq!(proxy(&named(method), oauth2), [""; 0]);
+    }
+    let tokens = "ID tokens, which disabled = true in the section [oidc] rejects";
+    for method in ["google", "apple", "facebook", "x"] {
+        assert_eq!(proxy(&named(method), &format!("{oauth2}\n{disabled}")), lacks(method, tokens));
+        assert_eq!(proxy(&named(method), oauth2), [""; 0]);
+    }
+    assert_eq!(proxy(&named("email"), mail), [""; 0]);
+    assert_eq!(proxy(&named("sms"), sms), [""; 0]);
+    // The default contains codes by mail only if mail can be sent.
+    let methods = |more: &str| {
+        let text = format!("{MINIMAL}[auth_proxy]\n{organization}\n{more}\n");
+        Config::check(&text, Path::new("")).unwrap().auth_proxy.unwrap().methods
+    };
+    use crate::auth_proxy::settings::Method::{Email, Passkey};
+    assert_eq!((methods(""), methods(mail)), (vec![Passkey], vec![Email, Passkey]));
+    // Problems within sections are reported alone.
+    assert_eq!(proxy(&named("email"), "[mail]\nserver = \"smtp://localhost\"").len(), 1);
+}
+
+#[test]
+fn issuers_can_be_reached() {
+    let oidc = |keys: &str| problems(&format!("{MINIMAL}[oidc]\n{keys}\n"));
+    let problem = |line: u8, key: &str| {
+        let text = "each issuer must be an https URL with a public host, unless allow_http and allow_networks of the \
+            section [oidc] allow others";
+        vec![format!("line {line}: {key}: {text}")]
+    };
+    let issuers = |issuer: &str| format!("issuers = [\"https://issuer.example/tenant\", \"{issuer}\"]");
+    for issuer in ["http://issuer.example", "https://127.0.0.1", "https://localhost", "issuer.example"] {
+        assert_eq!(oidc(&issuers(issuer)), problem(8, "oidc.issuers"), "{issuer}");
+    }
+    for (issuer, keys) in [
+        ("https://accounts.google.com", ""),
+        ("http://issuer.example", "allow_http = true"),
+        ("http://127.0.0.1:8080", "allow_http = true\nallow_networks = [\"127.0.0.0/8\"]"),
+        ("http://127.0.0.1:1", "[oauth2]\nenabled = true\nissuer = \"http://127.0.0.1:1\""),
+    ] {
+        assert_eq!(oidc(&format!("{}\n{keys}", issuers(issuer))), [""; 0], "{issuer} {keys}");
+    }
+    let proxy = "[auth_proxy]\norganization = \"00000000-0000-4000-8000-000000000001\"\nemail_issuers = [\"http://a.example\"]";
+    assert_eq!(problems(&format!("{MINIMAL}{proxy}\n")), problem(9, "auth_proxy.email_issuers"));
+    assert_eq!(problems(&format!("{MINIMAL}{proxy}\n[oidc]\nallow_http = true\n")), [""; 0]);
+}
+
+#[test]
+fn warns_of_what_is_probably_a_mistake() {
+    let warnings =
+        |text: &str| Config::check(&format!("{MINIMAL}{text}\n"), Path::new("")).unwrap().warnings();
+    let mail = |url: &str| {
+        warnings(&format!("[mail]\nserver = \"{url}\"\nfrom = \"q@example.org\"\nallow_plain = true"))
+    };
+    for local in ["smtp://127.0.0.1:25", "smtp://127.8.0.1", "smtp://[::1]:25", "smtp://localhost"] {
+        assert_eq!(mail(local), [""; 0], "{local}");
+    }
+    let exposed = ["mail with keys and codes is sent to another machine without TLS: allow_plain in [mail]"];
+    for remote in
+        ["smtp://mail.example.org", "smtps://mail.example.org", "smtp://10.0.0.1", "smtp://localhost.example"]
+    {
+        assert_eq!(mail(remote), exposed, "{remote}");
+    }
+    assert_eq!(warnings("[mail]\nserver = \"smtp://mail.example.org\"\nfrom = \"q@example.org\""), [""; 0]);
+    let proxy = |issuer: &str| {
+        let organization = "organization = \"00000000-0000-4000-8000-000000000001\"";
+        warnings(&format!(
+            "[auth_proxy]\n{organization}\nmethods = [\"google\"]\n[oidc]\nissuers = [\"{issuer}\"]"
+        ))
+    };
+    assert_eq!(proxy("https://accounts.google.com"), [""; 0]);
+    assert_eq!(
+        proxy("https://issuer.example"),
+        [
+            "issuers in [oidc] does not list https://accounts.google.com, so the method google in [auth_proxy] accepts no ID \
+          token of this provider"
+        ]
+    );
 }

@@ -8,6 +8,7 @@ use quorate_core::outbox;
 use quorate_core::world::World as _;
 
 use super::DaemonInfo;
+use crate::auth_proxy;
 use crate::clock;
 use crate::executor::Shared;
 use crate::vitals;
@@ -29,6 +30,7 @@ pub(super) fn health(
         QueueFigures { waiting: number(waiting), next_at: at(next), ..QueueFigures::default() }
     };
     let disk = info.place.disk();
+    let problem = info.auth_proxy.map(|id| auth_proxy::problem(world, id)).transpose()?.flatten();
     Ok(Health {
         status,
         boot_id: vitals::boot_id(),
@@ -59,6 +61,7 @@ pub(super) fn health(
         reserve_bytes: info.place.reserve,
         memory_bytes: vitals::memory(),
         host_memory_bytes: vitals::host_memory(),
+        warnings: info.warnings.iter().cloned().chain(problem.map(str::to_owned)).collect(),
     })
 }
 

@@ -4,6 +4,7 @@ mod compose;
 mod domain;
 
 use std::error::Error as _;
+use std::net::IpAddr;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -69,6 +70,13 @@ impl MailServer {
     #[must_use]
     pub fn plain(self) -> Self {
         Self { protection: Protection::Plain, ..self }
+    }
+
+    /// Returns whether mail is sent to another machine without TLS.
+    pub fn is_exposed(&self) -> bool {
+        let is_local =
+            self.host.parse::<IpAddr>().map_or(self.host == "localhost", |host| host.is_loopback());
+        self.protection == Protection::Plain && !is_local
     }
 }
 

@@ -101,6 +101,8 @@ pub struct ServiceSettings {
     pub auth_proxy: Option<auth_proxy::Settings>,
     /// Limits of one organization's share of the outbox.
     pub outbox: OutboxLimits,
+    /// Warnings about the configuration, for operators.
+    pub warnings: Vec<String>,
 }
 
 /// Opens the data and starts the committer.

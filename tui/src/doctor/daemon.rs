@@ -51,7 +51,12 @@ pub(crate) fn of_daemon(daemon: &Daemon<'_>) -> Vec<Finding> {
         mode(health),
         backups(health),
     ];
-    checks.into_iter().flatten().collect()
+    checks.into_iter().flatten().chain(health.warnings.iter().map(|text| configuration(text))).collect()
+}
+
+fn configuration(text: &str) -> Finding {
+    let advice = "Correct the configuration and restart the daemon, or create what the configuration names.";
+    Finding::warning("daemon-configuration", clean(text), advice)
 }
 
 fn unreachable(error: &LinkError) -> Finding {

@@ -1,7 +1,7 @@
 //! The screen Health: figures and pictures, findings, and that nothing happens while another screen is shown.
 
 use super::*;
-use crate::doctor::Finding;
+use crate::doctor::{Daemon, Finding, Level, of_daemon};
 
 impl TestConsole {
     /// Delivers the figures of this many seconds.
@@ -24,6 +24,17 @@ fn orders(effects: &[Effect]) -> usize {
 fn console(size: (u16, u16)) -> TestConsole {
     let (fixture, records) = two_proposals();
     TestConsole::new(&fixture, &records, size)
+}
+
+#[test]
+fn warnings_of_the_daemon_are_findings() {
+    let mut health = Fixture::health(1);
+    health.warnings = vec!["first\u{1b}[31m".to_owned(), "second".to_owned()];
+    let received = health.status.now_millis;
+    let findings = of_daemon(&Daemon { health: Ok(&health), received, is_same_host: None });
+    let found: Vec<_> = findings.iter().filter(|one| one.code == "daemon-configuration").collect();
+    assert!(found.iter().all(|one| one.level == Level::Warning && !one.what.contains('\u{1b}')), "{found:?}");
+    assert_eq!(found.iter().map(|one| one.what.get(..5)).collect::<Vec<_>>(), [Some("first"), Some("secon")]);
 }
 
 #[test]
