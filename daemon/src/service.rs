@@ -204,8 +204,7 @@ where
             "decrypted keys may be swapped to disk: raise the limit of locked memory (LimitMEMLOCK)"
         );
     }
-    let metrics = Metrics::new();
-    let readiness = SharedReadiness::default();
+    let (metrics, readiness) = (Metrics::new(), SharedReadiness::default());
     let info = DaemonInfo {
         mode,
         base_url: base_url.clone(),

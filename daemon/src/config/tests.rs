@@ -8,6 +8,7 @@ use quorate_core::policy::DenyErrors;
 use tracing::level_filters::LevelFilter;
 
 use super::*;
+use crate::auth_proxy::settings::Method::{Email, Passkey};
 use crate::telemetry::LogFormat;
 
 const SAMPLE: &str = include_str!("../../../assets/quorated.toml");
@@ -499,7 +500,6 @@ fn methods_of_the_proxy_need_their_sections() {
         let text = format!("{MINIMAL}[auth_proxy]\n{organization}\n{more}\n");
         Config::check(&text, Path::new("")).unwrap().auth_proxy.unwrap().methods
     };
-    use crate::auth_proxy::settings::Method::{Email, Passkey};
     assert_eq!((methods(""), methods(mail)), (vec![Passkey], vec![Email, Passkey]));
     // Problems within sections are reported alone.
     assert_eq!(proxy(&named("email"), "[mail]\nserver = \"smtp://localhost\"").len(), 1);

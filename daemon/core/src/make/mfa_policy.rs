@@ -1,6 +1,7 @@
 //! Validates new and changed MFA policies. A policy that its user could never meet is rejected, since it would lock the
 //! user out.
 
+use quorate_common::bounded::{Email, Phone};
 use quorate_common::ids::MfaPolicyId;
 use quorate_common::wire::{AuthenticationMethod, AuthenticationType, RequiredAuthenticationMethod};
 use quorate_policy::{ExpressionKind, Program};
@@ -114,9 +115,9 @@ pub fn check_steps(
 fn missing_contact(step: &RequiredAuthenticationMethod, user: &User) -> String {
     let names = |code: AuthenticationType| step.any.iter().any(|method| method.method_type == code);
     let (noun, contact, update) = if names(AuthenticationType::EmailOtp) {
-        ("email address", user.email.as_ref().map(|email| email.as_str()), "UPDATE_USER_EMAIL")
+        ("email address", user.email.as_ref().map(Email::as_str), "UPDATE_USER_EMAIL")
     } else if names(AuthenticationType::SmsOtp) {
-        ("phone number", user.phone.as_ref().map(|phone| phone.as_str()), "UPDATE_USER_PHONE_NUMBER")
+        ("phone number", user.phone.as_ref().map(Phone::as_str), "UPDATE_USER_PHONE_NUMBER")
     } else {
         return String::new();
     };

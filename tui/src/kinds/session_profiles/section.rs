@@ -32,8 +32,8 @@ impl Listed for SessionProfile {
 
     fn line(&self, _: &OrganizationDetail) -> Row {
         let (name, scope) = (quoted(&self.session_profile_name), quoted(&self.scope));
-        let unknown: String =
+        let marks: Vec<String> =
             unknown_names(&self.scope).iter().map(|text| format!(" [!] {}", clean(text))).collect();
-        ("profile", format!("{} {name}: {scope}{unknown}", self.session_profile_id))
+        ("profile", format!("{} {name}: {scope}{}", self.session_profile_id, marks.concat()))
     }
 }
