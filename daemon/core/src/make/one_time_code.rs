@@ -16,6 +16,8 @@ use crate::view::View;
 
 /// How many codes to one receiver are read. More cannot be valid, as each is valid for ten minutes at most.
 const SENT_READ: usize = 16;
+/// Private key that codes are decrypted with, without success, if their id is unknown.
+const DECOY_KEY: &str = "0101010101010101010101010101010101010101010101010101010101010101";
 /// The digits of base 32 by Crockford: no letter looks like a digit.
 const ALPHANUMERIC: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const DIGITS: &[u8; 10] = b"0123456789";
@@ -195,7 +197,7 @@ pub fn accept_plain(
     context: &mut Execution<'_>,
 ) -> Result<Accepted<()>, RequestError> {
     let read = |flow: &CodeFlow| (*flow == CodeFlow::Plain).then(|| (Zeroizing::new(code.to_owned()), ()));
-    accept(id, context, read)
+    accept(id, CodeFlow::Plain, context, read)
 }
 
 /// Accepts a code that opens a session. Returns the user whose session it is.
@@ -211,7 +213,7 @@ pub fn accept_auth(
         CodeFlow::Auth(user) => Some((Zeroizing::new(code.to_owned()), *user)),
         CodeFlow::Plain | CodeFlow::Encrypted(_) => None,
     };
-    accept(id, context, read)
+    accept(id, CodeFlow::Auth(UserId::from_bytes([0; 16])), context, read)
 }
 
 /// Accepts an encrypted code. Returns the public key that the client encrypted with it, as it is.
@@ -223,7 +225,7 @@ pub fn accept_encrypted(
     sealed: &Sealed,
     context: &mut Execution<'_>,
 ) -> Result<Accepted<String>, RequestError> {
-    accept(id, context, |flow| {
+    accept(id, CodeFlow::Encrypted(DECOY_KEY.to_owned()), context, |flow| {
         let CodeFlow::Encrypted(secret) = flow else { return None };
         let secret: Zeroizing<[u8; 32]> = Zeroizing::new(const_hex::decode_to_array(secret).ok()?);
         let plaintext = TargetKey::from_bytes(secret.as_slice()).ok()?.open(sealed).ok()?;
@@ -240,9 +242,10 @@ struct EncryptedCode {
 }
 
 /// Counts an attempt, and accepts the code if it is right. `read` returns the code that was sent back, unless it
-/// belongs to another flow.
+/// belongs to another flow. It reads `decoy`, a code of the wanted flow, if there is no valid code.
 fn accept<T>(
     id: OtpId,
+    decoy: CodeFlow,
     context: &mut Execution<'_>,
     read: impl FnOnce(&CodeFlow) -> Option<(Zeroizing<String>, T)>,
 ) -> Result<Accepted<T>, RequestError> {
@@ -251,17 +254,18 @@ fn accept<T>(
     // here, and the code is gone when it is read afterwards, or the claim below fails.
     let attempts = context.records().attempts(id)?;
     let stored = context.records().code(id)?.filter(|code| code.expires > now && attempts < ATTEMPTS);
-    let Some(stored) = stored else {
-        // As many writes as for a wrong code, so that the time of the answer does not show whether a code exists.
-        let unused = OtpId::random(context.random());
-        context.claim(Claim::Attempt(unused, 0), now);
-        return Err(Intent::OtpCode.into());
-    };
     let number = u8::try_from(attempts).unwrap_or(u8::MAX);
-    context.claim(Claim::Attempt(id, number), stored.expires);
-    let (code, flow) = read(&stored.flow).ok_or(Intent::OtpCode)?;
+    // As much work and as many writes without a code as for a wrong one, so that the time of the answer does not show
+    // whether there is a code.
+    let (claim, expires, flow) = match &stored {
+        Some(stored) => (Claim::Attempt(id, number), stored.expires, &stored.flow),
+        None => (Claim::Attempt(OtpId::random(context.random()), 0), now, &decoy),
+    };
+    context.claim(claim, expires);
+    let (code, flow) = read(flow).ok_or(Intent::OtpCode)?;
     let digest = context.code_digest(id, &normal(&code));
-    verify_slices_are_equal(&digest, &stored.digest).map_err(|_| Intent::OtpCode)?;
+    let is_right = |stored: &OneTimeCode| verify_slices_are_equal(&digest, &stored.digest).is_ok();
+    let stored = stored.filter(is_right).ok_or(Intent::OtpCode)?;
     context.remove_code(id);
     Ok(Accepted { contact: stored.contact.clone(), flow, is_strong: stored.is_strong })
 }
