@@ -199,11 +199,7 @@ where
             (Some(listener), Some(base_url))
         }
     };
-    if !engine.executor.world().keys_are_locked() {
-        tracing::warn!(
-            "decrypted keys may be swapped to disk: raise the limit of locked memory (LimitMEMLOCK)"
-        );
-    }
+    warn_of_unlocked_keys(&engine.executor);
     let (metrics, readiness) = (Metrics::new(), SharedReadiness::default());
     let info = DaemonInfo {
         mode,
@@ -258,6 +254,15 @@ where
     let _ = last_uses.await;
     let _ = watch.await;
     started
+}
+
+/// Logs a warning if decrypted keys can be swapped to disk.
+fn warn_of_unlocked_keys(executor: &Executor) {
+    if !executor.world().keys_are_locked() {
+        tracing::warn!(
+            "decrypted keys may be swapped to disk: raise the limit of locked memory (LimitMEMLOCK)"
+        );
+    }
 }
 
 /// Removes what is due, and indexes what an earlier version stored.

@@ -197,7 +197,7 @@ pub fn accept_plain(
     context: &mut Execution<'_>,
 ) -> Result<Accepted<()>, RequestError> {
     let read = |flow: &CodeFlow| (*flow == CodeFlow::Plain).then(|| (Zeroizing::new(code.to_owned()), ()));
-    accept(id, CodeFlow::Plain, context, read)
+    accept(id, &CodeFlow::Plain, context, read)
 }
 
 /// Accepts a code that opens a session. Returns the user whose session it is.
@@ -213,7 +213,7 @@ pub fn accept_auth(
         CodeFlow::Auth(user) => Some((Zeroizing::new(code.to_owned()), *user)),
         CodeFlow::Plain | CodeFlow::Encrypted(_) => None,
     };
-    accept(id, CodeFlow::Auth(UserId::from_bytes([0; 16])), context, read)
+    accept(id, &CodeFlow::Auth(UserId::from_bytes([0; 16])), context, read)
 }
 
 /// Accepts an encrypted code. Returns the public key that the client encrypted with it, as it is.
@@ -225,7 +225,7 @@ pub fn accept_encrypted(
     sealed: &Sealed,
     context: &mut Execution<'_>,
 ) -> Result<Accepted<String>, RequestError> {
-    accept(id, CodeFlow::Encrypted(DECOY_KEY.to_owned()), context, |flow| {
+    accept(id, &CodeFlow::Encrypted(DECOY_KEY.to_owned()), context, |flow| {
         let CodeFlow::Encrypted(secret) = flow else { return None };
         let secret: Zeroizing<[u8; 32]> = Zeroizing::new(const_hex::decode_to_array(secret).ok()?);
         let plaintext = TargetKey::from_bytes(secret.as_slice()).ok()?.open(sealed).ok()?;
@@ -245,7 +245,7 @@ struct EncryptedCode {
 /// belongs to another flow. It reads `decoy`, a code of the wanted flow, if there is no valid code.
 fn accept<T>(
     id: OtpId,
-    decoy: CodeFlow,
+    decoy: &CodeFlow,
     context: &mut Execution<'_>,
     read: impl FnOnce(&CodeFlow) -> Option<(Zeroizing<String>, T)>,
 ) -> Result<Accepted<T>, RequestError> {
@@ -259,7 +259,7 @@ fn accept<T>(
     // whether there is a code.
     let (claim, expires, flow) = match &stored {
         Some(stored) => (Claim::Attempt(id, number), stored.expires, &stored.flow),
-        None => (Claim::Attempt(OtpId::random(context.random()), 0), now, &decoy),
+        None => (Claim::Attempt(OtpId::random(context.random()), 0), now, decoy),
     };
     context.claim(claim, expires);
     let (code, flow) = read(flow).ok_or(Intent::OtpCode)?;
