@@ -40,7 +40,7 @@ fn apply_shared(model: &mut Model, answer: Answer) -> Vec<Effect> {
         Answer::Host(is_same) => model.shared.is_same_host = is_same,
         Answer::Changed(change) => return changed(model, &change),
         Answer::Lost(error, pause) => lost(model, error, pause),
-        Answer::Inbox(read) => return inbox(model, read),
+        Answer::Inbox(read) => inbox(model, read),
         Answer::Rows(organization, requested, rows) if is_below(model, &organization) => {
             let (reviews, now) = (examine_rows(model, &organization, rows), model.shared.now);
             model.shared.inbox.learn(&organization);
@@ -108,14 +108,15 @@ fn apply_shared(model: &mut Model, answer: Answer) -> Vec<Effect> {
 }
 
 /// Applies a page of what waits, organization by organization.
-fn inbox(model: &mut Model, read: InboxRead) -> Vec<Effect> {
-    let InboxRead { reading, is_last, page } = read;
-    let of_page = Page { reading, is_last, waiting: page.waiting, is_complete: page.is_complete };
-    let (mut reviews, mut is_new) = (Vec::new(), false);
+fn inbox(model: &mut Model, read: InboxRead) {
+    let InboxRead { reading, end, page } = read;
+    let of_page = Page { reading, end, waiting: page.waiting };
+    let mut reviews = Vec::new();
     if model.shared.inbox.is_current(reading) {
         for OrganizationInbox { organization, activities } in page.organizations {
+            // Its keys are pinned when one of its activities is reviewed: anybody may have a sub-organization, and the file
+            // of known keys has a limit.
             let organization = Arc::new(organization);
-            is_new |= model.shared.known_keys.pin_new(&organization, model.shared.now);
             model.shared.inbox.learn(&organization);
             reviews.extend(examine_rows(model, &organization, activities));
         }
@@ -123,8 +124,6 @@ fn inbox(model: &mut Model, read: InboxRead) -> Vec<Effect> {
     let now = model.shared.now;
     let notice = model.shared.inbox.page(&of_page, reviews.into_iter(), now);
     announce(model, notice);
-    let save = || Effect::SaveKnownKeys(Box::new(model.shared.known_keys.clone()));
-    is_new.then(save).into_iter().collect()
 }
 
 /// Returns whether an organization is the one that is shown, or a sub-organization of it.

@@ -18,7 +18,7 @@ use super::*;
 use crate::keymap::Key;
 use crate::kinds::SECTIONS;
 use crate::known_keys::KnownKeys;
-use crate::link::{Answer, EarlierTransfers, History, InboxRead, LinkError, Order, Subject};
+use crate::link::{Answer, EarlierTransfers, History, InboxEnd, InboxRead, LinkError, Order, Subject};
 use crate::proof::{PinnedBy, Viewer};
 use crate::screens::SCREENS;
 use crate::screens::request::Effect;
@@ -100,7 +100,8 @@ impl TestConsole {
         let of_one = |(organization, activities)| OrganizationInbox { organization, activities };
         let organizations = organizations.into_iter().map(of_one).collect();
         let page = InboxPage { organizations, next: None, waiting, is_complete: true };
-        self.link(Answer::Inbox(InboxRead { reading, is_last, page }))
+        let end = is_last.then_some(InboxEnd::Everything);
+        self.link(Answer::Inbox(InboxRead { reading, end, page }))
     }
 
     /// Answers the request for a page of activities that is among these effects. Returns that request.

@@ -11,6 +11,7 @@ use crate::book::Book;
 use crate::clock::now_millis;
 use crate::failure::Result;
 use crate::kinds::count;
+use crate::link::{INBOX_LIMIT, InboxEnd};
 use crate::output::{self, Answer};
 use crate::proof::{Evidence, Record, Review, Sibling, Siblings, waits_for_proof};
 use crate::session::{Session, pin_keys};
@@ -19,13 +20,15 @@ use crate::text::{ago, clean, duration};
 pub(super) async fn run(session: &Session, command: &ApprovalsCommand) -> Result<Answer> {
     let ApprovalsCommand::Ls { mine, others } = command;
     session.daemon_status().await?;
-    let shown = session.organization().await?.head.organization_id;
-    let (organizations, is_complete) = session.inbox(shown).await?;
+    let detail = session.organization().await?;
+    let shown = detail.head.organization_id;
+    let (organizations, end) = session.inbox(shown).await?;
+    // Keys of sub-organizations, which anybody may have, are pinned when one of their activities is reviewed.
+    let known_keys = pin_keys(&session.folders, &detail)?;
     let book = Book::load(&session.folders.book())?;
     let now = now_millis();
     let mut lines = Vec::new();
     for (organization, rows) in organizations {
-        let known_keys = pin_keys(&session.folders, &organization)?;
         let viewer = session.identity.viewer_below(&organization);
         let siblings: Siblings = rows.iter().filter_map(|row| Sibling::of(&row.activity)).collect();
         let is_elsewhere = organization.head.organization_id != shown;
@@ -49,10 +52,14 @@ pub(super) async fn run(session: &Session, command: &ApprovalsCommand) -> Result
             }
         }
     }
-    if !is_complete {
-        output::warn(
+    match end {
+        InboxEnd::Everything => {}
+        InboxEnd::Indexed => output::warn(
             "the daemon still indexes what waits since before its upgrade: run this again for the rest",
-        );
+        ),
+        InboxEnd::Limit => output::warn(&format!(
+            "only {INBOX_LIMIT} activities are listed; more wait in sub-organizations: list one of them with --organization"
+        )),
     }
     lines.sort_by_key(|(order, id, ..)| (*order, *id));
     let rows = lines.into_iter().map(|(_, _, data, text)| (data, text));

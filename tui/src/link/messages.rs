@@ -227,6 +227,32 @@ impl Answer {
 pub(crate) struct InboxRead {
     /// Number of the reading that this page belongs to.
     pub(crate) reading: u64,
-    pub(crate) is_last: bool,
+    /// Where the reading ended; `None` if more pages follow.
+    pub(crate) end: Option<InboxEnd>,
     pub(crate) page: InboxPage,
+}
+
+/// Maximum number of activities in an inbox. Anybody may have sub-organizations, in which any number may wait.
+pub(crate) const INBOX_LIMIT: usize = 10_000;
+
+/// Where a reading of what waits ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum InboxEnd {
+    /// Everything was read.
+    Everything,
+    /// Everything was read that the daemon has indexed so far. Something may be missing.
+    Indexed,
+    /// The inbox is full. More waits in sub-organizations.
+    Limit,
+}
+
+impl InboxEnd {
+    /// Returns whether and where a reading of so many activities ends with a page.
+    pub(crate) fn after(page: &InboxPage, count: usize) -> Option<Self> {
+        match &page.next {
+            None if page.is_complete => Some(Self::Everything),
+            None => Some(Self::Indexed),
+            Some(_) => (count >= INBOX_LIMIT).then_some(Self::Limit),
+        }
+    }
 }

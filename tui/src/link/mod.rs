@@ -15,7 +15,7 @@ mod worker;
 pub(crate) use client::{Client, LinkError, Result};
 pub(crate) use events::Events;
 pub(crate) use history::History;
-pub(crate) use messages::{Answer, InboxRead, Order, Subject};
+pub(crate) use messages::{Answer, INBOX_LIMIT, InboxEnd, InboxRead, Order, Subject};
 pub(crate) use recent::{look_up, recent};
 pub(crate) use submit::cast;
 pub(crate) use transfers::{EarlierTransfers, earlier_transfers};

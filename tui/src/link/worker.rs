@@ -11,7 +11,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use super::client::{Client, LinkError, Result};
 use super::escape::escaped;
 use super::events::{Feed, Item};
-use super::messages::{Answer, InboxRead, Order};
+use super::messages::{Answer, InboxEnd, InboxRead, Order};
 use super::recent::{policy_changes, recent};
 use super::submit::cast;
 use super::transfers::earlier_transfers;
@@ -63,13 +63,17 @@ async fn read_inbox(
     // Both at once: over a slow connection nothing waits for a second round trip.
     let (organization, first) = tokio::join!(client.organization(id), client.inbox(id, None));
     let _ = answers.send(Answer::Organization(Arc::new(organization?)));
-    let mut page = first?;
+    let (mut page, mut count) = (first?, 0_usize);
     loop {
-        let after = page.next.clone();
-        let read = Answer::Inbox(InboxRead { reading, is_last: after.is_none(), page });
-        let Some(after) = after else { return Ok(read) };
+        let of_page: usize = page.organizations.iter().map(|one| one.activities.len()).sum();
+        count = count.saturating_add(of_page);
+        let (end, after) = (InboxEnd::after(&page, count), page.next.clone());
+        let read = Answer::Inbox(InboxRead { reading, end, page });
+        if end.is_some() {
+            return Ok(read);
+        }
         let _ = answers.send(read);
-        page = client.inbox(id, Some(&after)).await?;
+        page = client.inbox(id, after.as_deref()).await?;
     }
 }
 

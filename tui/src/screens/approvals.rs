@@ -241,8 +241,12 @@ fn title(shared: &Shared, who: &str, count: usize) -> String {
         format!("Waiting: {count} (read only)")
     };
     if inbox.is_complete() {
-        let indexing = if inbox.is_indexing() { "; the daemon still indexes older ones" } else { "" };
-        return format!("{whose}{indexing}");
+        let remark = match () {
+            () if inbox.is_indexing() => "; the daemon still indexes older ones",
+            () if inbox.is_full() => "; more wait in sub-organizations: o shows one of them",
+            () => "",
+        };
+        return format!("{whose}{remark}");
     }
     format!("{whose} so far ({} waiting, {} loaded)", inbox.total(), inbox.rows().len())
 }

@@ -9,7 +9,7 @@ use quorate_common::ids::{ActivityId, OrganizationId, UserId};
 use super::authority::Authority;
 use super::inbox_row::Row;
 use crate::kinds::Level;
-use crate::link::Order;
+use crate::link::{INBOX_LIMIT, InboxEnd, Order};
 use crate::proof::{Review, Sibling, Siblings};
 use crate::text::imitations;
 
@@ -37,25 +37,12 @@ struct Reading {
 
 /// A page of a reading of everything.
 pub(crate) struct Page {
-    /// Number of the reading, and whether this is its last page.
+    /// Number of the reading.
     pub(crate) reading: u64,
-    pub(crate) is_last: bool,
+    /// Where the reading ended, if this is its last page.
+    pub(crate) end: Option<InboxEnd>,
     /// Number of waiting activities, if the page states it.
     pub(crate) waiting: Option<u64>,
-    /// Whether the daemon lists everything that waits.
-    pub(crate) is_complete: bool,
-}
-
-/// What the completed readings found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Found {
-    /// No reading was completed yet.
-    #[default]
-    Nothing,
-    /// What the daemon has indexed so far, so that something may be missing.
-    Indexed,
-    /// Everything.
-    Everything,
 }
 
 /// All activities that wait in an organization and in its sub-organizations.
@@ -72,8 +59,12 @@ pub(crate) struct Inbox {
     /// Number of the current or last reading.
     generation: u64,
     reading: Option<Reading>,
-    /// What the completed readings found.
-    found: Found,
+    /// Where the last completed reading ended; `None` if none was completed yet.
+    end: Option<InboxEnd>,
+    /// Whether an activity was left out because the list was full.
+    leaves_out: bool,
+    /// Organization whose inbox this is.
+    own: Option<OrganizationId>,
     /// Number of waiting activities that the daemon states.
     total: Option<u64>,
     /// Whether everything must be read again, and the earliest time for it.
@@ -125,7 +116,12 @@ impl Inbox {
 
     /// Returns whether the daemon still indexes what waits, so that something may be missing.
     pub(crate) fn is_indexing(&self) -> bool {
-        self.found == Found::Indexed
+        self.end == Some(InboxEnd::Indexed)
+    }
+
+    /// Returns whether activities of sub-organizations are missing, because the list is full.
+    pub(crate) fn is_full(&self) -> bool {
+        self.leaves_out || self.end == Some(InboxEnd::Limit)
     }
 
     /// Records the state of an organization. If it differs from the known one in what decides votes, its activities must
@@ -161,9 +157,9 @@ impl Inbox {
         *self = Self { generation: self.generation.saturating_add(1), ..Self::default() };
     }
 
-    /// Returns whether all waiting activities were read at least once.
+    /// Returns whether a reading of all waiting activities was completed.
     pub(crate) fn is_complete(&self) -> bool {
-        self.found != Found::Nothing
+        self.end.is_some()
     }
 
     /// Returns whether anything was loaded.
@@ -202,7 +198,7 @@ impl Inbox {
     /// Starts a new reading of everything and drops a running one.
     pub(crate) fn start_reading(&mut self, organization: OrganizationId, now: u64) -> Order {
         self.generation = self.generation.saturating_add(1);
-        self.needs_reading = false;
+        (self.needs_reading, self.leaves_out, self.own) = (false, false, Some(organization));
         (self.changed, self.is_requesting) = (BTreeSet::new(), false);
         self.reading = Some(Reading { since: now, ids: HashSet::new(), changed: HashSet::new() });
         Order::Inbox(organization, self.generation)
@@ -271,7 +267,6 @@ impl Inbox {
         if page.reading != self.generation {
             return None;
         }
-        let is_last = page.is_last;
         let reading = self.reading.as_mut()?;
         self.total = page.waiting.or(self.total);
         let mut rows = Vec::new();
@@ -285,7 +280,9 @@ impl Inbox {
         let before = self.rows.len();
         let new = self.merge(rows);
         let mut removed: usize = 0;
-        if is_last && let Some(reading) = self.reading.take() {
+        if page.end.is_some()
+            && let Some(reading) = self.reading.take()
+        {
             let is_there = |row: &Row| reading.ids.contains(&row.id) || reading.changed.contains(&row.id);
             self.rows.retain(is_there);
             removed = before.saturating_add(new.len()).saturating_sub(self.rows.len());
@@ -293,10 +290,8 @@ impl Inbox {
             self.not_before = now.saturating_add(pause);
         }
         let was_complete = self.is_complete();
-        if is_last {
-            self.found = if page.is_complete { Found::Everything } else { Found::Indexed };
-            self.needs_reading |= !page.is_complete;
-        }
+        self.end = page.end.or(self.end);
+        self.needs_reading |= page.end == Some(InboxEnd::Indexed);
         self.finish(if was_complete { &new } else { &[] }, removed, now)
     }
 
@@ -325,7 +320,8 @@ impl Inbox {
         self.finish(&new, removed, now)
     }
 
-    /// Inserts or replaces rows. Returns the ids of inserted rows.
+    /// Inserts or replaces rows. Activities of sub-organizations beyond the limit are left out. Returns the ids of inserted
+    /// rows.
     fn merge(&mut self, rows: Vec<Row>) -> Vec<ActivityId> {
         let positions: HashMap<ActivityId, usize> =
             self.rows.iter().enumerate().map(|(position, row)| (row.id, position)).collect();
@@ -333,6 +329,8 @@ impl Inbox {
         for row in rows {
             if let Some(known) = positions.get(&row.id).and_then(|position| self.rows.get_mut(*position)) {
                 *known = row;
+            } else if self.rows.len() >= INBOX_LIMIT && self.own != Some(row.organization) {
+                self.leaves_out = true;
             } else {
                 new.push(row.id);
                 self.rows.push(row);
@@ -389,7 +387,7 @@ impl Inbox {
     /// Removes all rows because the organization no longer exists.
     pub(crate) fn clear(&mut self) {
         let generation = self.generation;
-        *self = Self { generation, found: Found::Everything, ..Self::default() };
+        *self = Self { generation, end: Some(InboxEnd::Everything), own: self.own, ..Self::default() };
     }
 
     /// Returns the number of the current or last reading.

@@ -13,7 +13,7 @@ use crate::failure::{Exit, Failure, Result};
 use crate::files::Folders;
 use crate::journal;
 use crate::known_keys::KnownKeys;
-use crate::link::{EarlierTransfers, earlier_transfers};
+use crate::link::{EarlierTransfers, InboxEnd, earlier_transfers};
 use crate::proof::{BURST, BURST_MILLIS, Evidence, Past, Record, Review, Sibling, Siblings, overriding_type};
 
 /// An organization and the activities that wait in it.
@@ -63,12 +63,15 @@ impl Session {
         Ok(())
     }
 
-    /// Returns what waits in an organization and in its sub-organizations, and whether the daemon lists everything.
-    pub(crate) async fn inbox(&self, id: OrganizationId) -> Result<(Vec<Waiting>, bool)> {
+    /// Returns what waits in an organization and in its sub-organizations, and where the list ends.
+    pub(crate) async fn inbox(&self, id: OrganizationId) -> Result<(Vec<Waiting>, InboxEnd)> {
         let mut found: Vec<Waiting> = Vec::new();
-        let mut after: Option<String> = None;
+        let (mut after, mut count): (Option<String>, usize) = (None, 0);
         loop {
             let page = self.client.inbox(id, after.as_deref()).await?;
+            let of_page: usize = page.organizations.iter().map(|one| one.activities.len()).sum();
+            count = count.saturating_add(of_page);
+            let end = InboxEnd::after(&page, count);
             for OrganizationInbox { organization, activities } in page.organizations {
                 let id = organization.head.organization_id;
                 match found.last_mut().filter(|(last, _)| last.head.organization_id == id) {
@@ -76,10 +79,10 @@ impl Session {
                     None => found.push((Arc::new(organization), activities)),
                 }
             }
-            after = page.next;
-            if after.is_none() {
-                return Ok((found, page.is_complete));
+            if let Some(end) = end {
+                return Ok((found, end));
             }
+            after = page.next;
         }
     }
 

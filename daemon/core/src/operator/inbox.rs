@@ -6,7 +6,7 @@ use quorate_common::ids::{ActivityId, OrganizationId};
 
 use super::activities::{PAGE_BYTES, pending, row};
 use super::{detail, load_organization};
-use crate::error::{Intent, RequestError};
+use crate::error::{Corrupt, Intent, RequestError};
 use crate::model::layout::{self, Key};
 use crate::model::{Millis, Organization};
 use crate::records;
@@ -17,8 +17,8 @@ const COUNTED: usize = 5000;
 /// Maximum number of organizations on one page, each of which is shown whole.
 const ORGANIZATIONS: usize = 25;
 
-/// Returns a page of the activities that wait for votes in an organization and in its sub-organizations, after the cursor
-/// of an earlier page.
+/// Returns a page of the activities that wait for votes in an organization and then in its sub-organizations, after the
+/// cursor of an earlier page.
 ///
 /// # Errors
 /// If there is no such organization, the cursor is invalid, or the store cannot be read.
@@ -29,16 +29,12 @@ pub fn inbox(
     limit: usize,
     now: Millis,
 ) -> Result<InboxPage, RequestError> {
-    let parent = load_organization(world, id)?.head.parent;
-    let index = world.index();
-    let tenant = parent.unwrap_or(id);
-    let prefix = layout::waiting_of(index, tenant, parent.map(|_| id));
+    let head = &load_organization(world, id)?.head;
+    let listed = Listed { tenant: head.tenant(), only: head.parent.map(|_| id) };
     let cursor = after.map(|text| parse(text).ok_or(Intent::Cursor)).transpose()?;
-    let cursor =
-        cursor.map(|(organization, activity)| layout::waiting(index, tenant, organization, activity));
-    let waiting = if cursor.is_none() { counted(world, &prefix)? } else { None };
+    let waiting = if cursor.is_none() { listed.count(world)? } else { None };
     let limit = limit.clamp(1, PAGE_LIMIT);
-    let keys = world.records().keys(Page { after: cursor.as_deref(), ..Page::first(&prefix, limit) })?;
+    let keys = listed.keys(world, cursor, limit)?;
     let is_full = keys.len() == limit;
     let (organizations, last) = read(world, &keys, now)?;
     let next = match last {
@@ -47,27 +43,71 @@ pub fn inbox(
     };
     Ok(InboxPage {
         organizations,
-        next: next.map(|(organization, activity)| format!("{organization}.{activity}")),
+        next: next.map(|(organization, activity)| {
+            let part = u8::from(organization != listed.tenant);
+            format!("{part}.{organization}.{activity}")
+        }),
         waiting,
-        is_complete: world.records().read(&layout::waiting_is_complete(index))?.is_some(),
+        is_complete: world.records().read(&layout::waiting_is_complete(world.index()))?.is_some(),
     })
 }
 
-/// Counts the keys with a prefix, unless there are so many that an answer may not read them.
-fn counted(world: &dyn World, prefix: &[u8]) -> Result<Option<u64>, RequestError> {
-    let most = COUNTED.min(world.limits().rows_per_answer / 2);
-    let keys = world.records().keys(Page::first(prefix, most))?;
-    Ok(u64::try_from(keys.len()).ok().filter(|_| keys.len() < most))
+/// Position of an activity in the list.
+type Position = (OrganizationId, ActivityId);
+
+/// What an inbox lists.
+struct Listed {
+    tenant: OrganizationId,
+    /// The only organization, if the inbox is that of a sub-organization.
+    only: Option<OrganizationId>,
 }
 
-/// Parses a cursor: the ids of an organization and of an activity.
-fn parse(cursor: &str) -> Option<(OrganizationId, ActivityId)> {
-    let (organization, activity) = cursor.split_once('.')?;
+impl Listed {
+    /// Returns index entries after a position. Those of the tenant itself precede those of its sub-organizations, so that
+    /// what waits in these, which anybody may have, never delays what waits in the tenant.
+    fn keys(&self, world: &dyn World, after: Option<Position>, limit: usize) -> Result<Vec<Key>, Corrupt> {
+        let (records, index) = (world.records(), world.index());
+        let own = layout::waiting_of(index, self.tenant, Some(self.only.unwrap_or(self.tenant)));
+        let mut cursor =
+            after.map(|(organization, id)| layout::waiting(index, self.tenant, organization, id));
+        let is_own = |key: &Key| key.starts_with(&own);
+        let mut keys = Vec::new();
+        if cursor.as_ref().is_none_or(is_own) {
+            keys = records.keys(Page { after: cursor.as_deref(), ..Page::first(&own, limit) })?;
+            cursor = None;
+        }
+        let all = layout::waiting_of(index, self.tenant, None);
+        while self.only.is_none() && keys.len() < limit {
+            let wanted = limit.saturating_sub(keys.len());
+            let found = records.keys(Page { after: cursor.as_deref(), ..Page::first(&all, wanted) })?;
+            let is_end = found.len() < wanted;
+            cursor = found.last().cloned();
+            keys.extend(found.into_iter().filter(|key| !is_own(key)));
+            if is_end {
+                break;
+            }
+        }
+        Ok(keys)
+    }
+
+    /// Counts the entries, unless there are so many that an answer may not read them.
+    fn count(&self, world: &dyn World) -> Result<Option<u64>, Corrupt> {
+        let prefix = layout::waiting_of(world.index(), self.tenant, self.only);
+        let most = COUNTED.min(world.limits().rows_per_answer / 2);
+        let keys = world.records().keys(Page::first(&prefix, most))?;
+        Ok(u64::try_from(keys.len()).ok().filter(|_| keys.len() < most))
+    }
+}
+
+/// Parses a cursor: a number that orders cursors as the list, and the ids of an organization and of an activity.
+fn parse(cursor: &str) -> Option<Position> {
+    let (organization, activity) =
+        cursor.strip_prefix("0.").or(cursor.strip_prefix("1."))?.split_once('.')?;
     Some((organization.parse().ok()?, activity.parse().ok()?))
 }
 
 /// The last activity of a page that ends early.
-type End = Option<(OrganizationId, ActivityId)>;
+type End = Option<Position>;
 
 /// Reads the activities of index entries. Also returns the last one if the others do not fit on the page.
 fn read(world: &dyn World, keys: &[Key], now: Millis) -> Result<(Vec<OrganizationInbox>, End), RequestError> {

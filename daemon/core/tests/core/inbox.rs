@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use quorate_common::activity::Status;
-use quorate_common::console::{ActivityPage, HistoryOrder, InboxPage};
+use quorate_common::console::{ActivityPage, HistoryOrder, InboxPage, OrganizationInbox};
 use quorate_common::ids::{ActivityId, OrganizationId};
 use quorate_core::budget::{Budget, Cancellation};
 use quorate_core::limits::Limits;
@@ -173,6 +173,34 @@ fn an_inbox_contains_what_waits_in_all_sub_organizations() {
     for cursor in ["", ".", "x.y", &root.to_string()] {
         let error = operator::inbox(&fixture.memory, root, Some(cursor), 10, NOW);
         assert!(error.is_err(), "{cursor}");
+    }
+}
+
+#[test]
+fn what_waits_in_the_organization_itself_comes_first() {
+    let mut fixture = Fixture::new(2);
+    let root = fixture.id;
+    // Ids of organizations are random, so some of these precede that of the parent.
+    for number in 0..8 {
+        let people = child(&mut fixture, &format!("child {number}"));
+        propose_tag(&mut fixture, &people[0], number);
+    }
+    let own = whole_inbox(&fixture, root, 100)[&root].len();
+    for limit in [1, 2, 3, own, own + 1, 100] {
+        let (mut order, mut cursors): (Vec<OrganizationId>, Vec<String>) = (Vec::new(), Vec::new());
+        loop {
+            let page = inbox(&fixture, root, cursors.last().map(String::as_str), limit);
+            let of_one = |one: &OrganizationInbox| {
+                std::iter::repeat_n(one.organization.head.organization_id, one.activities.len())
+            };
+            order.extend(page.organizations.iter().flat_map(of_one));
+            let Some(next) = page.next else { break };
+            cursors.push(next);
+        }
+        assert_eq!(order.len(), own + 8, "{limit} at once");
+        assert!(order[..own].iter().all(|id| *id == root), "{limit} at once: {order:?}");
+        assert!(order[own..].is_sorted() && !order[own..].contains(&root), "{limit} at once: {order:?}");
+        assert!(cursors.is_sorted(), "consoles require cursors that increase: {cursors:?}");
     }
 }
 

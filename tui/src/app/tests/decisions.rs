@@ -2,11 +2,12 @@
 //! outdated messages, lost keys, and a key of another user.
 
 use quorate_common::console::{AccountPage, Change, StoreState, StoreStatus};
-use quorate_common::ids::{OrganizationId, WalletAccountId, WalletId};
+use quorate_common::ids::{ActivityId, OrganizationId, WalletAccountId, WalletId};
 use quorate_common::wire::WalletAccount;
 use serde_json::json;
 
 use super::*;
+use crate::link::INBOX_LIMIT;
 
 /// Returns a payment of 2.5 ETH to an unknown recipient: risk MED, with flags and many raw fields.
 fn payment(fixture: &Fixture) -> ReviewRecord {
@@ -423,6 +424,41 @@ fn lists_mark_names_that_imitate_others() {
     let effects = console.press(Key::Char('3'));
     console.history(&effects, vec![record.row], None);
     assert!(console.shown().contains("[!] j\u{43e}"), "{}", console.shown());
+}
+
+#[test]
+fn sub_organizations_cannot_fill_the_inbox_or_the_known_keys() {
+    let (fixture, record) = tag_proposal();
+    let mut console = TestConsole::new(&fixture, &[], (120, 36));
+    console.link(Answer::Changed(Change::Reset));
+    console.link(Answer::Organization(Arc::new(fixture.organization())));
+    let mut below = fixture.organization();
+    below.head.organization_id = quorate_common::ids::OrganizationId::from_bytes([0x77; 16]);
+    below.head.parent_organization_id = Some(Fixture::id());
+    let rows = |organization: &OrganizationDetail, numbers: std::ops::Range<usize>| -> Vec<ActivityRow> {
+        let of_one = |number: usize| {
+            let mut row = record.row.clone();
+            row.activity.organization_id = organization.head.organization_id;
+            let mut id = *organization.head.organization_id.as_bytes();
+            id[..8].copy_from_slice(&(number as u64).to_be_bytes());
+            row.activity.id = ActivityId::from_bytes(id);
+            row
+        };
+        numbers.map(of_one).collect()
+    };
+    let flood = rows(&below, 0..INBOX_LIMIT + 5);
+    let effects = console.inbox_page(vec![(below.clone(), flood)], None, true);
+    assert!(!effects.iter().any(|effect| matches!(effect, Effect::SaveKnownKeys(_))), "{effects:?}");
+    assert_eq!(console.model.shared.inbox.rows().len(), INBOX_LIMIT);
+    let shown = console.shown();
+    assert!(shown.contains("more wait in sub-organizations: o shows one of them"), "{shown}");
+    // What waits in the organization itself is never left out.
+    let own = rows(&fixture.organization(), 0..3);
+    let ids: Vec<ActivityId> = own.iter().map(|row| row.activity.id).collect();
+    console.link(Answer::Rows(Arc::new(fixture.organization()), ids.clone(), own));
+    let inbox = &console.model.shared.inbox;
+    assert_eq!(inbox.rows().len(), INBOX_LIMIT + 3);
+    assert!(ids.iter().all(|id| inbox.rows().iter().any(|row| row.id == *id)));
 }
 
 #[test]
