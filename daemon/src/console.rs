@@ -196,7 +196,7 @@ impl Console {
             base_url: self.info.base_url.clone(),
             quorum_public_key: self.info.identity.quorum_public_key(),
             keys_locked: self.world().keys_are_locked(),
-            strict_deny_errors: self.world().deny_errors() == DenyErrors::Deny,
+            strict_deny_errors: self.world().installation().deny_errors() == DenyErrors::Deny,
             store: store_status(self.executor.store_state()),
         }
     }

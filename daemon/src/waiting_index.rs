@@ -14,7 +14,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Builds the index, unless it is complete. After `stop`, the next start begins again.
 pub async fn run(executor: Arc<Executor>, stop: CancellationToken) {
     let (mut after, mut entries) = (None, 0_usize);
-    let mut organizations = waiting_index::ORGANIZATIONS;
+    let (mut organizations, mut is_reported) = (waiting_index::ORGANIZATIONS, false);
     while !stop.is_cancelled() {
         match waiting_index::step(executor.world().as_ref(), after.as_deref(), organizations) {
             Ok(None) => break,
@@ -28,9 +28,10 @@ pub async fn run(executor: Arc<Executor>, stop: CancellationToken) {
                 // An organization changed meanwhile. One alone does so less often than one of many.
                 organizations = 1;
             }
-            Err(corrupt) => {
-                tracing::error!(cause = %corrupt, "the activities that wait for votes cannot be indexed");
+            Err(corrupt) if !std::mem::replace(&mut is_reported, true) => {
+                tracing::error!(cause = %corrupt, "the activities that wait for votes cannot be indexed yet");
             }
+            Err(_) => {}
         }
         tokio::select! {
             () = stop.cancelled() => {}

@@ -32,7 +32,7 @@ pub fn findings(world: &dyn World, id: OrganizationId, now: Millis) -> Result<Ve
     });
     let types: Vec<ActivityType> = matched.collect();
     Ok(lint::lint(
-        &rules(&organization, world.deny_errors(), now),
+        &rules(&organization, world.installation().deny_errors(), now),
         &types,
         &ObjectNames(operator::detail(&organization)),
     ))
@@ -76,7 +76,7 @@ pub fn explained(
         parameters: parameters.ok_or(Corrupt::Invariant("an intent is one member"))?,
         now: policy::instant(now),
     };
-    Ok(rules(&organization, world.deny_errors(), now).simulate(&SimulatedRequest {
+    Ok(rules(&organization, world.installation().deny_errors(), now).simulate(&SimulatedRequest {
         request,
         subjects: &facts.subjects,
         gate,

@@ -240,7 +240,7 @@ fn rule_inputs(
             Err(_) => {}
         }
     }
-    Ok(RuleInputs { signers, strict_deny_errors: world.deny_errors() == DenyErrors::Deny })
+    Ok(RuleInputs { signers, strict_deny_errors: world.installation().deny_errors() == DenyErrors::Deny })
 }
 
 fn load_organization(world: &dyn World, id: OrganizationId) -> Result<Arc<Organization>, RequestError> {

@@ -2,13 +2,15 @@
 //! the background.
 
 use quorate_common::activity::Status;
+use quorate_common::ids::OrganizationId;
 
 use crate::error::Corrupt;
 use crate::model::layout::{self, Key};
+use crate::model::organization::Head;
 use crate::model::write::Write;
 use crate::pipeline::Commit;
 use crate::records;
-use crate::world::{Page, World};
+use crate::world::{Page, Records, World};
 
 /// Maximum number of organizations in one step.
 pub const ORGANIZATIONS: usize = 64;
@@ -36,30 +38,37 @@ pub fn step(world: &dyn World, after: Option<&[u8]>, organizations: usize) -> Re
         return Ok(None);
     }
     let limit = organizations.clamp(1, ORGANIZATIONS);
-    let page = Page { after, ..Page::first(layout::ORGANIZATIONS, limit) };
+    let keys = records.keys(Page { after, ..Page::first(layout::ORGANIZATIONS, limit) })?;
     let mut commit = Commit::default();
-    for key in records.keys(page)? {
-        let Some(id) = layout::organization_id(&key) else { continue };
-        let head = records::head(records, id)?.filter(|head| head.deleted.is_none());
-        for status in head.iter().flat_map(|_| Status::WAITING) {
+    for key in &keys {
+        let Some(id) = layout::organization_id(key) else { continue };
+        let Some(head) = head(records, id)? else { continue };
+        let before = commit.writes.len();
+        for status in Status::WAITING {
             let prefix = layout::activities_of_status(id, status);
             let listed = records.keys(Page::first(&prefix, usize::MAX))?;
-            let tenant = head.as_ref().and_then(|head| head.parent).unwrap_or(id);
             let waiting = listed.iter().filter_map(|key| layout::activity_id(key));
-            let entries = waiting.map(|activity| layout::waiting(index, tenant, id, activity));
-            let before = commit.writes.len();
+            let entries = waiting.map(|activity| layout::waiting(index, head.tenant(), id, activity));
             commit.writes.extend(entries.map(|entry| Write::mark(entry, &[])));
-            if commit.writes.len() > before {
-                commit.expect.extend(head.as_ref().map(|head| (id, head.version)));
-            }
+        }
+        if commit.writes.len() > before {
+            commit.expect.push((id, head.version));
         }
         if commit.writes.len() >= ENTRIES {
-            return Ok(Some(Step { commit, next: Some(key) }));
+            return Ok(Some(Step { commit, next: Some(key.clone()) }));
         }
     }
-    let next = records.keys(page)?.into_iter().next_back();
+    let next = keys.into_iter().nth(limit.saturating_sub(1));
     if next.is_none() {
         commit.writes.push(Write::mark(complete, &[]));
     }
     Ok(Some(Step { commit, next }))
+}
+
+/// Returns the head of an organization, unless it is deleted, or damaged and so not served.
+fn head(records: &dyn Records, id: OrganizationId) -> Result<Option<Head>, Corrupt> {
+    match records::head(records, id) {
+        Err(Corrupt::Record(_)) => Ok(None),
+        found => Ok(found?.filter(|head| head.deleted.is_none())),
+    }
 }

@@ -165,11 +165,6 @@ pub trait World {
         self.installation().limits()
     }
 
-    /// Returns how errors of denying policies are handled.
-    fn deny_errors(&self) -> DenyErrors {
-        self.installation().deny_errors()
-    }
-
     /// Returns the current snapshot of an organization.
     ///
     /// # Errors

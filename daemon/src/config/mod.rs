@@ -156,9 +156,7 @@ impl Config {
             _ => Err(problems),
         }
     }
-}
 
-impl Config {
     /// Returns what may be intended, but more likely is a mistake.
     pub fn warnings(&self) -> Vec<String> {
         relations::warnings(self)

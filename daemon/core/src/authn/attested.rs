@@ -62,8 +62,11 @@ impl Request<'_> {
             AttestedProof::Identity(identity) => Some(Credential::Identity(identity.provider)),
             AttestedProof::Contact(_) => None,
         };
-        let unlimited = Caller::new(&home, user.id, *user.id.as_bytes(), stamp.stamp());
-        let caller = Caller { used: credential, attestation: Some(attestation), ..unlimited };
+        let caller = Caller {
+            used: credential,
+            attestation: Some(attestation),
+            ..Caller::new(&home, user.id, *user.id.as_bytes(), stamp.stamp())
+        };
         Ok(Authenticated { caller, target: Arc::clone(&home), home })
     }
 

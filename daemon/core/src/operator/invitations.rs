@@ -43,7 +43,7 @@ fn newest(
     organization: &Organization,
     invitation: &Invitation,
 ) -> Result<Option<Identified>, Corrupt> {
-    let keeper = organization.head.parent.unwrap_or(organization.id());
+    let keeper = organization.head.tenant();
     let (records, index, email) = (world.records(), world.index(), invitation.email.as_str());
     let events = |place| message_events::of_contact(records, index, keeper, email, place, EVENTS_READ);
     let before = MessageEventId::timed(invitation.created.saturating_sub(1), [0xff; 10]);

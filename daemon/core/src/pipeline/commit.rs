@@ -277,7 +277,7 @@ impl Submission<'_> {
         commit: &mut Commit,
     ) -> Result<(), RequestError> {
         let organization = self.target.id();
-        let keeper = self.target.head.parent.unwrap_or(organization);
+        let keeper = self.target.head.tenant();
         let group = if organization != keeper && self.home.id() == organization {
             Some(SenderGroup::Children)
         } else {
@@ -398,9 +398,8 @@ impl Submission<'_> {
     /// Returns the removal of the index entries of all waiting activities of the organization, which is deleted. There
     /// is a limit of these activities.
     fn unlisted(&self) -> Result<impl Iterator<Item = Write>, Corrupt> {
-        let (id, index) = (self.target.id(), self.world.index());
-        let tenant = self.target.head.parent.unwrap_or(id);
-        let prefix = layout::waiting_of(index, tenant, Some(id));
+        let head = &self.target.head;
+        let prefix = layout::waiting_of(self.world.index(), head.tenant(), Some(head.id));
         Ok(self.world.records().keys(Page::first(&prefix, usize::MAX))?.into_iter().map(Write::remove))
     }
 

@@ -65,7 +65,7 @@ pub fn admit(
     if caller.attestation.is_some() && !entry.attested {
         return Err(Authn::AttestedOnly.into());
     }
-    let tenant = home.head.parent.unwrap_or(home.id());
+    let tenant = home.head.tenant();
     Ok(Admitted { entry, organization: target, caller, tenant, document, now })
 }
 

@@ -92,10 +92,6 @@ impl Applied {
         self.after.id()
     }
 
-    fn tenant(&self) -> OrganizationId {
-        self.after.head.parent.unwrap_or(self.after.head.id)
-    }
-
     fn apply(&mut self, change: Change, now: Millis, index: &IndexKey) -> Result<(), Corrupt> {
         let id = self.id();
         match change {
@@ -136,11 +132,17 @@ impl Applied {
             }
             Change::PutWaiting(activity, record) => {
                 self.after.contents.put(&layout::activity(id, activity), record);
-                self.writes.push(Write::mark(layout::waiting(index, self.tenant(), id, activity), &[]));
+                self.writes
+                    .push(Write::mark(layout::waiting(index, self.after.head.tenant(), id, activity), &[]));
             }
             Change::RemoveWaiting(activity) => {
                 self.after.contents.remove(&layout::activity(id, activity));
-                self.writes.push(Write::remove(layout::waiting(index, self.tenant(), id, activity)));
+                self.writes.push(Write::remove(layout::waiting(
+                    index,
+                    self.after.head.tenant(),
+                    id,
+                    activity,
+                )));
             }
             Change::Delete => self.delete(now, index),
             Change::SetName(name) => self.set_name(name, index),
