@@ -46,6 +46,15 @@ impl<K: Hash + Eq> RateLimiter<K> {
         bucket.tokens = bucket.tokens.saturating_sub(self.period);
         true
     }
+
+    /// Returns a token that was taken for nothing.
+    pub(crate) fn give_back(&self, key: &K) {
+        let full = self.count.saturating_mul(self.period);
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bucket) = buckets.get_mut(key) {
+            bucket.tokens = bucket.tokens.saturating_add(self.period).min(full);
+        }
+    }
 }
 
 impl Bucket {

@@ -17,12 +17,22 @@ pub(super) async fn init(call: &Call<'_>, is_v2: bool) -> Result<Value, ApiError
         _ => return Err(invalid("invalid request body: `otpType`: unknown name")),
     }
     call.proxy.count_contact(contact)?;
-    // What is not a phone number is rejected later, and costs nothing.
-    if kind == "OTP_TYPE_SMS"
-        && let Ok(to) = Phone::parse(contact.to_owned())
-    {
-        call.proxy.sms.count(&to, call.client, clock::now())?;
+    // What is not a phone number is rejected, and costs nothing.
+    let Some(to) =
+        Some(kind).filter(|kind| *kind == "OTP_TYPE_SMS").and_then(|_| Phone::parse(contact.to_owned()).ok())
+    else {
+        return send(call, is_v2).await;
+    };
+    call.proxy.sms.count(&to, call.client, clock::now())?;
+    let sent = send(call, is_v2).await;
+    if sent.is_err() {
+        call.proxy.sms.forget(call.client);
     }
+    sent
+}
+
+async fn send(call: &Call<'_>, is_v2: bool) -> Result<Value, ApiError> {
+    let (kind, contact) = (call.parameters.text("otpType")?, call.parameters.text("contact")?);
     let settings = &call.proxy.settings;
     let mut parameters = json!({"otpType": kind, "contact": contact, "otpLength": settings.code_length,
         "alphanumeric": settings.code_letters});

@@ -85,6 +85,12 @@ impl SmsCounts {
         }
         if self.all.take((), now_millis) { Ok(()) } else { Err(limited("in total", "sms_per_hour")) }
     }
+
+    /// Removes an SMS from the counts that was not sent after all.
+    pub(super) fn forget(&self, client: IpAddr) {
+        self.addresses.give_back(&client);
+        self.all.give_back(&());
+    }
 }
 
 fn limited(whose: &str, key: &str) -> ApiError {
@@ -134,6 +140,19 @@ mod tests {
         count(6, HOUR / 5 - 1).unwrap_err();
         count(7, HOUR / 5).unwrap();
         count(8, HOUR / 5).unwrap_err();
+    }
+
+    #[test]
+    fn sms_that_were_not_sent_do_not_count() {
+        let counts = limits(2, 2, &[]);
+        let (to, client) = (phone("+12025550123"), [192, 0, 2, 1].into());
+        for _ in 0..10 {
+            counts.count(&to, client, 0).unwrap();
+            counts.forget(client);
+        }
+        for is_allowed in [true, true, false] {
+            assert_eq!(counts.count(&to, client, 0).is_ok(), is_allowed);
+        }
     }
 
     #[test]

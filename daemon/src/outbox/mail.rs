@@ -3,7 +3,9 @@
 mod compose;
 mod domain;
 
+use std::borrow::Cow;
 use std::error::Error as _;
+use std::io;
 use std::net::IpAddr;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -258,21 +260,33 @@ fn reply(result: Result<Response, SmtpError>, key: &[u8], mail: &Mail) -> Reply 
     let outcome = outcome(&error, status, is_ascii);
     let stated = || error.source().map(ToString::to_string).unwrap_or_default();
     let reason = match status {
-        Some(_) => "its answer is in `quorate messages ls`",
-        None if error.is_timeout() => SILENT,
-        None if error.is_tls() => "TLS failed",
+        Some(_) => Cow::from("its answer is in `quorate messages ls`"),
+        None if error.is_timeout() => SILENT.into(),
+        None if error.is_tls() => "TLS failed".into(),
         None if error.is_client() && !is_ascii => {
-            "the mail server does not support addresses in other letters than ASCII (SMTPUTF8)"
+            "the mail server does not support addresses in other letters than ASCII (SMTPUTF8)".into()
         }
-        None if error.is_client() => not_offered(&stated()),
-        None if error.is_response() => "the answer is not SMTP",
-        None => "cannot connect, or the connection was lost",
+        None if error.is_client() => not_offered(&stated()).into(),
+        None if error.is_response() => "the answer is not SMTP".into(),
+        None => lost(&error),
     };
     // The answer of a server may quote the mail, so only the reasons of this service are logged.
     let SentMessage { activity, domain } = sent(key, mail);
-    tracing::warn!(activity, domain, status, ?outcome, reason, "the mail server did not accept a mail");
-    let text = if status.is_some() { stated() } else { reason.to_owned() };
+    tracing::warn!(activity, domain, status, ?outcome, %reason, "the mail server did not accept a mail");
+    let text = if status.is_some() { stated() } else { reason.into_owned() };
     Reply { outcome, answer: mail.answer(status, &text) }
+}
+
+/// Returns why there is no connection, as the operating system states it.
+fn lost(error: &SmtpError) -> Cow<'static, str> {
+    let mut cause = error.source();
+    while let Some(one) = cause {
+        if let Some(error) = one.downcast_ref::<io::Error>() {
+            return format!("cannot connect, or the connection was lost: {error}").into();
+        }
+        cause = one.source();
+    }
+    "cannot connect, or the connection was lost".into()
 }
 
 /// Returns what a mail server lacks, and which key of `[mail]` changes that. `error` is the text of the mail library.

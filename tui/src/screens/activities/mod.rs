@@ -230,6 +230,9 @@ impl State {
     }
 
     fn title(&self) -> String {
+        if self.error.is_some() {
+            return format!("Activities; {}; times in UTC", self.sort.name());
+        }
         let count = self.list.lines.len();
         let more = match (self.list.is_whole(), self.at_end, count >= ROWS) {
             (true, ..) => "",
@@ -247,6 +250,9 @@ impl State {
         }
         if text.is_empty() {
             return String::new();
+        }
+        if self.error.is_some() {
+            return format!("/{}  Esc clears", crate::text::clean(text));
         }
         let searched = match self.list.reached.filter(|_| !self.list.is_whole()) {
             Some(reached) => format!(", searched to {}", date(reached)),
