@@ -59,9 +59,11 @@ impl Proxy {
         let root = Key::named("root");
         let organization = installation.create_organization("team", &root).await;
         let mail = format!("server = \"{}\"\nallow_plain = true\nfrom = \"team@example.org\"", mailbox.url());
+        // The clients of a test have one address.
+        let own = if keys.contains("sign_ups_per_address") { "" } else { "sign_ups_per_address = 100000\n" };
         installation.configure(&format!(
             "[http]\nlisten = \"127.0.0.1:0\"\n{http}[socket]\npath = \"run/socket\"\n[store]\npath = \"data\"\n[key]\n\
-             file = \"root.key\"\n[mail]\n{mail}\n[auth_proxy]\norganization = \"{organization}\"\n{keys}\n"
+             file = \"root.key\"\n[mail]\n{mail}\n[auth_proxy]\norganization = \"{organization}\"\n{own}{keys}\n"
         ));
         let served = installation.serve().await;
         let status = served.get("/console/v1/status").await.success();
@@ -302,12 +304,34 @@ async fn the_proxy_limits_addresses_and_contacts() {
 }
 
 #[tokio::test]
+async fn a_client_address_signs_up_few_times_per_hour() {
+    let mailbox = Mailbox::start(0);
+    let keys = "methods = [\"wallet\"]\nsign_ups_per_address = 2";
+    let proxy = Proxy::start_behind_proxies(keys, &mailbox).await;
+    let sign_up_from = async |from: &str, name: &str| {
+        let body = sign_up(&wallet_key(name)).to_string();
+        let headers = [("x-auth-proxy-config-id", proxy.organization.as_str()), ("x-forwarded-for", from)];
+        proxy.send(Method::POST, "signup_v2", &headers, body.as_bytes()).await
+    };
+    proxy.enable().await;
+    for name in ["one", "two"] {
+        sign_up_from("192.0.2.1", name).await.success();
+        // A sign-up that is refused does not count.
+        sign_up_from("192.0.2.1", name).await.expect_error(409, 6, "");
+    }
+    let limited = sign_up_from("192.0.2.1", "three").await;
+    assert!(String::from_utf8_lossy(&limited.body).contains("(`sign_ups_per_address`)"), "{limited:?}");
+    limited.expect_error(429, 8, "RATE_LIMIT_EXCEEDED");
+    sign_up_from("192.0.2.2", "three").await.success();
+}
+
+#[tokio::test]
 async fn codes_by_sms_have_limits_of_their_own() {
     let mailbox = Mailbox::start(0);
     // Nothing listens at the gateway: SMS are only queued.
     let sms = "[sms]\nurl = \"http://127.0.0.1:9/\"\nfields = [\"to={to}\", \"text={text}\"]";
     let keys = format!(
-        "methods = [\"sms\"]\nsms_per_hour = 5\nsms_per_hour_and_address = 3\nsms_prefixes = [\"+1\", \"+49\"]\n{sms}"
+        "methods = [\"sms\"]\nsms_per_hour = 5\nsms_per_hour_and_address = 3\n{sms}\nprefixes = [\"+1\", \"+49\"]"
     );
     let proxy = Proxy::start_behind_proxies(&keys, &mailbox).await;
     proxy.enable().await;
@@ -325,7 +349,7 @@ async fn codes_by_sms_have_limits_of_their_own() {
     assert!(String::from_utf8_lossy(&limited.body).contains("(`sms_per_hour_and_address`)"), "{limited:?}");
     limited.expect_error(429, 8, "RATE_LIMIT_EXCEEDED");
     // What is refused or invalid takes nothing from others.
-    for (prefix, text) in [("+88213", "(`sms_prefixes`)"), ("+0", "E.164"), ("49", "E.164")] {
+    for (prefix, text) in [("+88213", "(`prefixes` in [sms])"), ("+0", "E.164"), ("49", "E.164")] {
         let refused = request("192.0.2.2", 0, prefix).await;
         assert!(String::from_utf8_lossy(&refused.body).contains(text), "{prefix}: {refused:?}");
         refused.expect_error(400, 3, "");

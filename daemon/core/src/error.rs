@@ -118,6 +118,16 @@ pub enum Intent {
          trusts"
     )]
     TooManyOfAllRegistered(usize, u64),
+    /// SMS are not sent to such phone numbers.
+    #[error("codes by SMS are not sent to phone numbers with this prefix (`prefixes` in [sms])")]
+    PhonePrefix,
+    /// Users of all sub-organizations, or all registered organizations, had too many SMS sent. Contains the number.
+    #[error(
+        "Max number of OTPs have been initiated please wait and try again: the users of all sub-organizations of a \
+         parent, and all organizations that were registered over the API, get {0} codes by SMS within an hour \
+         (`sub_organization_sms`)"
+    )]
+    TooManySms(usize),
     /// A verification token is not one of this service, has ended, or is for another organization.
     #[error("invalid verification token")]
     VerificationToken,

@@ -27,6 +27,9 @@ pub struct Limits {
     /// Codes, mailed keys and invitations that the users of all sub-organizations of a parent together may have sent within
     /// [`SENT_WINDOW_MILLIS`], besides the first one of each sub-organization. These are at most as many.
     pub sub_organization_messages: usize,
+    /// Codes by SMS that the users of all sub-organizations of a parent together may have sent within an hour, and all
+    /// registered tenants. SMS cost money.
+    pub sub_organization_sms: usize,
     /// Tags of a sub-organization.
     pub child_tags: usize,
     /// Authenticators of a user.
@@ -69,6 +72,7 @@ impl Default for Limits {
             waiting_messages: 1000,
             waiting_message_bytes: 16 * 1024 * 1024,
             sub_organization_messages: 64,
+            sub_organization_sms: 60,
             child_tags: 10,
             authenticators: 10,
             long_lived_api_keys: 10,

@@ -22,6 +22,7 @@ use crate::error::{Conflict, Corrupt, Intent, Limit, Missing, RequestError};
 use crate::id_token::IssuerKeys;
 use crate::interfaces::Interface;
 use crate::limits::Limits;
+use crate::messages;
 use crate::model::last_use::{Credential, CredentialUse, UsedCounter};
 use crate::model::record::Record as _;
 use crate::model::{
@@ -148,6 +149,12 @@ impl<'a> View<'a> {
     /// organization, also in its sub-organizations, unless anybody could register it.
     pub fn allows_branding(&self) -> bool {
         !self.is_registered() && !self.limits_child()
+    }
+
+    /// Returns a name for a message that the proposer has sent: as it is, or in plain letters if the tenant may not know who
+    /// chose it.
+    pub fn shown_name(&self, name: &str) -> String {
+        if self.allows_branding() { name.to_owned() } else { messages::plain_name(name) }
     }
 
     /// Returns whether the messages that the proposer requests are limited because they belong to a sub-organization.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quorate_chain::curve::{Message, SecretKey, Signature};
-use quorate_common::bounded::Email;
+use quorate_common::bounded::{Email, Phone};
 use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
 use quorate_policy::decide::DenyErrors;
 use zeroize::Zeroizing;
@@ -138,6 +138,9 @@ pub trait Installation {
 
     /// Returns whether SMS can be sent.
     fn sends_sms(&self) -> bool;
+
+    /// Returns whether SMS may be sent to a phone number.
+    fn allows_phone(&self, phone: &Phone) -> bool;
 
     /// Returns whether users of sub-organizations may customize the sender, the logo and the link of mail.
     fn allows_child_branding(&self) -> bool;

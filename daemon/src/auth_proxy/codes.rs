@@ -1,7 +1,6 @@
 //! Sends one-time codes, and accepts them.
 
 use quorate_common::api_error::ApiError;
-use quorate_common::bounded::Phone;
 use serde_json::{Value, json};
 
 use super::settings::Method;
@@ -17,13 +16,10 @@ pub(super) async fn init(call: &Call<'_>, is_v2: bool) -> Result<Value, ApiError
         _ => return Err(invalid("invalid request body: `otpType`: unknown name")),
     }
     call.proxy.count_contact(contact)?;
-    // What is not a phone number is rejected, and costs nothing.
-    let Some(to) =
-        Some(kind).filter(|kind| *kind == "OTP_TYPE_SMS").and_then(|_| Phone::parse(contact.to_owned()).ok())
-    else {
+    if kind == "OTP_TYPE_EMAIL" {
         return send(call, is_v2).await;
-    };
-    call.proxy.sms.count(&to, call.client, clock::now())?;
+    }
+    call.proxy.sms.count(call.client, clock::now())?;
     let sent = send(call, is_v2).await;
     if sent.is_err() {
         call.proxy.sms.forget(call.client);

@@ -48,6 +48,8 @@ use sms::SmsCounts;
 
 /// Period of the rate limits, in milliseconds.
 const MINUTE: u64 = 60_000;
+/// Period of the limit of sign-ups, in milliseconds.
+const HOUR: u64 = 3_600_000;
 /// Metrics label of all routes.
 const OPERATION: &str = "auth_proxy";
 
@@ -59,6 +61,7 @@ pub struct AuthProxy {
     /// By a keyed digest of the contact.
     contacts: RateLimiter<u64>,
     sms: SmsCounts,
+    sign_ups: RateLimiter<IpAddr>,
     digests: RandomState,
     credentials: SigningUp,
     /// Requests that exchange a code.
@@ -121,10 +124,11 @@ impl AuthProxy {
         }
         let addresses = RateLimiter::new(settings.requests_per_address, MINUTE);
         let contacts = RateLimiter::new(settings.requests_per_contact, MINUTE);
-        let sms = SmsCounts::new(&settings.sms);
+        let sms = SmsCounts::new(settings.sms);
+        let sign_ups = RateLimiter::new(settings.sign_ups_per_address, HOUR);
         let (digests, credentials) = (RandomState::new(), SigningUp::default());
         let (turns, newest) = (turns::Turns::default(), AtomicU64::new(0));
-        Self { executor, settings, addresses, contacts, sms, digests, credentials, turns, newest }
+        Self { executor, settings, addresses, contacts, sms, sign_ups, digests, credentials, turns, newest }
     }
 
     /// Returns the route of a path, if it is below the base path.

@@ -44,6 +44,8 @@ pub struct Settings {
     pub requests_per_address: u32,
     /// Requests about one contact per minute.
     pub requests_per_contact: u32,
+    /// Sub-organizations that clients of one address create per hour.
+    pub sign_ups_per_address: u32,
     /// Limits of SMS.
     pub sms: SmsLimits,
     /// Whether a lookup by a contact needs a token that proves it.
@@ -75,6 +77,7 @@ impl Settings {
             session_seconds: 900,
             requests_per_address: 60,
             requests_per_contact: 6,
+            sign_ups_per_address: 20,
             sms: SmsLimits::default(),
             needs_token_for_contacts: true,
             issuers: Vec::new(),

@@ -12,6 +12,7 @@ use super::credentials::Reservation;
 use super::request::Parameters;
 use super::settings::Method;
 use super::{Call, account, disallowed, invalid};
+use crate::clock;
 
 /// Curve of the API keys that are not wallet keys.
 const API_KEY_CURVE: &str = "API_KEY_CURVE_P256";
@@ -34,8 +35,16 @@ pub(super) async fn sign_up(call: &Call<'_>, is_v2: bool) -> Result<Value, ApiEr
         members.extend(call.parameters.only(["wallet", "verificationToken", "clientSignature"]));
     }
     let version = if is_v2 { "CREATE_SUB_ORGANIZATION_V8" } else { "CREATE_SUB_ORGANIZATION_V7" };
-    let created =
-        call.submit_holding(call.proxy.settings.organization, version, parameters, reservations).await?;
+    let (proxy, organization) = (call.proxy, call.proxy.settings.organization);
+    if !proxy.sign_ups.take(call.client, clock::now()) {
+        let message = "Too many sign-ups from this address (`sign_ups_per_address`). Please try again later";
+        return Err(ApiError::new(Code::ResourceExhausted, message).reason("RATE_LIMIT_EXCEEDED"));
+    }
+    let created = call.submit_holding(organization, version, parameters, reservations).await;
+    if created.is_err() {
+        proxy.sign_ups.give_back(&call.client);
+    }
+    let created = created?;
     let mut answer = Map::from_iter([("appProofs".to_owned(), json!([]))]);
     let members =
         [("organizationId", "/subOrganizationId"), ("userId", "/rootUserIds/0"), ("wallet", "/wallet")];

@@ -175,7 +175,7 @@ fn sms(gateway: &str) -> Result<SmsSettings, StartError> {
         GatewayUrl::parse(&format!("{}{path}", gateway.trim_end_matches('/')), USERNAME).map_err(wrong)?;
     let (username, from) = (USERNAME.to_owned(), "+15005550006".to_owned());
     let gateway = Gateway { from, username, ..Gateway::new(Preset::Twilio, url) };
-    Ok(SmsSettings { gateway, secret: Some(Zeroizing::new("dev".to_owned())) })
+    Ok(SmsSettings { gateway, secret: Some(Zeroizing::new("dev".to_owned())), prefixes: Vec::new() })
 }
 
 /// Returns the mail settings of a dev organization. The server is on this machine and used without TLS.

@@ -72,7 +72,7 @@ fn service_settings(config: &Config) -> Result<ServiceSettings, StartError> {
     });
     let sms = config.sms.as_ref().map(|sms| -> Result<SmsSettings, StartError> {
         let secret = sms.secret_file.as_deref().map(prompt::from_file).transpose()?;
-        Ok(SmsSettings { gateway: sms.gateway.clone(), secret })
+        Ok(SmsSettings { gateway: sms.gateway.clone(), secret, prefixes: sms.prefixes.clone() })
     });
     Ok(ServiceSettings {
         webhooks,

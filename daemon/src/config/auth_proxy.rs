@@ -4,7 +4,6 @@ use quorate_common::ids::OrganizationId;
 
 use super::section::Section;
 use crate::auth_proxy::settings::{BasePath, Method, OAUTH, Origin, Settings};
-use crate::auth_proxy::sms::SmsPrefix;
 
 pub(super) fn read(section: &mut Section<'_, '_>) -> Option<Settings> {
     let organization = section.parsed::<OrganizationId>("organization");
@@ -23,11 +22,12 @@ pub(super) fn read(section: &mut Section<'_, '_>) -> Option<Settings> {
         section.number("requests_per_address", 1..=1_000_000).unwrap_or(settings.requests_per_address);
     settings.requests_per_contact =
         section.number("requests_per_contact", 1..=1_000_000).unwrap_or(settings.requests_per_contact);
+    settings.sign_ups_per_address =
+        section.number("sign_ups_per_address", 1..=1_000_000).unwrap_or(settings.sign_ups_per_address);
     settings.sms.per_hour = section.number("sms_per_hour", 1..=1_000_000).unwrap_or(settings.sms.per_hour);
     settings.sms.per_hour_and_address = section
         .number("sms_per_hour_and_address", 1..=1_000_000)
         .unwrap_or(settings.sms.per_hour_and_address);
-    settings.sms.prefixes = section.parsed_list::<SmsPrefix>("sms_prefixes").unwrap_or_default();
     settings.needs_token_for_contacts = section
         .flag("verification_token_required_for_account_pii")
         .unwrap_or(settings.needs_token_for_contacts);

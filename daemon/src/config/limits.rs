@@ -145,6 +145,7 @@ fn budgets(section: &mut Section<'_, '_>, usual: &Resources) -> Resources {
             LEAST_SENT..=MOST_MESSAGES,
             usual.sub_organization_messages,
         ),
+        sub_organization_sms: number("sub_organization_sms", 1..=MOST_MESSAGES, usual.sub_organization_sms),
         rows_per_answer: number("rows_per_answer", LEAST_ROWS..=100 * MOST_TRAFFIC, usual.rows_per_answer),
         readers_per_organization: number(
             "readers_per_organization",

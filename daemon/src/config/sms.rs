@@ -6,7 +6,7 @@ use std::str::FromStr;
 use http::HeaderName;
 
 use super::section::Section;
-use crate::outbox::sms::{BodyFormat, Field, Gateway, GatewayUrl, Method, Preset};
+use crate::outbox::sms::{BodyFormat, Field, Gateway, GatewayUrl, Method, Preset, SmsPrefix};
 
 /// SMS settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub struct Sms {
     pub gateway: Gateway,
     /// File that contains the password or token for the gateway.
     pub secret_file: Option<PathBuf>,
+    /// Prefixes of the numbers that SMS are sent to. All numbers are allowed if there is none.
+    pub prefixes: Vec<SmsPrefix>,
 }
 
 pub(super) fn read(section: &mut Section<'_, '_>) -> Option<Sms> {
@@ -27,6 +29,7 @@ pub(super) fn read(section: &mut Section<'_, '_>) -> Option<Sms> {
     let secret_header = section.parsed::<Header>("secret_header").map(|header| header.0);
     let secret_file = section.path("secret_file");
     let accepted = section.numbers("accepted", 200..=299);
+    let prefixes = section.parsed_list::<SmsPrefix>("prefixes").unwrap_or_default();
     if !is_set {
         if from.is_some() || fields.is_some() || secret_file.is_some() {
             section.report("needs preset or url");
@@ -47,7 +50,7 @@ pub(super) fn read(section: &mut Section<'_, '_>) -> Option<Sms> {
     gateway.fields = fields.unwrap_or(gateway.fields);
     gateway.accepted = accepted.unwrap_or(gateway.accepted);
     check(&gateway, secret_file.is_some(), section);
-    Some(Sms { gateway, secret_file })
+    Some(Sms { gateway, secret_file, prefixes })
 }
 
 /// Reports settings that contradict each other.

@@ -341,8 +341,7 @@ fn an_authentication_proxy_is_checked() {
         "requests_per_address = 0",
         "sms_per_hour = 0",
         "sms_per_hour_and_address = 0",
-        "sms_prefixes = [\"49\"]",
-        "sms_prefixes = [\"+1\", \"+0\"]",
+        "sign_ups_per_address = 0",
     ] {
         assert_eq!(proxy(invalid).len(), 1, "{invalid}");
     }

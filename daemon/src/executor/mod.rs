@@ -38,7 +38,7 @@ pub use committer::{CommitError, Committer};
 use effects::Effects;
 pub use oauth2::Oauth2;
 use organization_locks::OrganizationLocks;
-pub use shared::{Shared, WebhookCheck, WorldSettings};
+pub use shared::{PhoneCheck, Shared, WebhookCheck, WorldSettings};
 pub use store_state::{Condition, Figures, StoreState};
 use tracking::{Loaded, TrackingWorld};
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, OnceLock};
 
 use quorate_chain::curve::{Message, SecretKey, Signature};
-use quorate_common::bounded::Email;
+use quorate_common::bounded::{Email, Phone};
 use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
 use quorate_core::budget::Budget;
 use quorate_core::denials::Denials;
@@ -54,14 +54,17 @@ type Cache<T> = Mutex<TwoGenerations<Key, Arc<T>>>;
 /// Checks the URL of a webhook; the error is the reason for which it must not be set.
 pub type WebhookCheck = Box<dyn Fn(&str) -> Result<(), &'static str> + Send + Sync>;
 
+/// Returns whether SMS may be sent to a phone number.
+pub type PhoneCheck = Box<dyn Fn(&Phone) -> bool + Send + Sync>;
+
 /// Settings that the core reads through [`World`].
 pub struct WorldSettings {
     /// Check for URLs of webhooks.
     pub webhooks: WebhookCheck,
     /// Sender of mail that names none; `None` if mail cannot be sent.
     pub mail: Option<Email>,
-    /// Whether SMS can be sent.
-    pub sms: bool,
+    /// Check for the phone numbers that SMS are sent to; `None` if SMS cannot be sent.
+    pub sms: Option<PhoneCheck>,
     /// Check for the sender addresses that requests name.
     pub senders: Box<dyn Fn(&Email) -> bool + Send + Sync>,
     /// Whether users of sub-organizations may customize the sender, the logo and the link of mail.
@@ -217,7 +220,11 @@ impl Installation for Shared {
     }
 
     fn sends_sms(&self) -> bool {
-        self.settings.sms
+        self.settings.sms.is_some()
+    }
+
+    fn allows_phone(&self, phone: &Phone) -> bool {
+        self.settings.sms.as_ref().is_some_and(|allows| allows(phone))
     }
 
     fn allows_child_branding(&self) -> bool {

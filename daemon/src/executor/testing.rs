@@ -24,7 +24,7 @@ pub(crate) fn shared(folder: &Path, store: Arc<dyn Store>) -> (Arc<Shared>, Iden
     let settings = WorldSettings {
         webhooks: Box::new(|_| Ok(())),
         mail: None,
-        sms: false,
+        sms: None,
         senders: Box::new(|_| false),
         child_branding: false,
         allow_registration: false,

@@ -3,6 +3,7 @@
 //! The operator configures the gateway, so its address may be private and plain HTTP is allowed.
 
 mod gateway;
+mod prefix;
 mod request;
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
 
 pub use gateway::{BodyFormat, Field, Gateway, GatewayUrl, Method, Preset};
+pub use prefix::SmsPrefix;
 
 use super::queue::{Channel, Outcome, Queue, Reply, SentMessage, Step};
 use super::schedule;
@@ -34,6 +36,8 @@ pub struct SmsSettings {
     pub gateway: Gateway,
     /// Password or token for the gateway.
     pub secret: Option<Zeroizing<String>>,
+    /// Prefixes of the numbers that SMS are sent to. All numbers are allowed if there is none.
+    pub prefixes: Vec<SmsPrefix>,
 }
 
 /// Sends waiting SMS.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use quorate_common::bounded::Email;
+use quorate_common::bounded::{Email, Phone};
 use quorate_common::ids::OrganizationId;
 use quorate_core::limits::Limits;
 use quorate_core::model::Organization;
@@ -17,12 +17,13 @@ use super::StartError;
 use crate::auth_proxy;
 use crate::barrier::Barrier;
 use crate::clock;
-use crate::executor::{Executor, Oauth2, Shared, WorldSettings};
+use crate::executor::{Executor, Oauth2, PhoneCheck, Shared, WorldSettings};
 use crate::fail_points;
 use crate::guard::{self, Guard, GuardError};
 use crate::identity::Identity;
 use crate::issuers::OidcSettings;
 use crate::oauth2::Oauth2Settings;
+use crate::outbox::sms::SmsPrefix;
 use crate::outbox::{MailSettings, OutboxLimits, SmsSettings};
 use crate::outgoing::{OutgoingUrl, ReceiverPolicy};
 use crate::pages::PagesSettings;
@@ -132,7 +133,7 @@ pub fn open(data: &Data, limits: Limits, settings: &ServiceSettings) -> Result<E
     let world_settings = WorldSettings {
         webhooks,
         mail: settings.mail.as_ref().map(|mail| mail.sender.email().clone()),
-        sms: settings.sms.is_some(),
+        sms: settings.sms.as_ref().map(|sms| phone_check(sms.prefixes.clone())),
         senders: Box::new(move |address: &Email| domains.iter().any(|domain| domain.contains(address))),
         child_branding: settings.mail.as_ref().is_some_and(|mail| mail.child_branding),
         allow_registration: settings.allow_registration,
@@ -146,6 +147,11 @@ pub fn open(data: &Data, limits: Limits, settings: &ServiceSettings) -> Result<E
     warn_of_unknown(&settings.trusted, &shared);
     let place = Place { folder: data.folder.join(STORE), reserve: data.reserve };
     Ok(Engine { executor: Arc::new(Executor::start(shared)), identity, place })
+}
+
+/// Returns the check for phone numbers with one of these prefixes, or for all if there is none.
+fn phone_check(prefixes: Vec<SmsPrefix>) -> PhoneCheck {
+    Box::new(move |phone: &Phone| prefixes.is_empty() || prefixes.iter().any(|prefix| prefix.includes(phone)))
 }
 
 /// Warns of trusted organizations that do not exist, or are no tenants: their ids may have a mistake.

@@ -46,7 +46,8 @@ pub(super) async fn run(session: &Session, command: &ApprovalsCommand) -> Result
             let is_mine = review.waits_for_viewer();
             if if *mine { is_mine } else { !(*others && is_mine) } {
                 // Only the line is kept: a whole review per activity would take much more memory.
-                let order = (!is_mine, Reverse(review.risk), review.activity.created_at.millis());
+                let risk = Reverse(review.risk);
+                let order = (!is_mine, risk, is_elsewhere, review.activity.created_at.millis());
                 let text = text(&review, is_mine, now, is_elsewhere);
                 lines.push((order, review.activity.id, line(&review, is_mine), text));
             }

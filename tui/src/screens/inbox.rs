@@ -353,8 +353,8 @@ impl Inbox {
     }
 
     fn arrange(&mut self) {
-        let fresh = &self.fresh;
-        self.rows.sort_by_cached_key(|row| row.order(fresh));
+        let (own, fresh) = (self.own, &self.fresh);
+        self.rows.sort_by_cached_key(|row| row.order(own, fresh));
     }
 
     /// Sorts the rows and returns a notice about new and closed activities.

@@ -112,10 +112,17 @@ impl Row {
         self.shared_flags = shared.into_iter().map(|flag| format!("[!] {}", flag.text)).collect();
     }
 
-    /// Returns the sort key. New rows with risk HIGH come first until the list is sorted again.
-    pub(super) fn order(&self, fresh: &HashMap<ActivityId, u64>) -> impl Ord + use<> {
+    /// Returns the sort key. New rows with risk HIGH come first until the list is sorted again. Of the same risk, rows of the
+    /// organization itself come first: anybody may have a sub-organization, and propose what is HIGH there.
+    pub(super) fn order(
+        &self,
+        own: Option<OrganizationId>,
+        fresh: &HashMap<ActivityId, u64>,
+    ) -> impl Ord + use<> {
+        let is_below = own != Some(self.organization);
         let announced = fresh.get(&self.id).filter(|_| self.risk == Level::High).copied();
-        (std::cmp::Reverse(announced), std::cmp::Reverse(self.risk), self.created, self.id)
+        let rank = std::cmp::Reverse((announced.is_some(), self.risk));
+        (rank, is_below, std::cmp::Reverse(announced), self.created, self.id)
     }
 }
 

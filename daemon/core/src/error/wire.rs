@@ -73,6 +73,7 @@ impl Intent {
             | Self::TooManyMails(..)
             | Self::TooManyOfChild(..)
             | Self::TooManyOfChildren(..)
+            | Self::TooManySms(..)
             | Self::TooManyOfRegistered(..)
             | Self::TooManyOfAllRegistered(..) => "MAX_OTP_INITIATED",
             Self::Transaction(_) => "INVALID_TRANSACTION",

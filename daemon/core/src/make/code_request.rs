@@ -42,9 +42,10 @@ pub fn check(request: &CodeRequest, view: &View<'_>) -> Result<Delivery, Request
     if view.parent_of_proposer()?.is_some_and(|parent| parent.feature(contact.feature()).is_none()) {
         return Err(Intent::FeatureOffInParent(contact.feature().name()).into());
     }
-    match contact {
+    match &contact {
         Contact::Email(_) if !view.sends_mail() => return Err(Intent::NoMail.into()),
         Contact::Phone(_) if !view.installation().sends_sms() => return Err(Intent::NoSms.into()),
+        Contact::Phone(to) if !view.installation().allows_phone(to) => return Err(Intent::PhonePrefix.into()),
         Contact::Email(_) | Contact::Phone(_) => {}
     }
     request.sms.as_ref().map(|sms| sms.check(view)).transpose()?;
@@ -113,7 +114,7 @@ pub fn send(
     };
     let sent = new.create(flow, context)?;
     let now = context.now();
-    let organization = context.organization.head.name.as_str();
+    let organization = &context.view().shown_name(context.organization.head.name.as_str());
     match contact {
         Contact::Email(to) => {
             let mut mail = messages::code(&to, &sent.code, seconds / 60, &branding, organization, now)?;
@@ -123,7 +124,7 @@ pub fn send(
         }
         Contact::Phone(to) => {
             let template = request.sms.as_ref().and_then(|sms| sms.template.as_ref()).map(Text::as_str);
-            let app = branding.app_name.as_ref().map_or(organization, |app| app.as_str());
+            let app = branding.app_name.as_ref().unwrap_or(organization);
             let mut sms = messages::code_sms(&to, &sent.code, template, app, now);
             sms.expires = Some(sent.expires);
             sms.purpose = Some(Purpose::Code(sent.id));

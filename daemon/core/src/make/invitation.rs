@@ -2,7 +2,7 @@
 
 use quorate_chain::curve::{Curve, SecretKey};
 use quorate_common::bounded::{Email, Label};
-use quorate_common::ids::{InvitationId, TagId, UserId};
+use quorate_common::ids::{InvitationId, OrganizationId, TagId, UserId};
 use url::form_urlencoded;
 use zeroize::Zeroizing;
 
@@ -12,7 +12,7 @@ use crate::mail::Mail;
 use crate::messages;
 use crate::model::invitation::INVITATION_LIFE_MILLIS;
 use crate::model::queued_message::Purpose;
-use crate::model::{Change, Invitation, InvitationStatus, Organization};
+use crate::model::{Change, Invitation, InvitationStatus};
 use crate::params::user::AccessType;
 
 /// An invitation to create.
@@ -73,13 +73,14 @@ pub fn invite(new: New, context: &mut Execution<'_>) -> Result<InvitationId, Req
 
 fn mail(invitation: &Invitation, secret: &SecretKey, context: &Execution<'_>) -> Mail {
     let organization = context.organization;
-    let sender = organization.user(invitation.sender).map_or_else(String::new, |user| user.name.to_string());
+    let view = context.view();
+    let sender = organization.user(invitation.sender).map_or("", |user| user.name.as_str());
+    let [sender, name, shown_organization] =
+        [sender, invitation.name.as_str(), organization.head.name.as_str()].map(|name| view.shown_name(name));
     let private_key = Zeroizing::new(const_hex::encode(secret.to_bytes().as_slice()));
-    let page = context
-        .view()
-        .installation()
-        .invitation_page()
-        .map(|page| link(page, invitation, organization, &sender, &private_key));
+    let names = [&shown_organization, &sender, &name];
+    let page = view.installation().invitation_page();
+    let page = page.map(|page| link(page, invitation, organization.id(), names, &private_key));
     let text = format!(
         "Hello {name},\n\n\
          {sender} invites you to become a user of the organization \"{organization}\".\n\n\
@@ -90,17 +91,17 @@ fn mail(invitation: &Invitation, secret: &SecretKey, context: &Execution<'_>) ->
          public key    {public_key}\n\
          private key   {private_key}\n\n\
          Anyone who has this email can accept the invitation in your place. Do not forward it.\n",
-        name = messages::shown(invitation.name.as_str()),
+        name = messages::shown(&name),
         sender = messages::shown(&sender),
         without_page = if page.is_some() { " without a browser" } else { "" },
         page = page.as_deref().map_or("", String::as_str),
-        organization = messages::shown(organization.head.name.as_str()),
+        organization = messages::shown(&shown_organization),
         organization_id = organization.id(),
         invitation_id = invitation.id,
         public_key = invitation.public_key,
         private_key = private_key.as_str(),
     );
-    let subject = messages::header(&format!("Invitation to {}", organization.head.name));
+    let subject = messages::header(&format!("Invitation to {shown_organization}"));
     Mail::new(invitation.email.clone(), subject, text, String::clone(&private_key), context.now())
 }
 
@@ -108,18 +109,13 @@ fn mail(invitation: &Invitation, secret: &SecretKey, context: &Execution<'_>) ->
 fn link(
     page: &str,
     invitation: &Invitation,
-    organization: &Organization,
-    sender: &str,
+    organization: OrganizationId,
+    [organization_name, sender, user_name]: [&String; 3],
     private_key: &str,
 ) -> Zeroizing<String> {
-    let Invitation { id, public_key, name, .. } = invitation;
-    let names = [
-        ("organizationName", organization.head.name.as_str()),
-        ("sender", sender),
-        ("userName", name.as_str()),
-    ];
+    let Invitation { id, public_key, .. } = invitation;
+    let names = [("organizationName", organization_name), ("sender", sender), ("userName", user_name)];
     let names = form_urlencoded::Serializer::new(String::new()).extend_pairs(names).finish();
-    let organization = organization.id();
     let fragment = Zeroizing::new(format!(
         "organization={organization}&invitation={id}&{names}&publicKey={public_key}&privateKey={private_key}"
     ));

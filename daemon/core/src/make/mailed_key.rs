@@ -58,9 +58,10 @@ impl MailedKey {
         one_time_code::count_mail(&Contact::Email(request.email.clone()), context)?;
         let BundledSessionResult { user_id, api_key_id, credential_bundle: bundle } =
             session.open(user, source, request.seconds, request.invalidates_existing, context)?;
-        let (organization, now) = (context.organization.head.name.as_str(), context.now());
+        let (organization, now) =
+            (context.view().shown_name(context.organization.head.name.as_str()), context.now());
         let seconds = session::seconds(request.seconds);
-        let mut mail = compose(&request.email, &bundle, seconds / 60, &branding, organization, now)?;
+        let mut mail = compose(&request.email, &bundle, seconds / 60, &branding, &organization, now)?;
         mail.expires = Some(now.saturating_add(seconds.saturating_mul(1000)));
         mail.purpose = Some(Purpose::ApiKey(user_id, api_key_id));
         context.send(mail);

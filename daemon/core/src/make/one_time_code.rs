@@ -6,7 +6,7 @@ use quorate_common::ids::{OtpId, UserId};
 use serde::Deserialize;
 use zeroize::{Zeroize, Zeroizing};
 
-use super::child_messages;
+use super::child_messages::{self, Sending};
 use crate::error::{Intent, RequestError};
 use crate::execution::Execution;
 use crate::limits::{SENT_CODES, SENT_WINDOW_MILLIS};
@@ -83,14 +83,16 @@ impl NewCode {
         let contact = Some(("contact", address.as_str()));
         let receivers = [contact, self.user_identifier.as_deref().map(|user| ("user", user))];
         // All limits are checked before the first claim, since claims last although the request fails.
-        let mut claims = Vec::new();
-        claims.extend(child_messages::claims(1, sent, contact.map(<[&str; 2]>::from), &context.view())?);
+        let window = now.saturating_add(SENT_WINDOW_MILLIS);
+        let is_sms = matches!(self.contact, Contact::Phone(_));
+        let sending = Sending { count: 1, sent, receiver: contact.map(<[&str; 2]>::from), is_sms };
+        let mut claims = child_messages::claims(sending, &context.view())?;
         for (word, receiver) in receivers.into_iter().flatten() {
             let number = next_number(&[word, receiver], &context.view())?;
-            claims.push(Claim::Sent([word.to_owned(), receiver.to_owned()], number, sent));
+            claims.push((Claim::Sent([word.to_owned(), receiver.to_owned()], number, sent), window));
         }
-        for claim in claims {
-            context.claim(claim, expires.max(now.saturating_add(SENT_WINDOW_MILLIS)));
+        for (claim, end) in claims {
+            context.claim(claim, end.max(expires));
         }
         let letters = if self.is_alphanumeric { ALPHANUMERIC.as_slice() } else { DIGITS.as_slice() };
         let code = random_text(letters, self.length, context.entropy());
@@ -123,10 +125,12 @@ pub fn count_mail(contact: &Contact, context: &mut Execution<'_>) -> Result<(), 
         other => other,
     })?;
     let sent = SentCode { id: OtpId::random(context.random()), sent: now };
-    let of_child = child_messages::claims(1, sent, Some(["mail", &address]), &context.view())?;
+    let sending = Sending { count: 1, sent, receiver: Some(["mail", &address]), is_sms: false };
+    let of_child = child_messages::claims(sending, &context.view())?;
     let of_address = Claim::Sent(["mail".to_owned(), address], number, sent);
-    for claim in of_child.into_iter().chain([of_address]) {
-        context.claim(claim, now.saturating_add(SENT_WINDOW_MILLIS));
+    let end = now.saturating_add(SENT_WINDOW_MILLIS);
+    for (claim, end) in of_child.into_iter().chain([(of_address, end)]) {
+        context.claim(claim, end);
     }
     Ok(())
 }

@@ -25,6 +25,8 @@ const BIDIRECTIONAL: [char; 12] = [
     '\u{61c}', '\u{200e}', '\u{200f}', '\u{202a}', '\u{202b}', '\u{202c}', '\u{202d}', '\u{202e}',
     '\u{2066}', '\u{2067}', '\u{2068}', '\u{2069}',
 ];
+/// Maximum number of characters of [`plain_name`].
+const PLAIN_NAME_CHARS: usize = 24;
 /// Name of the sender if a mail has its own sender address, but no name.
 const SENDER_NAME: &str = "Notifications";
 
@@ -45,7 +47,7 @@ const RECOVERY: Template = Template {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Branding {
     /// Name of the application; `None` for the name of the organization.
-    pub app_name: Option<Label>,
+    pub app_name: Option<String>,
     /// URL of a logo, with https. The daemon never fetches it.
     pub logo_url: Option<String>,
     /// Name of the sender.
@@ -124,7 +126,7 @@ pub fn code_sms(to: &Phone, code: &str, template: Option<&str>, app_name: &str, 
 
 /// Returns the name of the application, or of the organization if the application has none.
 fn app_name(branding: &Branding, organization: &str) -> String {
-    shown(branding.app_name.as_ref().map_or(organization, Label::as_str))
+    shown(branding.app_name.as_deref().unwrap_or(organization))
 }
 
 /// Returns a text for a message, with the code point in place of each character that moves or reorders other text:
@@ -141,6 +143,15 @@ pub fn shown(text: &str) -> String {
         }
     }
     shown
+}
+
+/// Returns a name that people whom the tenant does not know chose, for a message that they have sent: letters and spaces,
+/// and few of them, so that it is neither an address nor a phone number nor a message of its own.
+pub fn plain_name(name: &str) -> String {
+    let letters = name.chars().filter(|one| one.is_alphabetic() || matches!(one, ' ' | '-' | '\''));
+    let short: String = letters.take(PLAIN_NAME_CHARS).collect();
+    let plain = short.split_whitespace().collect::<Vec<_>>().join(" ");
+    if plain.is_empty() { "somebody".to_owned() } else { plain }
 }
 
 /// Returns a text for a header of a mail: as [`shown`], and without encoded words (RFC 2047), which mail programs would

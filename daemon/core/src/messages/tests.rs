@@ -15,7 +15,7 @@ fn label(text: &str) -> Label {
 
 fn branded() -> Branding {
     Branding {
-        app_name: Some(label("Acme & Söhne <b>")),
+        app_name: Some("Acme & Söhne <b>".to_owned()),
         logo_url: Some("https://acme.example/logo.png?a=1&b=\"2".to_owned()),
         link: Some("https://acme.example/in?x=1&token=%s#a".to_owned()),
         ..Branding::default()
@@ -141,7 +141,7 @@ fn lifetimes_are_in_words() {
 #[test]
 fn names_of_tenants_do_not_reorder_messages() {
     let branding = Branding {
-        app_name: Some(label("Bank\u{202e}x")),
+        app_name: Some("Bank\u{202e}x".to_owned()),
         sender_name: Some(label("=?utf-8?q?CEO?=")),
         ..Branding::default()
     };

@@ -136,7 +136,7 @@ impl EmailCustomizationParams {
         }
         let (logo, link) = (self.logo_url.as_ref(), self.magic_link_template.as_ref());
         Ok(Branding {
-            app_name: self.app_name.clone(),
+            app_name: self.app_name.as_ref().map(|name| view.shown_name(name.as_str())),
             logo_url: logo.map(|url| logo_url(url.as_str())).transpose()?,
             sender_name: sender.name.clone(),
             from: sender.from.clone(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use quorate_chain::curve::{Curve, Message, SecretKey, Signature};
 use quorate_common::api_error::{ApiError, Code};
-use quorate_common::bounded::Email;
+use quorate_common::bounded::{Email, Phone};
 use quorate_common::bundle::quorum_signature;
 use quorate_common::envelope;
 use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
@@ -447,6 +447,10 @@ impl Installation for Memory {
 
     fn sends_sms(&self) -> bool {
         self.sends_sms
+    }
+
+    fn allows_phone(&self, phone: &Phone) -> bool {
+        !phone.as_str().starts_with("+882")
     }
 
     fn allows_child_branding(&self) -> bool {

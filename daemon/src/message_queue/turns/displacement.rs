@@ -1,5 +1,6 @@
 //! Selects the delayed messages that new ones displace, so that no sender exceeds its share.
 
+use quorate_core::model::message_event::SenderGroup;
 use quorate_core::model::queued_message::{MessageId, MessageSource, MessageUsage, QueueUsage};
 
 use super::scope::{self, Scope};
@@ -52,8 +53,8 @@ impl Tenant {
     }
 
     /// Returns a delayed message to displace, if the messages of a source exceed a share: one of its own organization or
-    /// group. If only the tenant as a whole exceeds its share, one of another group if there is none, so that what groups
-    /// have waiting leaves room for the tenant itself.
+    /// group. If only the tenant as a whole exceeds its share, one of the proxy or of sub-organizations, and one of the tenant
+    /// itself only if these have none: what anybody can have sent gives way first.
     fn excess(&self, source: &MessageSource, share: MessageUsage) -> Option<MessageId> {
         let [of_tenant, of_organization, of_group] = source.shares(share);
         let organization = self.organizations.get(&source.organization);
@@ -62,10 +63,13 @@ impl Tenant {
             .and_then(|organization| organization.scope.excess(of_organization))
             .or_else(|| group?.excess(of_group))
             .or_else(|| {
-                let delayed = |scope: &&Scope| scope.usage().delayed.messages;
-                let others = || self.groups.values().filter(|scope| scope.next_displaced().is_some());
-                let most = || others().max_by_key(delayed)?.next_displaced();
-                let next = || group.and_then(Scope::next_displaced).or_else(most);
+                let rank = |(group, scope): &(&Option<SenderGroup>, &Scope)| {
+                    (group.is_some(), **group == source.group, scope.usage().delayed.messages)
+                };
+                let next = || {
+                    let groups = self.groups.iter().filter(|(_, scope)| scope.next_displaced().is_some());
+                    groups.max_by_key(rank)?.1.next_displaced()
+                };
                 scope::is_over(&self.usage(), of_tenant).then(next).flatten()
             })
     }

@@ -23,7 +23,8 @@ async fn send(answer: &'static str) -> (Outcome, String) {
     });
     let gateway = Gateway::new(Preset::Kannel, GatewayUrl::parse(&url, "").unwrap());
     let dialler = Dialler::new(ReceiverPolicy::unrestricted());
-    let channel = SmsChannel { dialler, settings: SmsSettings { gateway, secret: None } };
+    let channel =
+        SmsChannel { dialler, settings: SmsSettings { gateway, secret: None, prefixes: Vec::new() } };
     let sms = Sms::new(Phone::parse("+4915112345678".to_owned()).unwrap(), "a b".to_owned(), 0);
     (channel.send(&[], &sms).await.outcome, served.await.unwrap())
 }

@@ -154,9 +154,13 @@ fn all_registered_organizations_together_have_few_messages_sent() {
             submit(&mut fixture, root, root.home, "INIT_OTP", &code(&contact), NOW).expect("a code is sent");
         }
     }
+    // The first message of each counts apart, so another one can still send something.
+    for number in 0..5 {
+        request(&mut fixture, &roots[4], number, NOW).expect("a code is sent");
+    }
     let before = fixture.memory.rows(b'y').count();
-    refused(request(&mut fixture, &roots[4], 0, NOW + 179_999), MANY_OF_ALL);
-    refused(request(&mut fixture, &child, 0, NOW + 179_999), MANY_OF_ALL);
+    refused(request(&mut fixture, &roots[4], 5, NOW + 179_999), MANY_OF_ALL);
+    refused(request(&mut fixture, &child, 5, NOW + 179_999), MANY_OF_ALL);
     let of_parent = submit(&mut fixture, &roots[4], child.home, "EMAIL_AUTH", &mailed(), NOW);
     refused(of_parent, MANY_OF_ALL);
     assert_eq!(fixture.memory.rows(b'y').count(), before, "nothing is sent");
@@ -164,9 +168,73 @@ fn all_registered_organizations_together_have_few_messages_sent() {
     let root = fixture.roots[0].clone();
     request(&mut fixture, &root, 0, NOW).expect("a code is sent");
     fixture.memory.trusted = vec![roots[4].home];
-    request(&mut fixture, &roots[4], 0, NOW).expect("the operator trusts it");
-    let child_code = request(&mut fixture, &child, 0, NOW);
+    request(&mut fixture, &roots[4], 5, NOW).expect("the operator trusts it");
+    let child_code = request(&mut fixture, &child, 5, NOW);
     child_code.expect("it counts as any sub-organization");
+}
+
+#[test]
+fn sub_organizations_of_a_registered_organization_count_with_it() {
+    let mut fixture = Fixture::new(1);
+    let root = register(&mut fixture);
+    let child = child_of(&mut fixture, &root);
+    for number in 0..15 {
+        request(&mut fixture, &root, number, NOW).expect("a code is sent");
+    }
+    request(&mut fixture, &child, 15, NOW).expect("the sixteenth");
+    refused(request(&mut fixture, &child, 16, NOW), MANY);
+    refused(request(&mut fixture, &root, 17, NOW), MANY);
+}
+
+#[test]
+fn people_who_signed_up_have_few_sms_sent_and_only_to_allowed_numbers() {
+    const HOUR: u64 = 3_600_000;
+    let text = "Max number of OTPs have been initiated please wait and try again: the users of all sub-organizations of a parent, and all organizations that were registered over the API, get 3 codes by SMS within an hour (`sub_organization_sms`)";
+    let mut fixture = Fixture::new(1);
+    fixture.memory.limits.sub_organization_sms = 3;
+    let root = register(&mut fixture);
+    let prefix = "codes by SMS are not sent to phone numbers with this prefix (`prefixes` in [sms])";
+    refused(submit(&mut fixture, &root, root.home, "INIT_OTP", &code("+88213123456"), NOW), prefix);
+    for number in [1, 3, 5] {
+        request(&mut fixture, &root, number, NOW).expect("an SMS is sent");
+    }
+    for at in [NOW, NOW + HOUR - 1] {
+        refused(request(&mut fixture, &root, 7, at), text);
+    }
+    request(&mut fixture, &root, 8, NOW + HOUR - 1).expect("mails are not counted with them");
+    request(&mut fixture, &root, 9, NOW + HOUR).expect("the hour has ended");
+}
+
+#[test]
+fn names_that_people_chose_contain_neither_links_nor_numbers() {
+    let mut fixture = Fixture::new(1);
+    let root = register(&mut fixture);
+    let app = "Bank: call 900-555, or go to https://evil.example/u \u{202e}now";
+    let parameters = json!({"otpType": "OTP_TYPE_EMAIL", "contact": "v@house.example", "appName": app});
+    submit(&mut fixture, &root, root.home, "INIT_OTP_V2", &parameters, NOW).expect("a code is sent");
+    let parameters = json!({"otpType": "OTP_TYPE_SMS", "contact": "+12025550100", "appName": app});
+    submit(&mut fixture, &root, root.home, "INIT_OTP_V2", &parameters, NOW).expect("a code is sent");
+    let invitation = json!({"invitations": [{"receiverUserName": "Visit https://evil.example/,",
+        "receiverUserEmail": "n@house.example", "receiverUserTags": [], "accessType": "ACCESS_TYPE_WEB",
+        "senderUserId": root.user}]});
+    submit(&mut fixture, &root, root.home, "CREATE_INVITATIONS", &invitation, NOW).expect("an invitation");
+    let texts = |fixture: &Fixture| -> Vec<String> {
+        let mails = fixture.memory.rows(layout::MAILS[0]).filter_map(|(_, row)| Mail::decode(row).ok());
+        let sms = fixture.memory.rows(outbox::SMS[0]).filter_map(|(_, row)| Sms::decode(row).ok());
+        let mails = mails.map(|mail| format!("{}\n{}", mail.subject, mail.text));
+        mails.chain(sms.map(|sms| sms.text.clone())).collect()
+    };
+    let sent = texts(&fixture);
+    let has = |text: &str| sent.iter().any(|one| one.contains(text));
+    assert!(has("Your code for Bank call - or go to htt\n"), "{sent:?}");
+    assert!(has("Your code for Bank call - or go to htt is "), "{sent:?}");
+    assert!(has("Hello Visit httpsevilexample,\n"), "{sent:?}");
+    assert!(!has("evil.example") && !has("900-555"), "{sent:?}");
+    // Those whom the operator trusts choose their words.
+    fixture.memory.trusted = vec![root.home];
+    let parameters = json!({"otpType": "OTP_TYPE_EMAIL", "contact": "w@house.example", "appName": "App 2.0"});
+    submit(&mut fixture, &root, root.home, "INIT_OTP_V2", &parameters, NOW).expect("a code is sent");
+    assert!(texts(&fixture).iter().any(|text| text.starts_with("Your code for App 2.0\n")));
 }
 
 #[test]

@@ -81,12 +81,16 @@ fn messages_of_other_senders_stay() {
         turns.add(of_group(number, children, 4, 9));
     }
     assert_eq!(numbers(&turns.take_displaced(share(16, 10_000), 10)), [3], "of the same group");
-    // The tenant itself may use its whole share: it displaces those of others once it has none.
+    // The tenant itself may use its whole share: what anybody had sent gives way to it, and its own last.
     for number in 12..22 {
         turns.add(of_group(number, None, TENANT, 9));
     }
     let displaced = numbers(&turns.take_displaced(share(16, 10_000), 10));
-    assert_eq!(displaced, [1, 4, 5, 6], "its own first");
+    assert_eq!(displaced, [4, 5, 6, 0], "those of others first");
+    for number in 22..24 {
+        turns.add(of_group(number, Some(SenderGroup::Proxy), TENANT, 9));
+    }
+    assert_eq!(numbers(&turns.take_displaced(share(16, 10_000), 10)), [7, 1], "its own if there is no other");
 }
 
 #[test]

@@ -107,8 +107,10 @@ async fn a_displacement_that_cannot_be_recorded_is_not_lost() {
     assert_eq!((fixture.of_proxy().displaced.messages, fixture.numbers().len()), (3, 253));
     fixture.store.is_full.store(false, Ordering::Relaxed);
     while queue.work().await.is_err() {
-        tokio::time::sleep(Duration::from_millis(10)).await;
+        tokio::task::yield_now().await;
     }
     queue.finish(0).await;
-    assert_eq!((fixture.count("displaced"), fixture.numbers().len()), (3, 250));
+    // On a slow machine, others may have had their last attempt meanwhile.
+    let others = fixture.numbers().len() + usize::try_from(fixture.count("bounced")).unwrap();
+    assert_eq!((fixture.count("displaced"), others), (3, 250));
 }
