@@ -110,7 +110,7 @@ pub fn is_own(user: UserId, view: &View<'_>) -> Result<(), RequestError> {
     if user == view.proposer { Ok(()) } else { Err(Denied::NotAuthorized.into()) }
 }
 
-/// Makes room for a new import key of the caller and adds it. Returns the bundle that clients read.
+/// Adds a new import key for the caller, and removes the oldest ones beyond their limit. Returns the bundle that clients read.
 ///
 /// # Errors
 /// If the store cannot be read, or the quorum key cannot sign the statement.

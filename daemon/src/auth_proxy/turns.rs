@@ -165,9 +165,8 @@ impl State {
         Some(next)
     }
 
-    /// Makes room for a request of a client, if necessary in place of another one, which waits no longer. Returns whether
-    /// there is room.
-    fn make_room(&mut self, client: Client) -> bool {
+    /// Returns whether a request of a client may wait. If the queue is full, another request is removed from it, and refused.
+    fn admits(&mut self, client: Client) -> bool {
         self.waiting.retain(|one| !one.begin.is_closed());
         let of_client = self.waiting_of(|one| *one == client);
         let of_site = self.waiting_of(|one| one.site == client.site);
@@ -253,7 +252,7 @@ impl Turns {
                 state.running.push(client);
                 return Ok(Turn { turns: self.clone(), client, outcome: Outcome::Failed });
             }
-            if !state.make_room(client) {
+            if !state.admits(client) {
                 return Err(crowded());
             }
             let (begin, turn) = oneshot::channel();

@@ -15,7 +15,7 @@ pub struct Sms {
     pub gateway: Gateway,
     /// File that contains the password or token for the gateway.
     pub secret_file: Option<PathBuf>,
-    /// Prefixes of the numbers that SMS are sent to. All numbers are allowed if there is none.
+    /// Prefixes of the numbers that SMS are sent to. An empty list allows all numbers.
     pub prefixes: Vec<SmsPrefix>,
 }
 

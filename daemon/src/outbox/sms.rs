@@ -36,7 +36,7 @@ pub struct SmsSettings {
     pub gateway: Gateway,
     /// Password or token for the gateway.
     pub secret: Option<Zeroizing<String>>,
-    /// Prefixes of the numbers that SMS are sent to. All numbers are allowed if there is none.
+    /// Prefixes of the numbers that SMS are sent to. An empty list allows all numbers.
     pub prefixes: Vec<SmsPrefix>,
 }
 

@@ -149,7 +149,7 @@ pub fn open(data: &Data, limits: Limits, settings: &ServiceSettings) -> Result<E
     Ok(Engine { executor: Arc::new(Executor::start(shared)), identity, place })
 }
 
-/// Returns the check for phone numbers with one of these prefixes, or for all if there is none.
+/// Returns the check for phone numbers with one of these prefixes. An empty list allows all numbers.
 fn phone_check(prefixes: Vec<SmsPrefix>) -> PhoneCheck {
     Box::new(move |phone: &Phone| prefixes.is_empty() || prefixes.iter().any(|prefix| prefix.includes(phone)))
 }
