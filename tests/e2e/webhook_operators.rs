@@ -168,6 +168,12 @@ async fn only_receivers_of_an_activity_get_it_and_only_the_socket_serves_operato
     let parameters = requests::wallet("child");
     let in_child = in_child.completed(CREATE_WALLET, &parameters).await;
     let own = root.completed(CREATE_WALLET, &requests::wallet("own")).await;
+    // A delivery that is under way is not repeated.
+    let is_delivered = |rows: &[Value], activity: &Value| {
+        rows.iter().any(|row| row["activityId"] == activity["id"] && text(row, "state") == "delivered")
+    };
+    let both = |rows: &[Value]| is_delivered(rows, &in_child) && is_delivered(rows, &own);
+    deliveries(&Operator::root(&daemon, 0), "ops", both).await;
     let organization = root.organization();
     let mut connection = daemon.socket().connect().await.expect("a connection");
     let path =

@@ -47,7 +47,7 @@ pub struct Seen {
 
 /// An attempt.
 #[derive(Debug, Clone, Copy)]
-struct Made {
+pub(super) struct Made {
     at: Millis,
     took: Duration,
     /// Activity with its organization and its number of votes; nothing for a test.
@@ -102,33 +102,32 @@ impl Observed {
             }
         }
     }
-}
 
-impl Attempts {
-    /// Records an attempt at a delivery that had failed this many times before.
-    pub(super) fn add(&self, id: &DeliveryId, failed: u32, seen: &Observed, end: &Disposition, at: Millis) {
+    /// Returns the attempt at a delivery that had failed this many times before.
+    pub(super) fn attempt(self, id: &DeliveryId, failed: u32, end: &Disposition, at: Millis) -> Made {
         let next = match end {
             Disposition::Postponed(delivery) => Some(delivery.due),
             Disposition::Removed | Disposition::Parked(_) => None,
         };
-        let result = match seen.shown.result {
+        let result = match self.shown.result {
             AttemptResult::Failed if next.is_none() => AttemptResult::GivenUp,
             result => result,
         };
-        let made = Made {
+        Made {
             at,
-            took: seen.took,
+            took: self.took,
             of: Some((id.cause, id.activity, id.votes)),
             attempt: failed.saturating_add(1),
             result,
-            status: seen.shown.status,
-            error: seen.shown.error,
+            status: self.shown.status,
+            error: self.shown.error,
             next,
             event: event_id(id),
-        };
-        self.push(id.destination, made);
+        }
     }
+}
 
+impl Attempts {
     /// Records a test, and returns it.
     pub(super) fn add_test(
         &self,
@@ -144,7 +143,8 @@ impl Attempts {
         made.shown()
     }
 
-    fn push(&self, destination: Destination, made: Made) {
+    /// Records an attempt.
+    pub(super) fn push(&self, destination: Destination, made: Made) {
         let mut receivers = self.receivers.lock().unwrap_or_else(PoisonError::into_inner);
         if receivers.len() >= RECEIVERS && !receivers.contains_key(&destination) {
             let time = |receiver: &Receiver| receiver.last.back().map_or(0, |made| made.at);
@@ -211,7 +211,7 @@ mod tests {
 
     fn add(attempts: &Attempts, id: &DeliveryId, outcome: Outcome, end: &Disposition, at: Millis) {
         let seen = Observed::of(&Attempt::Made(outcome, Duration::from_millis(3)));
-        attempts.add(id, 1, &seen, end, at);
+        attempts.push(id.destination, seen.attempt(id, 1, end, at));
     }
 
     #[test]

@@ -25,7 +25,7 @@ use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use super::attempt::{Attempt, DeliveryClient, Disposition};
-use super::attempts::{Attempts, Observed};
+use super::attempts::{Attempts, Made, Observed};
 use super::control::{OutboxControl, REQUESTS, RepeatRequest};
 use super::limits::OutboxLimits;
 use super::pause::{Pause, Stopped};
@@ -86,6 +86,15 @@ struct Ended {
     /// Its due time in the schedule.
     due: Option<Millis>,
     disposition: Disposition,
+    /// What operators see of it, once it is recorded.
+    attempt: Option<Made>,
+}
+
+impl Ended {
+    /// Returns a delivery that ended without an attempt.
+    fn parked(id: DeliveryId, due: Option<Millis>, why: ParkedFor) -> Self {
+        Self { id, due, disposition: Disposition::Parked(why), attempt: None }
+    }
 }
 
 /// A scan of the destinations with waiting deliveries.
@@ -245,8 +254,7 @@ impl Outbox {
             } else {
                 self.shares.idle(destination);
             }
-            let parked =
-                |(id, due)| Ended { id, due, disposition: Disposition::Parked(ParkedFor::Unreadable) };
+            let parked = |(id, due)| Ended::parked(id, due, ParkedFor::Unreadable);
             self.ended.extend(found.unreadable.into_iter().map(parked));
             self.record(found.corrections).await?;
         }
@@ -268,13 +276,13 @@ impl Outbox {
         let Some(Running { id, delivery, slot }) = self.under_way.remove(&task) else { return };
         let (due, failed, observed) = (delivery.due, delivery.attempts, Observed::of(&attempt));
         let (behavior, disposition) = self.client.disposition(&id, delivery, attempt);
-        self.attempts.add(&id, failed, &observed, &disposition, now());
+        let attempt = observed.attempt(&id, failed, &disposition, now());
         if self.shares.end(&slot, behavior, now()) {
             let Destination { organization, endpoint } = id.destination;
             let endpoint = endpoint.map(|endpoint| endpoint.to_string());
             tracing::warn!(%organization, endpoint, "a webhook receiver does not answer; it is called less often");
         }
-        self.ended.push(Ended { id, due: Some(due), disposition });
+        self.ended.push(Ended { id, due: Some(due), disposition, attempt: Some(attempt) });
     }
 
     /// Makes the outcomes of deliveries durable. Outcomes that cannot be recorded are kept and recorded
@@ -284,7 +292,7 @@ impl Outbox {
             return Ok(());
         }
         let mut outcomes = Outcomes::default();
-        for Ended { id, due, disposition } in &self.ended {
+        for Ended { id, due, disposition, .. } in &self.ended {
             match (disposition, due) {
                 (Disposition::Postponed(delivery), Some(due)) => outcomes.postpone(id, *due, delivery)?,
                 (Disposition::Parked(why), due) => outcomes.park(*id, *due, *why),
@@ -298,8 +306,11 @@ impl Outbox {
         let recorded = self.client.executor.commit(commit).await;
         fail_points::reach("outbox.recorded");
         recorded.map_err(|_| Stopped::Writes)?;
-        for Ended { id, disposition, .. } in self.ended.drain(..) {
+        for Ended { id, disposition, attempt, .. } in self.ended.drain(..) {
             self.busy.remove(&id.lane());
+            if let Some(attempt) = attempt {
+                self.attempts.push(id.destination, attempt);
+            }
             if let Disposition::Parked(why) = disposition {
                 self.client.metrics.delivery(match why {
                     ParkedFor::Limit => "parked",

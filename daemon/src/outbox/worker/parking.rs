@@ -10,7 +10,6 @@ use quorate_core::model::layout::outbox::DeliveryId;
 use quorate_core::outbox::{self, ParkedFor, Usage};
 
 use super::{Ended, Outbox};
-use crate::outbox::attempt::Disposition;
 use crate::outbox::pause::Stopped;
 
 /// Maximum number of deliveries of an organization that are parked in one commit.
@@ -63,7 +62,7 @@ impl Outbox {
                 let bytes = if states.insert(id.votes) { id.size.into() } else { 0 };
                 left.subtract(cause, Usage { deliveries: 1, bytes });
                 let due = outbox::due(self.client.records(), &id)?;
-                self.ended.push(Ended { id, due, disposition: Disposition::Parked(ParkedFor::Limit) });
+                self.ended.push(Ended::parked(id, due, ParkedFor::Limit));
             }
             oldest.insert(cause, ids);
         }

@@ -257,6 +257,8 @@ async fn a_delivery_whose_outcome_cannot_be_recorded_is_not_repeated() {
     }
     assert!(!fixture.executor.accepts_writes());
     assert_eq!((receiver.bodies().len(), fixture.waiting()), (1, 2));
+    let destination = first_queued(&fixture).destination;
+    assert_eq!(outbox.attempts.of(&destination, 10).delivered, 0, "operators see what is recorded");
     // Once writes are accepted again, the outcome is recorded, and only the other delivery is made.
     fixture.store.rejects_writes.store(false, Ordering::Relaxed);
     while !fixture.executor.accepts_writes() {
@@ -265,6 +267,7 @@ async fn a_delivery_whose_outcome_cannot_be_recorded_is_not_repeated() {
     finish(&mut outbox).await;
     assert_eq!(receiver.bodies(), ["{\"at\":1,\"votes\":1}", "{\"at\":2,\"votes\":1}"]);
     assert_eq!(fixture.waiting(), 0);
+    assert_eq!(outbox.attempts.of(&destination, 10).delivered, 2);
 }
 
 #[tokio::test]
