@@ -6,7 +6,7 @@ mod turns;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use quorate_core::model::queued_message::{MessageSource, QueueUsage, QueuedMessage};
+use quorate_core::model::queued_message::{MessageId, MessageSource, QueueUsage, QueuedMessage};
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
@@ -62,6 +62,11 @@ impl MessageQueue {
     /// Returns the order in which messages are sent. It must not be held while anything else waits.
     pub fn turns(&self) -> MutexGuard<'_, Turns> {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns whether a message is queued.
+    pub fn is_queued(&self, id: MessageId) -> bool {
+        self.turns().is_queued(id)
     }
 
     /// Returns how many messages wait: of a tenant, of its organization, and of its group of senders.

@@ -326,6 +326,40 @@ async fn a_client_address_signs_up_few_times_per_hour() {
 }
 
 #[tokio::test]
+async fn a_client_address_has_few_codes_waiting() {
+    let mailbox = Mailbox::closed();
+    let keys = "waiting_codes_per_address = 2\nrequests_per_address = 100000";
+    let proxy = Proxy::start_behind_proxies(keys, &mailbox).await;
+    let init_from = async |from: &str, contact: &str| {
+        let body = json!({"otpType": "OTP_TYPE_EMAIL", "contact": contact}).to_string();
+        let headers = [("x-auth-proxy-config-id", proxy.organization.as_str()), ("x-forwarded-for", from)];
+        proxy.send(Method::POST, "otp_init", &headers, body.as_bytes()).await
+    };
+    proxy.enable().await;
+    for contact in ["one@example.org", "two@example.org"] {
+        init_from("192.0.2.1", contact).await.success();
+    }
+    let full = init_from("192.0.2.1", "three@example.org").await;
+    assert!(String::from_utf8_lossy(&full.body).contains("(`waiting_codes_per_address`)"), "{full:?}");
+    full.expect_error(429, 8, "RATE_LIMIT_EXCEEDED");
+    init_from("192.0.2.2", "three@example.org").await.success();
+    // Once its codes are sent, the address may request others.
+    mailbox.open();
+    for _ in 0..3 {
+        mailbox.next();
+    }
+    let deadline = Instant::now() + TIMEOUT;
+    for number in 0.. {
+        let answer = init_from("192.0.2.1", &format!("later{number}@example.org")).await;
+        if answer.status == 200 {
+            break;
+        }
+        assert!(Instant::now() < deadline, "{answer:?}");
+        tokio::time::sleep(POLL_INTERVAL).await;
+    }
+}
+
+#[tokio::test]
 async fn codes_by_sms_have_limits_of_their_own() {
     let mailbox = Mailbox::start(0);
     // Nothing listens at the gateway: SMS are only queued.

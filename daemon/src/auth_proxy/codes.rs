@@ -1,6 +1,8 @@
 //! Sends one-time codes, and accepts them.
 
-use quorate_common::api_error::ApiError;
+use quorate_common::api_error::{ApiError, Code};
+use quorate_common::ids::ActivityId;
+use quorate_core::model::queued_message::{Channel, MessageId};
 use serde_json::{Value, json};
 
 use super::settings::Method;
@@ -29,7 +31,12 @@ pub(super) async fn init(call: &Call<'_>, is_v2: bool) -> Result<Value, ApiError
 
 async fn send(call: &Call<'_>, is_v2: bool) -> Result<Value, ApiError> {
     let (kind, contact) = (call.parameters.text("otpType")?, call.parameters.text("contact")?);
-    let settings = &call.proxy.settings;
+    let proxy = call.proxy;
+    let settings = &proxy.settings;
+    let channel = if kind == "OTP_TYPE_EMAIL" { Channel::Mail } else { Channel::Sms };
+    let waits =
+        |activity| proxy.executor.world().messages(channel).is_queued(MessageId { activity, number: 0 });
+    let place = proxy.waiting_codes.take(call.client, waits).ok_or_else(full)?;
     let mut parameters = json!({"otpType": kind, "contact": contact, "otpLength": settings.code_length,
         "alphanumeric": settings.code_letters});
     // Anyone can call the proxy, so the operator decides what its mails contain. The rest of the customization could be a
@@ -46,7 +53,17 @@ async fn send(call: &Call<'_>, is_v2: bool) -> Result<Value, ApiError> {
         }
     }
     let name = if is_v2 { "INIT_OTP_V3" } else { "INIT_OTP" };
-    call.submit(settings.organization, name, parameters).await
+    let keep = move |activity: Option<ActivityId>| {
+        if let Some(activity) = activity {
+            place.keep(activity);
+        }
+    };
+    call.submit_then(settings.organization, name, parameters, keep).await
+}
+
+fn full() -> ApiError {
+    let message = "Too many codes that were requested from this address wait to be sent (`waiting_codes_per_address`). Please try again later";
+    ApiError::new(Code::ResourceExhausted, message).reason("RATE_LIMIT_EXCEEDED")
 }
 
 /// Accepts a code, and returns a verification token.

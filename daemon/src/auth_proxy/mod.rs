@@ -15,6 +15,7 @@ pub mod settings;
 mod sign_up;
 pub mod sms;
 mod turns;
+mod waiting_codes;
 
 use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
@@ -24,7 +25,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode};
 use quorate_common::api_error::{ApiError, Code};
-use quorate_common::ids::OrganizationId;
+use quorate_common::ids::{ActivityId, OrganizationId};
 use quorate_common::json;
 use quorate_core::auth_proxy;
 use quorate_core::authn::{Credentials, Header};
@@ -41,10 +42,11 @@ use crate::listener::{Answer, Incoming, Sharing};
 use crate::rate::RateLimiter;
 use crate::source::network;
 use crate::telemetry;
-use credentials::{Reservation, SigningUp};
+use credentials::SigningUp;
 use request::Parameters;
 pub use settings::Settings;
 use sms::SmsCounts;
+use waiting_codes::WaitingCodes;
 
 /// Period of the rate limits, in milliseconds.
 const MINUTE: u64 = 60_000;
@@ -61,6 +63,7 @@ pub struct AuthProxy {
     /// By a keyed digest of the contact.
     contacts: RateLimiter<u64>,
     sms: SmsCounts,
+    waiting_codes: WaitingCodes,
     sign_ups: RateLimiter<IpAddr>,
     digests: RandomState,
     credentials: SigningUp,
@@ -125,10 +128,23 @@ impl AuthProxy {
         let addresses = RateLimiter::new(settings.requests_per_address, MINUTE);
         let contacts = RateLimiter::new(settings.requests_per_contact, MINUTE);
         let sms = SmsCounts::new(settings.sms);
+        let waiting_codes = WaitingCodes::new(settings.waiting_codes_per_address);
         let sign_ups = RateLimiter::new(settings.sign_ups_per_address, HOUR);
         let (digests, credentials) = (RandomState::new(), SigningUp::default());
         let (turns, newest) = (turns::Turns::default(), AtomicU64::new(0));
-        Self { executor, settings, addresses, contacts, sms, sign_ups, digests, credentials, turns, newest }
+        Self {
+            executor,
+            settings,
+            addresses,
+            contacts,
+            sms,
+            waiting_codes,
+            sign_ups,
+            digests,
+            credentials,
+            turns,
+            newest,
+        }
     }
 
     /// Returns the route of a path, if it is below the base path.
@@ -230,17 +246,17 @@ impl Call<'_> {
 
     /// Submits an activity, and returns its result.
     async fn submit(&self, to: OrganizationId, name: &str, parameters: Value) -> Result<Value, ApiError> {
-        self.submit_holding(to, name, parameters, Vec::new()).await
+        self.submit_then(to, name, parameters, |_| ()).await
     }
 
-    /// Submits an activity, and returns its result. Reservations end once the activity is durable or rejected, even if
-    /// the client disconnects before.
-    async fn submit_holding(
+    /// Submits an activity, and returns its result. `then` gets the activity once it is durable, or nothing if it was
+    /// rejected, even if the client disconnects before.
+    async fn submit_then(
         &self,
         to: OrganizationId,
         name: &str,
         parameters: Value,
-        reservations: Vec<Reservation>,
+        then: impl FnOnce(Option<ActivityId>) + Send + 'static,
     ) -> Result<Value, ApiError> {
         let activity_type = format!("ACTIVITY_TYPE_{name}");
         let operation = operation_of(name);
@@ -252,17 +268,18 @@ impl Call<'_> {
         let body = Bytes::from(body.to_string());
         let credentials = self.stamped(&body)?;
         let executor = Arc::clone(&self.proxy.executor);
-        let answer = if reservations.is_empty() {
-            executor.submit(operation, &credentials, &body).await
-        } else {
-            let submission = tokio::spawn(async move {
-                let answer = executor.submit(operation, &credentials, &body).await;
-                drop(reservations);
-                answer
-            });
-            submission.await.unwrap_or_else(|_| Err(internal("a sign-up panicked")))
-        };
-        let mut answer = parsed(&self.explained(answer)?)?;
+        let submission = tokio::spawn(async move {
+            let answer = executor.submit(operation, &credentials, &body).await;
+            let answer = answer.and_then(|answer| parsed(&answer));
+            let id = answer
+                .as_ref()
+                .ok()
+                .and_then(|answer| answer.pointer("/activity/id")?.as_str()?.parse().ok());
+            then(id);
+            answer
+        });
+        let answer = submission.await.unwrap_or_else(|_| Err(internal("a submission panicked")));
+        let mut answer = self.explained(answer)?;
         let status = answer.pointer("/activity/status").and_then(Value::as_str);
         if status != Some("ACTIVITY_STATUS_COMPLETED") {
             let message =

@@ -44,6 +44,8 @@ pub struct Settings {
     pub requests_per_address: u32,
     /// Requests about one contact per minute.
     pub requests_per_contact: u32,
+    /// Codes that clients of one address may have waiting to be sent.
+    pub waiting_codes_per_address: u32,
     /// Sub-organizations that clients of one address create per hour.
     pub sign_ups_per_address: u32,
     /// Limits of SMS.
@@ -77,6 +79,7 @@ impl Settings {
             session_seconds: 900,
             requests_per_address: 60,
             requests_per_contact: 6,
+            waiting_codes_per_address: 16,
             sign_ups_per_address: 20,
             sms: SmsLimits::default(),
             needs_token_for_contacts: true,

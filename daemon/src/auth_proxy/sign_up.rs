@@ -40,7 +40,7 @@ pub(super) async fn sign_up(call: &Call<'_>, is_v2: bool) -> Result<Value, ApiEr
         let message = "Too many sign-ups from this address (`sign_ups_per_address`). Please try again later";
         return Err(ApiError::new(Code::ResourceExhausted, message).reason("RATE_LIMIT_EXCEEDED"));
     }
-    let created = call.submit_holding(organization, version, parameters, reservations).await;
+    let created = call.submit_then(organization, version, parameters, |_| drop(reservations)).await;
     if created.is_err() {
         proxy.sign_ups.give_back(&call.client);
     }

@@ -22,6 +22,9 @@ pub(super) fn read(section: &mut Section<'_, '_>) -> Option<Settings> {
         section.number("requests_per_address", 1..=1_000_000).unwrap_or(settings.requests_per_address);
     settings.requests_per_contact =
         section.number("requests_per_contact", 1..=1_000_000).unwrap_or(settings.requests_per_contact);
+    settings.waiting_codes_per_address = section
+        .number("waiting_codes_per_address", 1..=1_000_000)
+        .unwrap_or(settings.waiting_codes_per_address);
     settings.sign_ups_per_address =
         section.number("sign_ups_per_address", 1..=1_000_000).unwrap_or(settings.sign_ups_per_address);
     settings.sms.per_hour = section.number("sms_per_hour", 1..=1_000_000).unwrap_or(settings.sms.per_hour);

@@ -342,6 +342,7 @@ fn an_authentication_proxy_is_checked() {
         "sms_per_hour = 0",
         "sms_per_hour_and_address = 0",
         "sign_ups_per_address = 0",
+        "waiting_codes_per_address = 0",
     ] {
         assert_eq!(proxy(invalid).len(), 1, "{invalid}");
     }

@@ -304,6 +304,11 @@ impl Turns {
         }
     }
 
+    /// Returns whether a message is queued.
+    pub fn is_queued(&self, id: MessageId) -> bool {
+        self.messages.contains_key(&id)
+    }
+
     /// Returns how many messages of all tenants wait, and the earliest time of the next attempt.
     pub fn backlog(&self) -> (usize, Option<Millis>) {
         (self.messages.len(), self.later.first().map(|(due, _)| *due))
