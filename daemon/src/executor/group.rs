@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 
 /// Maximum number of commits in a group.
 const GROUP: usize = 256;
-/// Time that a group waits for requests that are being decided, so that one sync serves many commits.
+/// Maximum time that a group waits for requests that are being decided, so that one sync serves many commits.
+/// No wait is longer than the previous group took, so it is short on a fast disk.
 const PATIENCE: Duration = Duration::from_millis(1);
 /// Maximum time that a group waits after a large one. More commits are likely to arrive, and a sync costs as
-/// much as many requests. The wait is no longer than the previous group took, so it is short on a fast disk.
+/// much as many requests.
 const BUSY_PATIENCE: Duration = Duration::from_millis(4);
 /// Minimum size of a large group.
 const BUSY: usize = 8;
@@ -183,21 +184,22 @@ impl<T> Receiver<T> {
     /// and nothing waits.
     pub fn group(&mut self, rest: Option<Duration>) -> Option<Vec<T>> {
         let queue = Arc::clone(&self.queue);
+        let took = self.collected.elapsed();
         let mut state = queue.lock();
         let busy = self.before >= BUSY;
         if busy {
             // Clients that were answered together send their next requests together.
-            let patience = self.collected.elapsed().clamp(*self.patience.start(), *self.patience.end());
+            let patience = took.clamp(*self.patience.start(), *self.patience.end());
             let until = Instant::now() + patience;
             state = queue.sleep(state, WakeCondition::Whole(self.before), Some(until));
         }
         if !busy || state.waiting.is_empty() {
             state = queue.sleep(state, WakeCondition::First, rest.map(|rest| Instant::now() + rest));
             if state.waiting.is_empty() && !state.closed {
-                self.before = 0;
+                (self.before, self.collected) = (0, Instant::now());
                 return Some(Vec::new());
             }
-            let until = Instant::now() + PATIENCE;
+            let until = Instant::now() + took.min(PATIENCE);
             state = queue.sleep(state, WakeCondition::Whole(1), Some(until));
         }
         let group = state.take_group();

@@ -36,6 +36,9 @@ use crate::executor::Executor;
 use crate::message_queue::MessageQueue;
 use crate::telemetry::{MessageStep, Metrics};
 
+/// Time in which outcomes are collected while other messages are being sent, in milliseconds. One commit then records
+/// several, and delays the commits of requests less. A message whose outcome is lost is sent again.
+const COLLECTION: Millis = 20;
 /// Maximum number of messages that are read in one step, or removed in one commit because they expired.
 const BATCH: usize = 64;
 /// Maximum time between two steps.
@@ -238,16 +241,29 @@ impl<C: Channel> Queue<C> {
         if !self.executor.accepts_writes() {
             return Err(Stopped::Writes);
         }
-        self.record().await?;
+        if self.is_record_due() {
+            self.record().await?;
+        }
         self.scan()?;
         self.drop_displaced().await?;
         self.drop_expired().await?;
         self.start()?;
-        while !self.ended.is_empty() {
+        while self.is_record_due() {
             self.record().await?;
             self.start()?;
         }
         Ok(())
+    }
+
+    /// Returns the time at which the outcomes are recorded at the latest.
+    fn record_time(&self) -> Option<Millis> {
+        self.ended.first().map(|ended| ended.at.saturating_add(COLLECTION))
+    }
+
+    /// Returns whether the outcomes are to be recorded now.
+    fn is_record_due(&self) -> bool {
+        let is_last = self.running.is_empty() || self.ended.len() >= BATCH;
+        self.record_time().is_some_and(|time| is_last || time <= now())
     }
 
     /// Returns the time until there is work to do, unless a message is queued or ends earlier.
@@ -262,7 +278,7 @@ impl<C: Channel> Queue<C> {
             Scan::Done => turns.next(),
         };
         drop(turns);
-        let until = self.pause.until().or(next);
+        let until = self.pause.until().or_else(|| next.into_iter().chain(self.record_time()).min());
         until.map_or(LONGEST_WAIT, |until| Duration::from_millis(until.saturating_sub(now)).min(LONGEST_WAIT))
     }
 

@@ -41,6 +41,9 @@ pub struct SignIn {
     pub passkey: f64,
     /// Processor time of a login, relative to the creation of an API key.
     pub login: f64,
+    /// Median and 99th percentile of the latency of signatures in milliseconds: alone, beside requests for codes of another
+    /// process, and beside those of the same process.
+    pub signatures_ms: [[f64; 2]; 3],
     /// 99th percentile of the latency of signatures beside requests for codes, relative to signatures beside requests
     /// for codes of another process.
     pub codes: f64,
@@ -83,11 +86,13 @@ pub fn measure(targets: &Targets, others: &Targets, process: u32, wanted: Wanted
     let refused_ms = client::block_on(users.refused_ms(wanted.attempts));
     let elsewhere = client::block_on(Users::prepare(others, std::process::id()));
     let beside = Beside::measure(&users, &elsewhere, wanted);
+    let [alone, elsewhere, same] = beside.signatures_ms.map(|[_, p99]| p99);
     SignIn {
         passkey,
         login,
-        codes: beside.same / beside.elsewhere,
-        codes_alone: beside.same / beside.alone,
+        signatures_ms: beside.signatures_ms,
+        codes: same / elsewhere,
+        codes_alone: same / alone,
         codes_per_second: beside.codes_per_second,
         refused_ms,
     }
@@ -266,11 +271,9 @@ impl Users {
 /// Builds a request of a user.
 type Build = fn(&Users, &User) -> PreparedRequest;
 
-/// Latencies of signatures, as 99th percentiles in milliseconds.
+/// Signatures and requests for codes at the same time.
 struct Beside {
-    alone: f64,
-    elsewhere: f64,
-    same: f64,
+    signatures_ms: [[f64; 2]; 3],
     codes_per_second: f64,
 }
 
@@ -304,13 +307,11 @@ impl Beside {
                 rates.push(requested.total() as f64 / requested.wall.as_secs_f64());
             }
         }
-        let p99 = |outcomes: Vec<Outcome>| median(outcomes.iter().map(|one| one.latency_ms(0.99)).collect());
-        Self {
-            alone: p99(alone),
-            elsewhere: p99(elsewhere),
-            same: p99(same),
-            codes_per_second: median(rates),
-        }
+        let latencies = |outcomes: &Vec<Outcome>| {
+            [0.5, 0.99].map(|part| median(outcomes.iter().map(|one| one.latency_ms(part)).collect()))
+        };
+        let signatures_ms = [&alone, &elsewhere, &same].map(latencies);
+        Self { signatures_ms, codes_per_second: median(rates) }
     }
 }
 
@@ -344,6 +345,7 @@ mod tests {
         let figures = |refused_ms| SignIn {
             passkey: 1.0,
             login: 1.0,
+            signatures_ms: [[1.0; 2]; 3],
             codes: 1.0,
             codes_alone: 1.0,
             codes_per_second: 1.0,

@@ -40,6 +40,9 @@ impl<C: Channel> Queue<C> {
     ) -> Result<(), Stopped> {
         loop {
             let taken = take(&mut self.messages().turns());
+            if taken.is_empty() {
+                return Ok(());
+            }
             let is_last = taken.len() < BATCH;
             for id in taken {
                 let key = id.key(C::Message::CHANNEL);

@@ -101,7 +101,10 @@ async fn a_displacement_that_cannot_be_recorded_is_not_lost() {
     fixture.put_by_proxy(0..SHARE).await;
     let mut queue = fixture.queue();
     queue.finish(0).await;
-    fixture.put_by_proxy(SHARE..SHARE + 3).await;
+    // On a slow machine, some have had their last attempt.
+    let left = u32::try_from(fixture.of_proxy().all.messages).unwrap();
+    let put = SHARE + (SHARE - left) + 3;
+    fixture.put_by_proxy(SHARE..put).await;
     fixture.store.is_full.store(true, Ordering::Relaxed);
     assert!(queue.drop_displaced().await.is_err());
     assert_eq!((fixture.of_proxy().displaced.messages, fixture.numbers().len()), (3, 253));
@@ -110,7 +113,6 @@ async fn a_displacement_that_cannot_be_recorded_is_not_lost() {
         tokio::task::yield_now().await;
     }
     queue.finish(0).await;
-    // On a slow machine, others may have had their last attempt meanwhile.
     let others = fixture.numbers().len() + usize::try_from(fixture.count("bounced")).unwrap();
-    assert_eq!((fixture.count("displaced"), others), (3, 250));
+    assert_eq!((fixture.count("displaced"), others), (3, put as usize - 3));
 }
