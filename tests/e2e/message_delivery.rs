@@ -249,6 +249,43 @@ async fn a_code_that_expired_while_the_server_was_down_is_not_sent() {
     assert_eq!((listed.len(), &listed[0]["toAddress"]), (1, &json!("bob@example.org")));
 }
 
+#[tokio::test]
+async fn an_outage_of_the_server_is_reported_until_it_ends() {
+    // Nobody listens on the port.
+    let port =
+        std::net::TcpListener::bind("127.0.0.1:0").and_then(|one| one.local_addr()).expect("a port").port();
+    let daemon = Daemon::start(Options::quorum(1, 1).with_mail(format!("smtp://127.0.0.1:{port}"))).await;
+    let root = daemon.root(0);
+    enable_mail(&root).await;
+    request(&root, "ann@example.org").await;
+    until(&root, "ann@example.org", "DeliveryDelay").await;
+    let since = mail_figures(&daemon).await["unavailableSince"].clone();
+    assert!(since.is_object(), "{since}");
+    // The same is reported between attempts and while one is made.
+    let metric = "quorate_messages_total{channel=\"mail\",outcome=\"delayed\"} 3";
+    let deadline = Instant::now() + TIMEOUT;
+    loop {
+        let figures = mail_figures(&daemon).await;
+        assert_eq!((&figures["waiting"], &figures["unavailableSince"]), (&json!(1), &since), "{figures}");
+        let metrics =
+            daemon.http().exchange(b"GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
+        if metrics.contains(metric) {
+            break;
+        }
+        assert!(Instant::now() < deadline, "no third attempt in time: {metrics}");
+        tokio::time::sleep(POLL_INTERVAL).await;
+    }
+    let found = Operator::root(&daemon, 0).run(&["doctor"]).await.with(7).lines();
+    let finding = found.iter().find(|one| one["code"] == "mail-unavailable").expect("a finding");
+    assert_eq!(finding["level"], "problem", "{finding}");
+}
+
+async fn mail_figures(daemon: &Daemon) -> Value {
+    let mut connection = daemon.socket().connect().await.expect("a connection");
+    let reply = connection.call(hyper::Method::GET, "/console/v1/health", &[], b"").await.expect("an answer");
+    reply.success()["mail"].clone()
+}
+
 /// Creates a certificate authority, and a certificate for localhost.
 fn create_certificates(folder: &Path) {
     let openssl = |arguments: &[&str]| {

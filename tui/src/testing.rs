@@ -83,6 +83,7 @@ impl Fixture {
                 is_more: false,
                 oldest_at: ago(1300),
                 next_at: ago(0),
+                ..QueueFigures::default()
             },
             mail: QueueFigures {
                 waiting: 1,

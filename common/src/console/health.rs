@@ -101,4 +101,8 @@ pub struct QueueFigures {
     pub oldest_at: Option<Timestamp>,
     /// Earliest time of the next attempt.
     pub next_at: Option<Timestamp>,
+    /// Number of messages that their receiver's server did not take yet, after at least one attempt.
+    pub delayed: Option<u64>,
+    /// Since when the server of the channel is unavailable; absent if it was available at the last attempt.
+    pub unavailable_since: Option<Timestamp>,
 }

@@ -26,11 +26,18 @@ pub(super) fn health(
     let backlog = outbox::backlog(world.records(), COUNTED)?;
     let at = |millis: Option<u64>| millis.map(Timestamp::from_millis);
     let messages = |channel| {
-        let (waiting, next) = world.messages(channel).turns().backlog();
-        QueueFigures { waiting: number(waiting), next_at: at(next), ..QueueFigures::default() }
+        let backlog = world.messages(channel).turns().backlog();
+        QueueFigures {
+            waiting: number(backlog.waiting),
+            next_at: at(backlog.next),
+            delayed: Some(number(backlog.delayed)),
+            unavailable_since: at(backlog.unavailable),
+            ..QueueFigures::default()
+        }
     };
     let disk = info.place.disk();
-    let problem = info.auth_proxy.map(|id| auth_proxy::problem(world, id)).transpose()?.flatten();
+    let proxy = info.auth_proxy.as_ref();
+    let problems = proxy.map(|proxy| auth_proxy::problems(world, proxy)).transpose()?.unwrap_or_default();
     Ok(Health {
         status,
         boot_id: vitals::boot_id(),
@@ -52,6 +59,7 @@ pub(super) fn health(
             is_more: backlog.is_more,
             oldest_at: at(backlog.oldest),
             next_at: at(backlog.next_due),
+            ..QueueFigures::default()
         },
         mail: messages(Channel::Mail),
         sms: messages(Channel::Sms),

@@ -93,6 +93,23 @@ pub struct Turns {
     expiring: BTreeSet<(Millis, MessageId)>,
     /// Sources that may exceed their shares: those of messages that were added or delayed.
     grown: BTreeSet<MessageSource>,
+    /// Number of delayed messages.
+    delayed: usize,
+    /// Since when the server of the channel is unavailable.
+    unavailable: Option<Millis>,
+}
+
+/// The queued messages of all tenants in figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Backlog {
+    /// Messages that wait.
+    pub waiting: usize,
+    /// Those that their receiver's server delayed.
+    pub delayed: usize,
+    /// Earliest time of the next attempt.
+    pub next: Option<Millis>,
+    /// Since when the server of the channel is unavailable.
+    pub unavailable: Option<Millis>,
 }
 
 impl Turns {
@@ -103,6 +120,7 @@ impl Turns {
             return;
         }
         self.messages.insert(id, Entry { message, state: State::Later(due) });
+        self.delayed = self.delayed.saturating_add(usize::from(message.is_delayed));
         self.later.insert((due, id));
         self.expiring.extend(expires.map(|end| (end, id)));
         self.tenants.entry(tenant).or_default().organizations.entry(organization).or_default();
@@ -265,6 +283,7 @@ impl Turns {
         (entry.state, entry.message.due) = (State::Later(due), due);
         let is_new = is_delayed && !entry.message.is_delayed;
         entry.message.is_delayed |= is_delayed;
+        self.delayed = self.delayed.saturating_add(usize::from(is_new));
         let message = entry.message;
         self.expiring.extend(message.expires.map(|end| (end, id)));
         self.later.insert((due, id));
@@ -278,6 +297,7 @@ impl Turns {
     /// Forgets a message that ended, and is queued no longer.
     pub fn forget(&mut self, id: MessageId) {
         let Some(Entry { message, state }) = self.messages.remove(&id) else { return };
+        self.delayed = self.delayed.saturating_sub(usize::from(message.is_delayed));
         self.each_scope(&message, |scope| scope.remove(&message, state == State::Displaced));
         let Some(tenant) = self.tenants.get_mut(&message.tenant) else { return };
         if let Some(organization) = tenant.organizations.get(&message.organization) {
@@ -309,9 +329,19 @@ impl Turns {
         self.messages.contains_key(&id)
     }
 
-    /// Returns how many messages of all tenants wait, and the earliest time of the next attempt.
-    pub fn backlog(&self) -> (usize, Option<Millis>) {
-        (self.messages.len(), self.later.first().map(|(due, _)| *due))
+    /// Records since when the server of the channel is unavailable, or that it is not.
+    pub const fn set_unavailable(&mut self, since: Option<Millis>) {
+        self.unavailable = since;
+    }
+
+    /// Returns the messages of all tenants in figures.
+    pub fn backlog(&self) -> Backlog {
+        Backlog {
+            waiting: self.messages.len(),
+            delayed: self.delayed,
+            next: self.later.first().map(|(due, _)| *due),
+            unavailable: self.unavailable,
+        }
     }
 
     fn set_state(&mut self, id: MessageId, state: State) {

@@ -393,7 +393,10 @@ impl<C: Channel> Queue<C> {
         let is_available = reply.outcome != Outcome::Unavailable;
         self.outage.record(is_available, C::NAME, now());
         let is_prompt = begun.elapsed() <= SLOW;
-        self.messages().turns().end(id, is_available.then_some(is_prompt));
+        let mut turns = self.messages().turns();
+        turns.end(id, is_available.then_some(is_prompt));
+        turns.set_unavailable(self.outage.since());
+        drop(turns);
         self.ended.push(Ended { id, key: id.key(C::Message::CHANNEL), message, reply, at: now() });
     }
 

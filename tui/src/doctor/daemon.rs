@@ -213,19 +213,37 @@ fn parked(health: &Health) -> Option<Finding> {
     })
 }
 
+/// Describes messages that wait because of their server. What it states does not depend on the time of the next attempt, so
+/// it stays the same until the server accepts a message.
 fn messages(health: &Health, channel: &'static str, queue: &QueueFigures) -> Option<Finding> {
+    let (late, unavailable, section, noun) = match channel {
+        "mail" => ("mail-late", "mail-unavailable", "mail", "mail"),
+        _ => ("sms-late", "sms-unavailable", "sms", "SMS"),
+    };
+    if queue.waiting == 0 {
+        return None;
+    }
+    let advice =
+        format!("Look at the screen Messages for the answers of the server, and check `[{section}]`.");
+    if let Some(since) = &queue.unavailable_since {
+        let what = format!(
+            "the {noun} server is unavailable since {}: {} {noun} waiting",
+            date_time(since.millis()),
+            queue.waiting
+        );
+        return Some(Finding::problem(unavailable, what, advice));
+    }
+    let delayed = queue.delayed.unwrap_or_default();
+    if delayed > 0 {
+        let what = format!("{} {noun} waiting, {delayed} of them not taken by the server yet", queue.waiting);
+        return Some(Finding::warning(late, what, advice));
+    }
     let next = queue.next_at.as_ref()?.millis();
     let wait = next.saturating_sub(health.status.now_millis);
-    let (code, section, noun) = match channel {
-        "mail" => ("mail-late", "mail", "mail"),
-        _ => ("sms-late", "sms", "SMS"),
-    };
-    (queue.waiting > 0 && wait > LATE_MESSAGE_MILLIS).then(|| {
-        Finding::warning(
-            code,
-            format!("{} {noun} waiting, the next attempt follows in {}", queue.waiting, duration(wait)),
-            format!("Look at the screen Messages for the answers of the server, and check `[{section}]`."),
-        )
+    (wait > LATE_MESSAGE_MILLIS).then(|| {
+        let what =
+            format!("{} {noun} waiting, the next attempt follows in {}", queue.waiting, duration(wait));
+        Finding::warning(late, what, advice)
     })
 }
 

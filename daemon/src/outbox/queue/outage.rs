@@ -10,6 +10,8 @@ use crate::outbox::schedule;
 pub(super) struct Outage {
     /// Failures in a row, without those during a pause.
     failures: u32,
+    /// Time of the first of these failures.
+    since: Millis,
     until: Millis,
 }
 
@@ -22,6 +24,9 @@ impl Outage {
             }
             *self = Self::default();
         } else if !self.is_pause(now) {
+            if !self.is_open() {
+                self.since = now;
+            }
             // Messages that were sent at the same time count once.
             self.failures = self.failures.saturating_add(1);
             self.until = schedule::after_silence(self.failures, now);
@@ -32,6 +37,11 @@ impl Outage {
     /// Returns whether the server was unavailable for the last message.
     pub(super) const fn is_open(&self) -> bool {
         self.failures > 0
+    }
+
+    /// Returns since when the server is unavailable.
+    pub(super) fn since(&self) -> Option<Millis> {
+        self.is_open().then_some(self.since)
     }
 
     /// Returns whether nothing is sent at this time.
@@ -66,10 +76,11 @@ mod tests {
             outage.record(false, "mail", now);
             let until = outage.until().unwrap_or_default();
             assert!((bound / 2..=bound).contains(&(until - now)), "{bound}: {}", until - now);
+            assert_eq!(outage.since(), Some(1000), "the outage began with the first failure");
             assert!(outage.is_pause(until - 1) && !outage.is_pause(until) && outage.is_open());
             now = until;
         }
         outage.record(true, "mail", now);
-        assert!(!outage.is_open() && !outage.is_pause(now));
+        assert!(!outage.is_open() && !outage.is_pause(now) && outage.since().is_none());
     }
 }

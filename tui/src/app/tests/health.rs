@@ -1,5 +1,8 @@
 //! The screen Health: figures and pictures, findings, and that nothing happens while another screen is shown.
 
+use quorate_common::console::QueueFigures;
+use quorate_common::wire::Timestamp;
+
 use super::*;
 use crate::doctor::{Daemon, Finding, Level, of_daemon};
 
@@ -123,4 +126,34 @@ fn findings_of_the_files_and_the_connection_are_shown() {
     console.link(Answer::Lost(LinkError::Down("/run/q.sock".to_owned()), 1));
     assert!(console.shown().contains("Start the daemon"), "{}", console.shown());
     console.link(Answer::Failed(Subject::Health, LinkError::Lost("gone".to_owned())));
+}
+
+#[test]
+fn an_outage_of_the_mail_server_is_the_same_finding_at_any_time() {
+    let found = |next: Option<u64>, since: Option<u64>, delayed: u64| {
+        let mut health = Fixture::health(0);
+        health.mail = QueueFigures {
+            waiting: 2,
+            next_at: next.map(Timestamp::from_millis),
+            delayed: Some(delayed),
+            unavailable_since: since.map(Timestamp::from_millis),
+            ..QueueFigures::default()
+        };
+        let daemon = Daemon { health: Ok(&health), received: NOW, is_same_host: None };
+        let found = of_daemon(&daemon).into_iter().find(|one| one.code.starts_with("mail"));
+        found.map(|one| (one.code, one.level, one.what))
+    };
+    let (since, late) = (Some(NOW - 60_000), NOW + 140_000);
+    let outage = found(None, since, 0).expect("a finding");
+    assert_eq!((outage.0, outage.1), ("mail-unavailable", Level::Problem));
+    assert!(outage.2.ends_with("2 mail waiting"), "{}", outage.2);
+    for next in [Some(NOW - 1), Some(NOW + 1), Some(late)] {
+        assert_eq!(found(next, since, 2), Some(outage.clone()));
+    }
+    // A server that takes some messages only later is no outage.
+    let delayed = found(None, None, 1);
+    assert!(matches!(delayed, Some(("mail-late", Level::Warning, _))), "{delayed:?}");
+    assert_eq!(found(Some(late), None, 1), delayed);
+    assert!(matches!(found(Some(late), None, 0), Some(("mail-late", Level::Warning, _))));
+    assert_eq!(found(Some(NOW), None, 0), None);
 }
