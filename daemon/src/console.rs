@@ -20,6 +20,7 @@ use quorate_core::world::World;
 use serde::Serialize;
 use tokio::sync::mpsc;
 
+use crate::auth_proxy;
 use crate::clock::now;
 use crate::executor::{self, Condition, Executor, Shared};
 use crate::identity::Identity;
@@ -49,8 +50,8 @@ pub struct DaemonInfo {
     pub metrics: Metrics,
     /// Warnings about the configuration.
     pub warnings: Vec<String>,
-    /// Organization of the authentication proxy, if it is configured.
-    pub auth_proxy: Option<OrganizationId>,
+    /// Settings of the authentication proxy, if it is configured.
+    pub auth_proxy: Option<auth_proxy::Settings>,
 }
 
 /// Answers requests of the console.

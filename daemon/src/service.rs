@@ -208,7 +208,7 @@ where
         place: engine.place.clone(),
         metrics: metrics.clone(),
         warnings: settings.warnings,
-        auth_proxy: settings.auth_proxy.as_ref().map(|proxy| proxy.organization),
+        auth_proxy: settings.auth_proxy.clone(),
     };
     let pages = settings.pages.as_ref().filter(|_| base_url.is_some());
     if let (Some(pages), Some(base_url)) = (pages, &base_url) {

@@ -378,6 +378,39 @@ async fn a_proxy_that_answers_nothing_is_reported() {
 }
 
 #[tokio::test]
+async fn methods_that_cannot_work_are_reported() {
+    let mailbox = Mailbox::start(0);
+    let proxy = Proxy::start("methods = [\"email\", \"passkey\"]", &mailbox).await;
+    let warnings = async || proxy.get("/console/v1/health").await.success()["warnings"].clone();
+    let root = proxy.root();
+    let enabled = root.result("ACTIVITY_TYPE_ENABLE_AUTH_PROXY", &json!({})).await;
+    let user = enabled["userId"].as_str().expect("an id");
+    let feature = "the method email in [auth_proxy] does not work: FEATURE_NAME_OTP_EMAIL_AUTH is not enabled in the \
+                   organization of [auth_proxy]";
+    let denied = |kinds: &str| {
+        format!("no policy allows the user of the authentication proxy ({user}) alone to submit {kinds}")
+    };
+    assert_eq!(warnings().await, json!([feature, denied("INIT_OTP, VERIFY_OTP, CREATE_SUB_ORGANIZATION")]));
+    let name = json!({"name": "FEATURE_NAME_OTP_EMAIL_AUTH"});
+    root.completed("ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE", &name).await;
+    // A policy that needs somebody else's approval too allows nothing to the proxy.
+    let policy = |kinds: &str, more: &str| {
+        json!({"policyName": format!("{kinds}{more}"), "effect": "EFFECT_ALLOW", "notes": "",
+            "condition": format!("activity.kind in [{kinds}]"),
+            "consensus": format!("approvers.any(user, user.id == '{user}'){more}")})
+    };
+    for (kinds, more) in [("'VERIFY_OTP'", ""), ("'INIT_OTP'", " && approvers.count() >= 2")] {
+        root.completed("ACTIVITY_TYPE_CREATE_POLICY_V3", &policy(kinds, more)).await;
+    }
+    assert_eq!(warnings().await, json!([denied("INIT_OTP, CREATE_SUB_ORGANIZATION")]));
+    let allowed = policy("'INIT_OTP', 'CREATE_SUB_ORGANIZATION'", "");
+    root.completed("ACTIVITY_TYPE_CREATE_POLICY_V3", &allowed).await;
+    assert_eq!(warnings().await, json!([]));
+    // Looking at the figures sends nothing.
+    assert_eq!(mailbox.accepted(), 0);
+}
+
+#[tokio::test]
 async fn a_key_on_another_curve_does_not_hide_a_wallet() {
     let mailbox = Mailbox::start(0);
     let proxy = start(&mailbox).await;

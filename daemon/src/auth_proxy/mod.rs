@@ -9,6 +9,7 @@ mod codes;
 mod credentials;
 mod disallowed;
 mod oauth2;
+mod problems;
 mod request;
 mod sessions;
 pub mod settings;
@@ -43,6 +44,7 @@ use crate::rate::RateLimiter;
 use crate::source::network;
 use crate::telemetry;
 use credentials::SigningUp;
+pub use problems::problems;
 use request::Parameters;
 pub use settings::Settings;
 use sms::SmsCounts;
@@ -71,22 +73,6 @@ pub struct AuthProxy {
     turns: turns::Turns,
     /// Timestamp of the newest body. Each body has its own, so that no two requests are the same.
     newest: AtomicU64,
-}
-
-/// Returns why the proxy of an organization answers nothing, if that is so.
-///
-/// # Errors
-/// If the organization cannot be read.
-pub fn problem(world: &dyn World, organization: OrganizationId) -> Result<Option<&'static str>, Corrupt> {
-    Ok(match world.organization(organization)? {
-        None => {
-            Some("the authentication proxy answers nothing: the organization of [auth_proxy] does not exist")
-        }
-        Some(organization) if organization.head.auth_proxy.is_none() => Some(
-            "the authentication proxy answers nothing: ENABLE_AUTH_PROXY is not in effect in the organization of [auth_proxy]",
-        ),
-        Some(_) => None,
-    })
 }
 
 /// Returns the error for a body that exceeds the limit of the proxy.
@@ -122,7 +108,7 @@ impl AuthProxy {
                 "the authentication proxy accepts ID tokens for every application of a provider; set its client id"
             );
         }
-        if let Ok(Some(problem)) = problem(&**executor.world(), settings.organization) {
+        for problem in problems(&**executor.world(), &settings).unwrap_or_default() {
             tracing::warn!(organization = %settings.organization, "{problem}");
         }
         let addresses = RateLimiter::new(settings.requests_per_address, MINUTE);

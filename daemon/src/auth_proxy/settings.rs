@@ -144,6 +144,11 @@ impl Settings {
             .filter(move |method| !method.issuers().is_empty() && !has_client(*method))
     }
 
+    /// Returns whether clients may sign in with codes.
+    pub fn sends_codes(&self) -> bool {
+        [Method::Email, Method::Sms].iter().any(|method| self.methods.contains(method))
+    }
+
     /// Returns whether clients may sign in with an OAuth provider.
     pub fn allows_oauth(&self) -> bool {
         OAUTH.iter().any(|method| self.methods.contains(method))

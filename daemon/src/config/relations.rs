@@ -61,6 +61,9 @@ impl Relations<'_> {
     }
 }
 
+/// Number of digits of a code that is easily guessed.
+const SHORT: u32 = 6;
+
 const UNREACHABLE: &str = "each issuer must be an https URL with a public host, unless allow_http and allow_networks of \
                            the section [oidc] allow others";
 
@@ -69,6 +72,17 @@ pub(super) fn warnings(config: &Config) -> Vec<String> {
     let mut warnings = Vec::new();
     if config.mail.as_ref().is_some_and(|mail| mail.server.is_exposed()) {
         let text = "mail with keys and codes is sent to another machine without TLS: allow_plain in [mail]";
+        warnings.push(text.to_owned());
+    }
+    let proxy = config.auth_proxy.as_ref();
+    let sends_sms = proxy.is_some_and(|proxy| proxy.methods.contains(&Method::Sms));
+    if sends_sms && config.sms.as_ref().is_some_and(|sms| sms.prefixes.is_empty()) {
+        let text = "the method sms in [auth_proxy] lets anybody have SMS sent to every country, at your cost: set prefixes in [sms]";
+        warnings.push(text.to_owned());
+    }
+    if proxy.is_some_and(|proxy| proxy.sends_codes() && proxy.code_length == SHORT && !proxy.code_letters) {
+        let text =
+            "codes of 6 digits in [auth_proxy] are short: set code_length to 9, or code_letters to true";
         warnings.push(text.to_owned());
     }
     let methods = config.auth_proxy.iter().flat_map(|proxy| &proxy.methods);

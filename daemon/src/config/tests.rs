@@ -561,4 +561,18 @@ fn warns_of_what_is_probably_a_mistake() {
           token of this provider"
         ]
     );
+    let codes = |more: &str, prefixes: &str| {
+        let sms = "[sms]\npreset = \"kannel\"\nurl = \"https://sms.example.org/\"\nfrom = \"q\"\nsecret_file = \"secret\"";
+        warnings(&format!(
+            "[auth_proxy]\norganization = \"00000000-0000-4000-8000-000000000001\"\nmethods = [\"sms\"]\n{more}\n{sms}\n{prefixes}"
+        ))
+    };
+    let prefixes = "prefixes = [\"+49\"]";
+    assert_eq!(codes("", prefixes), [""; 0]);
+    assert_eq!(codes("code_length = 6", prefixes), [""; 0]);
+    assert_eq!(codes("code_letters = false", prefixes), [""; 0]);
+    let short = codes("code_length = 6\ncode_letters = false", prefixes);
+    assert!(matches!(short.as_slice(), [one] if one.contains("6 digits")), "{short:?}");
+    let open = codes("", "");
+    assert!(matches!(open.as_slice(), [one] if one.contains("set prefixes in [sms]")), "{open:?}");
 }

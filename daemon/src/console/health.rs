@@ -69,7 +69,7 @@ pub(super) fn health(
         reserve_bytes: info.place.reserve,
         memory_bytes: vitals::memory(),
         host_memory_bytes: vitals::host_memory(),
-        warnings: info.warnings.iter().cloned().chain(problem.map(str::to_owned)).collect(),
+        warnings: info.warnings.iter().cloned().chain(problems).collect(),
     })
 }
 

@@ -6,11 +6,13 @@ mod create;
 mod exchange;
 mod pending;
 mod propose;
+mod rehearsal;
 mod vote;
 
 pub use commit::Commit;
 pub use exchange::claim;
 pub use pending::{Pending, Voters, can_flags};
+pub use rehearsal::{Rehearsal, rehearse};
 
 use std::sync::Arc;
 
