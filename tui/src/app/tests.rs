@@ -807,6 +807,21 @@ fn an_unlocked_key_is_locked_when_it_is_left_alone() {
         assert!(console.shown().contains("laptop-p256 UNLOCKED"), "{}", console.shown());
         console
     };
+    // At each size, whatever gives way to it.
+    for size in SIZES {
+        let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), size);
+        let state = |console: &TestConsole| console.shown().lines().next().unwrap_or_default().to_owned();
+        assert!(!state(&console).contains("ocked"), "nothing unlocks the key");
+        console.model.shared.identity.needs_passphrase = true;
+        assert!(state(&console).contains(" locked | "), "{size:?}: {}", state(&console));
+        console.model.shared.is_unlocked = true;
+        assert!(state(&console).contains(" UNLOCKED | "), "{size:?}: {}", state(&console));
+        assert!(
+            state(&console).contains("DEV acm") || state(&console).contains("acme"),
+            "{size:?}: {}",
+            state(&console)
+        );
+    }
     // Idle: each tick is one second.
     let mut console = unlocked();
     for _ in 0..299 {

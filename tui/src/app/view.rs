@@ -123,16 +123,14 @@ fn header(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
         (None, None) => ("no organization".to_owned(), String::new()),
     };
     let user = user(model);
+    let (lock, link) = (lock(model), model.shared.link_text());
     let right = match &model.shared.identity.key_name {
         Some(key) if columns >= 100 => {
-            let lock = match (model.shared.identity.needs_passphrase, model.shared.is_unlocked) {
-                (false, _) => "",
-                (true, false) => " locked",
-                (true, true) => " UNLOCKED",
-            };
-            format!("{}, {}{lock} | {} ", cut(&user, 20), cut(&clean(key), 20), model.shared.link_text())
+            format!("{}, {}{lock} | {link} ", cut(&user, 20), cut(&clean(key), 20))
         }
-        _ => format!("{} | {} ", cut(&user, columns / 4), model.shared.link_text()),
+        // The user gives way to the state of the key.
+        _ if !lock.is_empty() && columns < 80 => format!("{}{lock} | {link} ", cut(&user, columns / 8)),
+        _ => format!("{}{lock} | {link} ", cut(&user, columns / 4)),
     };
     let short = format!("{}..{}", id.get(..4).unwrap_or_default(), id.get(32..).unwrap_or_default());
     let named = if name.is_empty() { &short } else { &name };
@@ -146,6 +144,15 @@ fn header(model: &Model, canvas: &mut Canvas<'_>, area: Rect) {
     let is_production = model.shared.daemon.as_ref().is_some_and(|daemon| daemon.mode == Mode::Production);
     let style = canvas.theme.header(is_production);
     canvas.split(area, 0, &left, &right, style);
+}
+
+/// Returns whether the key is unlocked, if something unlocks it.
+fn lock(model: &Model) -> &'static str {
+    match (model.shared.identity.needs_passphrase, model.shared.is_unlocked) {
+        (false, _) => "",
+        (true, false) => " locked",
+        (true, true) => " UNLOCKED",
+    }
 }
 
 /// Returns the organization that is shown: that of an open review, which may be a sub-organization.
