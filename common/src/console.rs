@@ -45,8 +45,8 @@ pub use crate::wire::{AccountPage, OrganizationDetail, OrganizationHead, Organiz
 pub use health::{Health, LatencyBucket, QueueFigures, RequestFigures};
 pub use messages::{MessageEvent, MessagePage};
 pub use review::{
-    ActivityPage, ActivityRow, HistoryOrder, HistoryPage, InboxPage, OrganizationInbox, ReviewRecord,
-    RuleInputs, Signer, Waiting, WaitingReason, WaitingRule,
+    ActivityLocation, ActivityPage, ActivityRow, HistoryOrder, HistoryPage, InboxPage, OrganizationInbox,
+    ReviewRecord, RuleInputs, Signer, Waiting, WaitingReason, WaitingRule,
 };
 
 pub use webhooks::{

@@ -9,7 +9,6 @@ use bytes::Bytes;
 use http::Method;
 use quorate_common::activity::Status;
 use quorate_common::console::{DaemonStatus, Mode, PAGE_LIMIT, PROTOCOL, StoreState, StoreStatus};
-use quorate_common::ids::OrganizationId;
 use quorate_common::wire::Timestamp;
 use quorate_core::advice;
 use quorate_core::budget::Cancellation;
@@ -152,6 +151,9 @@ impl Console {
             }
             ["organizations", id, "activities", reference, "explanation"] => {
                 json(&advice::explained(world, parsed(id)?, reference, now)?)
+            }
+            ["organizations", id, "activities", reference, "location"] => {
+                json(&operator::location(world, parsed(id)?, reference)?)
             }
             ["organizations", id, "activities", reference] => {
                 json(&operator::review(world, parsed(id)?, reference, now)?)

@@ -141,4 +141,24 @@ async fn one_inbox_lists_all_sub_organizations() {
     caller.reject(&newest["fingerprint"]).await.activity();
     screen.shows(&format!("Waiting for you: {CHILDREN} ")).await;
     screen.until("no announcement", |shown| !shown.contains("new HIGH")).await;
+
+    // Commands find an activity of a sub-organization, whether it waits or has ended, and the user by the key.
+    let operator = Operator::root(&daemon, 1);
+    let line = listed.iter().find(|line| line["organizationId"] == children[4].as_str()).expect("a line");
+    let (id, fingerprint) = (text(&line["activityId"]), text(&line["fingerprint"]));
+    for reference in [id, fingerprint] {
+        let reviewed = operator.run(&["review", reference]).await.with(0).json();
+        assert_eq!(reviewed["organizationId"], children[4].as_str(), "{reviewed:#}");
+    }
+    // A member of the parent only cannot vote there, and nothing is sent.
+    let outsider = Operator::root(&daemon, 0);
+    let refused = outsider.run(&["approve", id, "--expect-sha256", fingerprint]).await;
+    assert!(refused.code == 2 && refused.stderr.contains("nothing was sent"), "{refused:#?}");
+    operator.run(&["approve", id, "--expect-sha256", fingerprint]).await.with(0).json();
+    let got = operator.run(&["activity", "get", id]).await.with(0).json();
+    assert_eq!(got["activity"]["status"], "ACTIVITY_STATUS_COMPLETED", "{got:#}");
+    operator.run(&["reject", text(&danger["id"])]).await.with(0).json();
+    drop(operator.run(&["review", "00000000-0000-4000-8000-000000000001"]).await.with(3));
+    // The policies of the organization do not explain what waits in another one.
+    drop(operator.run(&["policy", "explain", id]).await.with(3));
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::OrganizationDetail;
 use crate::activity::Activity;
-use crate::ids::{ActivityId, UserId};
+use crate::ids::{ActivityId, OrganizationId, UserId};
 use crate::wire::{MfaStatus, PolicyOutcome, PrivateKey, SmartContractInterface, Timestamp, WalletAccount};
 
 /// Objects that a name in a request refers to: a wallet account or a private key that signs, or a called
@@ -62,6 +62,14 @@ pub struct HistoryPage {
     pub next: Option<String>,
     /// Time of the last activity that was compared with the filter.
     pub reached: Option<Timestamp>,
+}
+
+/// Where an activity is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ActivityLocation {
+    /// Organization of the activity.
+    pub organization_id: OrganizationId,
 }
 
 /// A page of the activities that wait for votes in an organization and in all its sub-organizations, by organization

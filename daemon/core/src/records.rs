@@ -4,7 +4,7 @@ mod activities;
 
 pub use activities::{
     ProcessedBody, SentBody, activity, activity_by_fingerprint, activity_locator, organization_of_body,
-    processed_body,
+    organization_that_waited, processed_body,
 };
 
 use quorate_common::activity::Status;

@@ -133,8 +133,13 @@ fn proposer(name: &str, organization: &OrganizationDetail) -> Result<UserId> {
 
 async fn wait(session: &Session, reference: &str, timeout: u64) -> Result<Answer> {
     let decided = async {
+        let mut reference = reference.to_owned();
         loop {
-            let review = session.review(reference).await?;
+            let review = session.review(&reference).await?;
+            // An activity of a sub-organization is found at once by its fingerprint.
+            if let Some(proposal) = &review.proposal {
+                reference = proposal.fingerprint.to_string();
+            }
             if Outcome::of(review.activity.status) != Outcome::Waiting {
                 return Ok::<_, Failure>(review);
             }

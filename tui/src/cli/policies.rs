@@ -239,7 +239,7 @@ async fn simulate(session: &Session, proposer: Option<&str>, text: &str) -> Resu
 }
 
 async fn explain(session: &Session, reference: &str, wanted: Option<&str>) -> Result<Answer> {
-    let review = session.review(reference).await?;
+    let review = session.review_in_own(reference).await?;
     let loaded = LoadedOrganization::read(session).await?;
     let (rules, now) = (loaded.rules(), now_millis());
     let only =
@@ -264,7 +264,7 @@ async fn explain(session: &Session, reference: &str, wanted: Option<&str>) -> Re
 }
 
 async fn diff(session: &Session, reference: &str) -> Result<Answer> {
-    let review = session.review(reference).await?;
+    let review = session.review_in_own(reference).await?;
     let loaded = LoadedOrganization::read(session).await?;
     let proposal = review.proposal.as_ref();
     let changed = proposal.and_then(|signed| {

@@ -17,8 +17,9 @@ use interprocess::local_socket::tokio::{Stream, prelude::*};
 use quorate_common::activity::Status;
 use quorate_common::api_error::{ApiError, Code};
 use quorate_common::console::{
-    AccountPage, ActivityPage, ActivityRow, DaemonStatus, Health, HistoryPage, InboxPage, MessagePage,
-    OrganizationDetail, OrganizationPage, PAGE_LIMIT, PROTOCOL, ParkedPage, ReviewRecord, Signer,
+    AccountPage, ActivityLocation, ActivityPage, ActivityRow, DaemonStatus, Health, HistoryPage, InboxPage,
+    MessagePage, OrganizationDetail, OrganizationPage, PAGE_LIMIT, PROTOCOL, ParkedPage, ReviewRecord,
+    Signer,
 };
 use quorate_common::ids::{ActivityId, MessageEventId, OrganizationId, WalletAccountId, WalletId};
 use serde::de::DeserializeOwned;
@@ -311,6 +312,13 @@ impl Client {
     /// Queries the full record of one activity, by id or fingerprint.
     pub(crate) async fn record(&self, id: OrganizationId, reference: &str) -> Result<ReviewRecord> {
         self.read(&format!("/console/v1/organizations/{id}/activities/{reference}")).await
+    }
+
+    /// Queries the organization of an activity: this one, or one of its sub-organizations.
+    pub(crate) async fn location(&self, id: OrganizationId, reference: &str) -> Result<OrganizationId> {
+        let path = format!("/console/v1/organizations/{id}/activities/{reference}/location");
+        let location: ActivityLocation = self.read(&path).await?;
+        Ok(location.organization_id)
     }
 
     /// Sends a stamped body to a public route and returns the response body.

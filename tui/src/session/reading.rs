@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quorate_common::activity::{Activity, Status};
-use quorate_common::console::{ActivityRow, OrganizationDetail, OrganizationInbox};
+use quorate_common::console::{ActivityRow, OrganizationDetail, OrganizationInbox, ReviewRecord};
 use quorate_common::ids::{ActivityId, OrganizationId};
 
 use super::context::Session;
@@ -20,19 +20,36 @@ use crate::proof::{BURST, BURST_MILLIS, Evidence, Past, Record, Review, Sibling,
 pub(crate) type Waiting = (Arc<OrganizationDetail>, Vec<ActivityRow>);
 
 impl Session {
-    /// Fetches and examines one activity.
+    /// Fetches and examines one activity of the organization or of one of its sub-organizations.
     pub(crate) async fn review(&self, reference: &str) -> Result<Review> {
         let reference = checked_reference(reference)?;
         self.daemon_status().await?;
         let id = self.organization_id().await?;
-        let record = Record::from(self.client.record(id, &reference).await?);
-        if let Some(mismatch) = self.identity.mismatch(&record.organization) {
+        let record = self.record(id, &reference).await?;
+        self.examine(id, record, &reference).await
+    }
+
+    /// Fetches and examines one activity of the organization itself.
+    pub(crate) async fn review_in_own(&self, reference: &str) -> Result<Review> {
+        let reference = checked_reference(reference)?;
+        self.daemon_status().await?;
+        let id = self.organization_id().await?;
+        let record = self.client.record(id, &reference).await?;
+        self.examine(id, record, &reference).await
+    }
+
+    /// Examines an activity. `id` is the pinned organization.
+    async fn examine(&self, id: OrganizationId, record: ReviewRecord, reference: &str) -> Result<Review> {
+        let record = Record::from(record);
+        let found = record.organization.head.organization_id;
+        if let Some(mismatch) = self.identity.mismatch(&record.organization).filter(|_| found == id) {
             return Err(mismatch);
         }
+        let id = found;
         let siblings = self.siblings(id, &record.row.activity).await?;
         let known_keys = pin_keys(&self.folders, &record.organization)?;
         let book = Book::load(&self.folders.book())?;
-        let viewer = self.identity.viewer_in(&record.organization);
+        let viewer = self.identity.viewer_below(&record.organization);
         let mut review = Review::of(&Evidence {
             record: &record,
             siblings: &siblings,
@@ -40,10 +57,34 @@ impl Session {
             book: &book,
             viewer: &viewer,
             now: now_millis(),
-            reference: Some(&reference),
+            reference: Some(reference),
         });
         self.compare_with_earlier_transfers(&mut review).await?;
         Ok(review)
+    }
+
+    /// Queries an activity of an organization, or of one of its sub-organizations.
+    async fn record(&self, id: OrganizationId, reference: &str) -> Result<ReviewRecord> {
+        let missing = match self.client.record(id, reference).await {
+            Err(error) if error.is_missing() => error,
+            other => return Ok(other?),
+        };
+        let place = match self.client.location(id, reference).await {
+            Ok(place) if place != id => place,
+            // Daemons of earlier versions do not search.
+            Ok(_) => return Err(missing.into()),
+            Err(error) if error.is_missing() => return Err(missing.into()),
+            Err(error) => return Err(error.into()),
+        };
+        let record = self.client.record(place, reference).await?;
+        let head = &record.organization.head;
+        if head.organization_id != place || head.parent_organization_id != Some(id) {
+            return Err(Failure::new(
+                Exit::Verification,
+                "the daemon stated an activity of another organization",
+            ));
+        }
+        Ok(record)
     }
 
     /// Compares a transaction with earlier transfers to its recipients.

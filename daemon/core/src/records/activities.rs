@@ -163,6 +163,18 @@ fn activity_that_waited(
     }
 }
 
+/// Returns the organization of the activity with this fingerprint, if it waited for votes.
+///
+/// # Errors
+/// If the store cannot be read, or the index entry is damaged.
+pub fn organization_that_waited(
+    world: &dyn World,
+    fingerprint: &Fingerprint,
+) -> Result<Option<OrganizationId>, Corrupt> {
+    let locator = world.records().read(&layout::fingerprint(fingerprint))?;
+    Ok(locator.map(|locator| parse_locator(&locator)).transpose()?.map(|(organization, _)| organization))
+}
+
 /// Reads the activity at a locator of [`activity_locator`], if it is in this organization.
 fn activity_at(
     world: &dyn World,
