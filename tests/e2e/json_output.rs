@@ -222,7 +222,7 @@ async fn lists_have_a_header_a_summary_and_names() {
     };
     let listed = plain(&["org", "ls"]).await.output;
     let lines: Vec<&str> = listed.lines().collect();
-    assert!(lines[0].starts_with("NAME") && lines[0].ends_with("ROOT QUORUM"), "{listed}");
+    assert!(lines[0].starts_with("NAME") && lines[0].ends_with("REGISTERED"), "{listed}");
     assert_eq!(lines[2], "1 organization", "{listed}");
     let wide = plain(&["org", "ls", "-o", "wide"]).await.output;
     assert!(wide.lines().next().is_some_and(|header| header.ends_with("PARENT")), "{wide}");

@@ -1,12 +1,18 @@
 //! Limits of `[limits]`: an error names its limit, and metrics count it.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use hyper::Method;
 use quorate_tests::caller::Caller;
 use quorate_tests::http::Listener;
 use quorate_tests::installation::Installation;
 use quorate_tests::keys::Key;
+use quorate_tests::operator::Operator;
+use quorate_tests::passkey::Passkey;
 use quorate_tests::requests::{self, CREATE_WALLET};
 use serde_json::{Value, json};
+
+use crate::screen::Screen;
 
 /// Returns the configuration keys in the details of an error.
 fn named(error: &Value) -> Vec<&str> {
@@ -87,4 +93,59 @@ async fn a_client_address_registers_few_organizations() {
     for _ in 0..5 {
         assert_eq!(local.call(Method::POST, CREATE, &[], b"{}").await.status, 401);
     }
+}
+
+#[tokio::test]
+async fn registered_organizations_are_logged_and_listed() {
+    let installation = Installation::new("file = \"root.key\"");
+    let text = std::fs::read_to_string(installation.path("quorated.toml")).expect("a configuration");
+    let own = installation.create_organization("known", &Key::named("root")).await;
+    let configure = |more: &str| {
+        installation.configure(&format!("{text}\n[organizations]\nallow_registration = true\n{more}"));
+    };
+    configure("");
+    let served = installation.serve().await;
+    let passkey = Passkey::of("registrant");
+    let millis = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time after 1970");
+    let body = json!({"type": "ACTIVITY_TYPE_CREATE_ORGANIZATION_V2", "timestampMs": millis.as_millis().to_string(),
+        "parameters": {"organizationName": "newcomers", "rootEmail": "ann@example.org",
+            "rootAuthenticator": passkey.registration()}});
+    let body = body.to_string();
+    let caller = served.caller(&own, Key::named("root"));
+    let stamp = passkey.header(body.as_bytes());
+    let mut created = String::new();
+    // The same bytes register one organization, which is logged once.
+    for _ in 0..2 {
+        let headers = [("x-stamp-webauthn", stamp.as_str())];
+        let reply = caller
+            .call(Method::POST, "/public/v1/submit/create_organization", &headers, body.as_bytes())
+            .await;
+        created = reply.success()["activity"]["organizationId"].as_str().expect("an id").to_owned();
+    }
+    let log = std::fs::read_to_string(installation.path("log")).expect("a log");
+    let lines: Vec<&str> =
+        log.lines().filter(|line| line.contains("an organization was registered")).collect();
+    assert!(
+        matches!(lines.as_slice(), [line] if line.contains(&created) && line.contains("127.0.0.1")),
+        "{lines:#?}"
+    );
+    let operator = || Operator::anywhere(&installation.path("run/socket"));
+    let listed = operator().run(&["org", "ls"]).await.with(0).lines();
+    let states = |lines: &[Value], id: &str| {
+        let head = lines.iter().find(|head| head["organizationId"] == id).expect("it is listed");
+        (head["registered"].clone(), head["trusted"].clone())
+    };
+    assert_eq!(states(&listed, &own), (Value::Null, Value::Null));
+    assert_eq!(states(&listed, &created), (json!(true), json!(false)));
+    drop(served);
+
+    configure(&format!("trusted = [\"{created}\"]\n"));
+    let _served = installation.serve().await;
+    let head = operator().run(&["org", "get", &created]).await.with(0).json();
+    assert_eq!((&head["registered"], &head["trusted"]), (&json!(true), &json!(true)), "{head:#}");
+    let mut screen = Screen::sized(operator(), (120, 36));
+    screen.shows("newcomers").await;
+    screen.press("newc\r");
+    screen.press("2");
+    screen.shows("registered, trusted").await;
 }

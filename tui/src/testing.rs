@@ -131,6 +131,8 @@ impl Fixture {
     pub(crate) fn organization(&self) -> OrganizationDetail {
         let day = Timestamp::from_millis(NOW - 30 * 86_400_000);
         let head = OrganizationHead {
+            registered: None,
+            trusted: None,
             organization_id: Self::id(),
             organization_name: "acme-treasury".to_owned(),
             parent_organization_id: None,

@@ -25,10 +25,27 @@ pub struct OrganizationHead {
     pub version: u64,
     /// Members and threshold of the root quorum.
     pub root_quorum: Quorum,
+    /// Whether anybody could create the organization: it was registered over the API, or is a sub-organization of such an
+    /// organization. Absent if not.
+    pub registered: Option<bool>,
+    /// Whether the configuration of the daemon trusts the registered organization. Present only for registered ones, where the
+    /// daemon states it.
+    pub trusted: Option<bool>,
     /// Time of creation.
     pub created_at: Timestamp,
     /// Time of the last change.
     pub updated_at: Timestamp,
+}
+
+impl OrganizationHead {
+    /// Returns how the organization was created, if anybody could do that.
+    pub const fn registration(&self) -> Option<&'static str> {
+        match (self.registered, self.trusted) {
+            (Some(true), Some(true)) => Some("registered, trusted"),
+            (Some(true), _) => Some("registered"),
+            _ => None,
+        }
+    }
 }
 
 /// A page of organizations.

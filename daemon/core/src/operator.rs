@@ -74,7 +74,7 @@ pub fn organizations(
     for id in ids.iter().filter_map(|key| layout::organization_id(key)) {
         // An organization may be deleted between the two reads.
         let found = records::head(world.records(), id)?.filter(|head| head.deleted.is_none());
-        organizations.extend(found.map(|found| head(&found)));
+        organizations.extend(found.map(|found| configured_head(world, &found)));
     }
     Ok(OrganizationPage { organizations, next })
 }
@@ -123,6 +123,7 @@ fn destination(text: &str) -> Option<Destination> {
 pub fn organization(world: &dyn World, id: OrganizationId) -> Result<OrganizationDetail, RequestError> {
     let organization = load_organization(world, id)?;
     Ok(OrganizationDetail {
+        head: configured_head(world, &organization.head),
         read_only_sessions: last_use::read_only_sessions(&organization),
         last_uses: last_use::of_organization(world, &organization)?,
         invitation_mails: invitations::invitation_mails(world, &organization)?,
@@ -249,6 +250,12 @@ fn load_organization(world: &dyn World, id: OrganizationId) -> Result<Arc<Organi
     world.organization(id)?.ok_or(RequestError::Missing(Missing::Organization))
 }
 
+/// Returns the summary of an organization, with what the configuration states about it.
+fn configured_head(world: &dyn World, found: &Head) -> OrganizationHead {
+    let trusted = found.registered.then(|| world.installation().trusts(found.tenant()));
+    OrganizationHead { trusted, ..head(found) }
+}
+
 fn head(head: &Head) -> OrganizationHead {
     OrganizationHead {
         organization_id: head.id,
@@ -256,6 +263,8 @@ fn head(head: &Head) -> OrganizationHead {
         parent_organization_id: head.parent,
         version: head.version,
         root_quorum: wire::Quorum { threshold: head.quorum.threshold, user_ids: head.quorum.members.clone() },
+        registered: head.registered.then_some(true),
+        trusted: None,
         created_at: wire::Timestamp::from_millis(head.created),
         updated_at: wire::Timestamp::from_millis(head.updated),
     }

@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use quorate_common::api_error::{ApiError, Code};
+use quorate_common::ids::OrganizationId;
 use quorate_core::authn::Credentials;
 use quorate_core::budget::Budget;
 use quorate_core::error::{Corrupt, RequestError};
@@ -119,6 +120,7 @@ impl Executor {
                 continue;
             };
             let first = commit.expect.first().map(|(organization, _)| *organization);
+            let registered = registered(operation, &commit);
             let changes = !commit.after.is_empty() || !commit.set.is_empty();
             if let (None, Some(organization), true) = (&organization_guard, first, changes)
                 && self.organization_locks.is_locked(organization)
@@ -133,6 +135,10 @@ impl Executor {
                 Ok(()) => {
                     fail_points::reach("attempt.committed");
                     self.shared.last_uses.note(attempt.used.as_ref());
+                    if let Some(organization) = registered {
+                        let client = credentials.source.map(tracing::field::display);
+                        tracing::info!(%organization, client, "an organization was registered");
+                    }
                     return attempt.answer;
                 }
                 Err(CommitError::Clash) => {
@@ -207,6 +213,12 @@ impl Executor {
         fail_points::reach("attempt.queued");
         Ok(pending)
     }
+}
+
+/// Returns the organization that the commit of a request creates, if a registrant creates it.
+fn registered(operation: &Operation, commit: &Commit) -> Option<OrganizationId> {
+    let created = commit.after.last().filter(|_| operation.creates_organizations())?;
+    Some(created.id())
 }
 
 fn unavailable() -> ApiError {

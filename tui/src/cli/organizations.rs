@@ -63,6 +63,7 @@ async fn list(session: &Session, parent: Option<OrganizationId>, contact: Option
             head.organization_name.clone(),
             head.organization_id.to_string(),
             format!("{} of {}", quorum.threshold, quorum.user_ids.len()),
+            head.registration().unwrap_or("-").to_owned(),
             head.version.to_string(),
             rfc3339(head.created_at.millis()),
             parent,
@@ -71,7 +72,7 @@ async fn list(session: &Session, parent: Option<OrganizationId>, contact: Option
     });
     Ok(Table {
         noun: ("organization", "organizations"),
-        columns: &["NAME", "ID", "ROOT QUORUM"],
+        columns: &["NAME", "ID", "ROOT QUORUM", "REGISTERED"],
         wide: &["VERSION", "CREATED", "PARENT"],
         rows: rows.collect(),
         none: "No organizations.",
@@ -91,6 +92,9 @@ fn text(organization: &OrganizationDetail) -> String {
         head.root_quorum.user_ids.len(),
         head.version
     );
+    if let Some(registration) = head.registration() {
+        let _ = writeln!(out, "{registration}: anybody could create this organization over the API");
+    }
     for (what, description) in LINES.iter().flat_map(|lines| lines(organization)) {
         let _ = writeln!(out, "{what:<9} {description}");
     }

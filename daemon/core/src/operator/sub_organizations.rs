@@ -3,7 +3,7 @@
 use quorate_common::console::{OrganizationPage, PAGE_LIMIT};
 use quorate_common::ids::OrganizationId;
 
-use super::{head, load_organization};
+use super::{configured_head, load_organization};
 use crate::error::RequestError;
 use crate::listing::sub_organizations_with;
 use crate::model::layout::Lookup;
@@ -36,7 +36,7 @@ pub fn with_contact(
     for id in ids {
         // An organization may be deleted between the two reads.
         let found = records::head(world.records(), id)?.filter(|head| head.deleted.is_none());
-        organizations.extend(found.map(|found| head(&found)));
+        organizations.extend(found.map(|found| configured_head(world, &found)));
     }
     Ok(OrganizationPage { organizations, next })
 }

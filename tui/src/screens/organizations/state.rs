@@ -273,10 +273,11 @@ impl State {
         };
         let items = self.items(shared);
         let name = cut(&clean(&detail.head.organization_name), 30);
+        let registration = detail.head.registration().map_or_else(String::new, |text| format!(", {text}"));
         let all = SECTIONS.get(self.section).map_or(0, |section| (section.count)(detail));
         let inner = canvas.framed(
             area,
-            &format!("{name} {}", detail.head.organization_id),
+            &format!("{name} {}{registration}", detail.head.organization_id),
             &self.filter.summary(items.len(), all),
         );
         let tabs = tabs(detail, self.section, usize::from(inner.width), usize::from(inner.height));

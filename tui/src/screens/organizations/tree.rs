@@ -9,6 +9,9 @@ use crate::keymap::{Action, moved};
 use crate::text::{clean, pad};
 use crate::theme::Theme;
 
+/// Minimum width of the tree in which rows state how an organization was created, beside its name.
+const REGISTRATION_WIDTH: usize = 40;
+
 #[derive(Default)]
 pub(super) struct Tree {
     pub(super) heads: Vec<OrganizationHead>,
@@ -97,6 +100,12 @@ impl Tree {
             let style = if in_tree && index == at { Theme::selected() } else { Theme::plain() };
             let indent = if head.parent_organization_id.is_some() { "  " } else { "" };
             let quorum = format!("root {}/{}", head.root_quorum.threshold, head.root_quorum.user_ids.len());
+            let quorum = match head.registration() {
+                Some(registration) if usize::from(inner.width) >= REGISTRATION_WIDTH => {
+                    format!("{registration}, {quorum}")
+                }
+                _ => quorum,
+            };
             let name_room = usize::from(inner.width).saturating_sub(quorum.len() + 4 + indent.len());
             let name = pad(&clean(&head.organization_name), name_room);
             lines.push(Line::styled(
