@@ -434,7 +434,7 @@ pub(crate) enum KnownKeysCommand {
     /// Follows the executed changes of the root quorum since it was pinned. The result is accepted if members
     /// of the known quorum approved each change with confirmed keys within 24 hours. A later change that the
     /// daemon withholds is not noticed. Lists the keys that appeared after the first contact and are not
-    /// accepted yet.
+    /// accepted yet. Exits with 1 if something is left and nothing was accepted.
     Accept {
         /// Accept the quorum although no recorded votes prove it; compare it with the members in person first
         #[arg(long)]

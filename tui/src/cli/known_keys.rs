@@ -81,19 +81,26 @@ async fn accept(session: &Session, wanted: &AcceptOptions<'_>) -> Result<Answer>
         known_keys.accept_names(&organization, now_millis());
     }
     known_keys.save(&session.folders.known_keys())?;
+    let names_left = if wanted.names { 0 } else { renamed.len() };
+    let is_accepted = proven.is_some() || !wanted.keys.is_empty() || wanted.names && !renamed.is_empty();
+    let is_left = keys_left > 0 || names_left > 0;
     if text.is_empty() {
-        "Nothing differs.\n".clone_into(&mut text);
+        text.push_str("Nothing to accept: this console knows the keys, the names and the root quorum that the daemon states.\n");
+    } else if !is_accepted {
+        let (keys, names) = (count(keys_left, "key"), count(names_left, "name"));
+        let _ = writeln!(text, "Nothing was accepted: {keys} and {names} are left.");
     }
     let data = json!({
         "organizationId": id,
         "quorumAccepted": proven.is_some(),
         "proven": proven,
         "namesAccepted": if wanted.names { renamed.len() } else { 0 },
-        "namesLeft": if wanted.names { 0 } else { renamed.len() },
+        "namesLeft": names_left,
         "keysAccepted": wanted.keys.len(),
         "keysLeft": keys_left,
     });
-    Ok(Answer::one(data, text))
+    let answer = Answer::one(data, text);
+    Ok(if is_left && !is_accepted { answer.exits(Exit::Failed) } else { answer })
 }
 
 /// Accepts the stated root quorum if it differs from the known one. Returns whether it is proven.

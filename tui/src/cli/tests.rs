@@ -641,7 +641,8 @@ fn keys_are_accepted_by_their_public_key() {
         let (exit, data) = by_id(&["known-keys", "accept"]).await;
         assert_eq!(
             (exit, &data[0]["keysAccepted"], &data[0]["keysLeft"]),
-            (Exit::Done, &json!(0), &json!(1))
+            (Exit::Failed, &json!(0), &json!(1)),
+            "nothing was accepted, and a key is left"
         );
         let right = format!("{}:{}", Fixture::user(1), key.to_uppercase());
         let nobodys = format!("{}:{}", Fixture::user(1), Fixture::stamper(4).public_key());

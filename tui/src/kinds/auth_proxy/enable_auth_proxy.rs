@@ -7,8 +7,8 @@ pub(super) const KIND: Kind =
 
 fn describe(context: &ReviewContext<'_>) -> Description {
     let mut description = Description::new(
-        "new user \"auth proxy\"",
-        "Create the user \"auth proxy\", whose API key only the daemon holds. The authentication proxy stamps requests of \
+        "new user of the authentication proxy",
+        "Create the user \"authentication proxy (key held by the daemon)\", whose API key only the daemon holds. The authentication proxy stamps requests of \
          clients without a credential in the name of this user. The proxy serves requests only if the daemon's \
          configuration names this organization.",
     );

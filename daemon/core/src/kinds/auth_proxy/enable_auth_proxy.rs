@@ -11,7 +11,7 @@ use crate::params::{NewApiKey, NewUser};
 use crate::secret::SecretBytes;
 
 /// Name of the user and of the API key.
-const NAME: &str = "auth proxy";
+const NAME: &str = "authentication proxy (key held by the daemon)";
 
 /// Creates the user in whose name the authentication proxy stamps requests. Policies decide what that user may do.
 #[derive(Serialize, Deserialize, JsonSchema)]
