@@ -182,8 +182,12 @@ pub(crate) const EXPORT: Command = command(
 )
 .cli("quorate review REF --json, quorate policy get POLICY --json");
 pub(crate) const BACK: Command = command(Action::Back, &[Key::Esc], "Back", "Go up one level; never quits");
-pub(crate) const FILTER: Command =
-    command(Action::Filter, &[Key::Char('/')], "Filter", "Show only rows that contain these words");
+pub(crate) const FILTER: Command = command(
+    Action::Filter,
+    &[Key::Char('/')],
+    "Filter",
+    "Show only rows with these words; \"two words\" are one, !word is absent",
+);
 pub(crate) const NEXT_PANE: Command =
     command(Action::NextPane, &[Key::Tab, Key::BackTab], "Pane", "Move to the next pane");
 pub(crate) const LEFT: Command =

@@ -595,6 +595,11 @@ fn selection_stays_on_its_row() {
         console.press(Key::Char(letter));
     }
     assert!(console.shown().contains("/quorum_  1 of 2, Esc clears"), "{}", console.shown());
+    // This list has no named filters, and states so instead of matching nothing.
+    for letter in " risk:high".chars() {
+        console.press(Key::Char(letter));
+    }
+    assert!(console.shown().contains("risk: is no filter of this list"), "{}", console.shown());
 }
 
 #[test]

@@ -111,7 +111,7 @@ impl Screen for State {
         if all.is_empty() {
             let inner = canvas.framed(area, "Waiting", &filter_text);
             let lines: Vec<Line> =
-                wrap(&nothing(shared), usize::from(inner.width)).into_iter().map(Line::plain).collect();
+                wrap(&self.nothing(shared), usize::from(inner.width)).into_iter().map(Line::plain).collect();
             canvas.lines(inner, &lines, 0);
             return;
         }
@@ -173,6 +173,17 @@ impl State {
             }
         };
         shared.inbox.rows().iter().filter(is_admitted).partition(|row| row.is_mine)
+    }
+
+    /// Returns what is shown in place of rows.
+    fn nothing(&self, shared: &Shared) -> String {
+        match self.filter.named().filter(|_| !shared.inbox.rows().is_empty()) {
+            Some(name) => format!(
+                "Nothing matches. {name}: is no filter of this list, only words are. Press 3 to filter all activities by \
+                 status, type, user and date; Esc clears the filter."
+            ),
+            None => nothing(shared),
+        }
     }
 
     fn position(&self, all: &[&Row]) -> usize {

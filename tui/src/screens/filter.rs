@@ -55,10 +55,15 @@ impl Filter {
     pub(crate) fn admits(&self, text: &str, ids: &[&str]) -> bool {
         let text = text.to_lowercase();
         let occurs = |word: &str| text.contains(word) || ids.iter().any(|id| id.starts_with(word));
-        self.text().to_lowercase().split_whitespace().all(|word| match word.strip_prefix('!') {
+        words(&self.text().to_lowercase()).iter().all(|word| match word.text.strip_prefix('!') {
             Some(unwanted) => unwanted.is_empty() || !occurs(unwanted),
-            None => occurs(word),
+            None => occurs(&word.text),
         })
+    }
+
+    /// Returns the first word that looks like a named filter, such as `state:failed`.
+    pub(crate) fn named(&self) -> Option<String> {
+        words(self.text()).iter().find_map(|word| Some(word.named()?.0.to_owned()))
     }
 
     /// Returns the filter's text for the frame of a list.
@@ -69,6 +74,43 @@ impl Filter {
         let cursor = if self.typing { "_" } else { "" };
         format!("/{}{cursor}  {shown} of {all}, Esc clears", clean(self.text()))
     }
+}
+
+/// A word of a filter.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Word {
+    pub(crate) text: String,
+    /// Whether it begins with a quotation mark, and is then not the name of a filter.
+    is_literal: bool,
+}
+
+impl Word {
+    /// Returns the name before the colon, if the word looks like a filter such as `state:failed`, and the value behind it.
+    /// Links, hashes such as `sha256:00` and times do not.
+    pub(crate) fn named(&self) -> Option<(&str, &str)> {
+        let (name, value) = self.text.split_once(':').filter(|_| !self.is_literal)?;
+        let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase());
+        (is_name && !value.starts_with("//")).then_some((name, value))
+    }
+}
+
+/// Splits a text into words at blanks. Between quotation marks, blanks are part of a word: `by:"Jo Smith"`.
+pub(crate) fn words(text: &str) -> Vec<Word> {
+    let new = || Word { text: String::new(), is_literal: false };
+    let (mut words, mut word, mut is_quoted) = (Vec::new(), new(), false);
+    for letter in text.chars() {
+        match letter {
+            '"' => {
+                word.is_literal |= word.text.is_empty();
+                is_quoted = !is_quoted;
+            }
+            blank if blank.is_whitespace() && !is_quoted => words.push(std::mem::replace(&mut word, new())),
+            other => word.text.push(other),
+        }
+    }
+    words.push(word);
+    words.retain(|word| !word.text.trim().is_empty());
+    words
 }
 
 /// Edits a field by a key.
@@ -108,6 +150,35 @@ mod tests {
         assert_eq!(filter.text(), "root !sam");
         filter.press(Key::Up);
         assert_eq!(filter.text(), "root !sam", "Up replaces no words");
+    }
+
+    #[test]
+    fn quoted_words_contain_blanks() {
+        let texts = |text: &str| words(text).into_iter().map(|word| word.text).collect::<Vec<_>>();
+        assert_eq!(texts(r#"by:"Jo Smith"  x "a b"c "" "#), ["by:Jo Smith", "x", "a bc"]);
+        assert_eq!(texts("\"open end"), ["open end"]);
+        let mut filter = Filter::default();
+        insert(&mut filter.input, r#""root quorum" !"to sam""#);
+        assert!(filter.admits("Change ROOT quorum", &[]) && !filter.admits("quorum root", &[]));
+        assert!(!filter.admits("root quorum to sam", &[]));
+    }
+
+    #[test]
+    fn names_of_filters_are_recognized() {
+        for (text, named) in [
+            ("state:failed", Some(("state", "failed"))),
+            ("by:\"Jo Smith\"", Some(("by", "Jo Smith"))),
+            ("status:", Some(("status", ""))),
+            ("\"note:\"", None),
+            ("https://a", None),
+            ("sha256:00", None),
+            ("10:30", None),
+            ("Payout:1", None),
+            (":x", None),
+            ("word", None),
+        ] {
+            assert_eq!(words(text).first().and_then(Word::named), named, "{text}");
+        }
     }
 
     #[test]

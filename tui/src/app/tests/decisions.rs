@@ -556,6 +556,16 @@ fn an_organization_is_pinned_by_its_id_and_not_by_its_name() {
         let viewer = &console.model.shared.identity.viewer;
         assert_eq!((viewer.organization, viewer.pinned_by), (Some(id), pinned_by), "{typed}");
     }
+    // Without sub-organizations, the list states so.
+    console.press(Key::Char('o'));
+    let alone = OrganizationPage { organizations: vec![fixture.organization().head], next: None };
+    console.link(Answer::Organizations(None, None, alone.clone()));
+    let none = "it has no sub-organizations";
+    assert!(!console.shown().contains(none), "they are not read yet: {}", console.shown());
+    let children = OrganizationPage { organizations: Vec::new(), next: None };
+    console.link(Answer::Organizations(Some(id), None, children));
+    assert!(console.shown().contains(none), "{}", console.shown());
+    console.press(Key::Esc);
     // A list that cannot be read states so, and an id can be typed nevertheless.
     console.press(Key::Char('o'));
     console.link(Answer::Failed(Subject::Organizations, LinkError::Unreadable("EOF".to_owned())));

@@ -8,11 +8,12 @@ use crate::catalog;
 use crate::kinds::of_type;
 use crate::link::History;
 use crate::proof::status_word;
+use crate::screens::filter::words;
 use crate::text::{clean, parsed_date};
 
 /// Describes the words of the filter.
 pub(super) const HELP: &str =
-    "status:failed type:wallet by:NAME before:2026-01-31, other words: in the request";
+    "status:failed type:wallet by:NAME before:2026-01-31, by:\"TWO WORDS\"; other words: in the request";
 
 /// The orders of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -61,9 +62,9 @@ impl Sort {
 /// Returns which word means nothing.
 pub(super) fn request(text: &str, organization: &OrganizationDetail) -> Result<History, String> {
     let mut request = History::default();
-    for word in text.split_whitespace() {
-        let unknown = |what: &str| format!("no {what} matches {}", clean(word));
-        match word.split_once(':') {
+    for word in &words(text) {
+        let unknown = |what: &str| format!("no {what} matches {}", clean(&word.text));
+        match word.named() {
             Some(("status", value)) => {
                 let found = statuses(value);
                 let unknown = unknown("status");
@@ -81,10 +82,14 @@ pub(super) fn request(text: &str, organization: &OrganizationDetail) -> Result<H
             }
             Some(("before", value)) => {
                 let date = parsed_date(value);
-                request.before =
-                    Some(date.ok_or_else(|| format!("{} is not a date such as 2026-01-31", clean(word)))?);
+                let error = || format!("{} is not a date such as 2026-01-31", clean(&word.text));
+                request.before = Some(date.ok_or_else(error)?);
             }
-            _ => request.words.push(word.to_owned()),
+            Some((name, _)) => {
+                return Err(format!("unknown filter {name}: (\"{name}:\" in quotation marks is a word)"));
+            }
+            // The daemon compares each word by itself.
+            None => request.words.extend(word.text.split_whitespace().map(str::to_owned)),
         }
     }
     Ok(request)
@@ -142,12 +147,19 @@ mod tests {
         assert_eq!(parsed.proposers, [Fixture::user(1)]);
         assert_eq!(parsed.before, Some(1_795_219_200_000));
         assert_eq!(parsed.words, ["Payout", "77"]);
+        let quoted = request("by:\"jo\" \"note: two\"", &organization).unwrap();
+        assert_eq!(
+            (quoted.proposers, quoted.words),
+            (parsed.proposers, vec!["note:".to_owned(), "two".to_owned()])
+        );
         assert_eq!(request("status:waiting", &organization).unwrap().statuses, Status::WAITING);
         for (wrong, why) in [
             ("status:nonsense", "no status matches"),
             ("type:", "no type matches"),
             ("by:nobody\u{202e}", "no user matches by:nobody<U+202E>"),
             ("before:today", "is not a date"),
+            ("state:failed", "unknown filter state:"),
+            ("user:bob", "unknown filter user:"),
         ] {
             assert!(request(wrong, &organization).unwrap_err().contains(why), "{wrong}");
         }

@@ -175,12 +175,28 @@ impl Choice {
             canvas.lines(inner, &[Line::plain(text)], 0);
             return;
         }
+        let inner = match self.hint() {
+            Some(hint) => {
+                let style = canvas.theme.faint();
+                let last = inner.height.saturating_sub(1);
+                canvas.row(inner, last, hint, style);
+                Rect { height: last, ..inner }
+            }
+            None => inner,
+        };
         canvas.rows(inner, matches.len(), 1, self.selected, true, |index| {
             let Some(head) = matches.get(index) else { return Vec::new() };
             let style = if index == self.selected { Theme::selected() } else { Theme::plain() };
             let mark = if self.doubtful.contains(&head.organization_id) { "[!] " } else { "" };
             vec![Line::styled(self.text(head, (index == self.selected, mark), columns), style)]
         });
+    }
+
+    /// Returns what the list cannot show.
+    fn hint(&self) -> Option<&'static str> {
+        let is_read = self.reading.is_empty() && !self.has_failed && self.shown.is_some();
+        let has_children = self.heads.iter().any(|head| head.parent_organization_id.is_some());
+        (is_read && !has_children).then_some("* is shown now; it has no sub-organizations")
     }
 
     fn text(&self, head: &OrganizationHead, (is_selected, mark): (bool, &str), columns: usize) -> String {
