@@ -2,7 +2,9 @@
 
 mod data;
 
-pub use data::{Data, Engine, GUARD, RESERVE_MIB, ServiceSettings, open, open_store};
+pub use data::{
+    Data, Engine, GUARD, RESERVE_MIB, STORE, ServiceSettings, create_private, lock_folder, open, open_store,
+};
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -98,7 +100,7 @@ impl StartError {
     ///
     /// - 1: any other error
     /// - 2: an argument or the configuration is invalid
-    /// - 3: the store is missing, or a file or directory cannot be used, for example on a full disk
+    /// - 3: the store is missing or was moved, or a file or directory cannot be used, for example on a full disk
     /// - 4: the key is missing
     /// - 5: the key is wrong, or it or another secret is accessible to other users
     /// - 6: the data directory is in use
@@ -114,7 +116,11 @@ impl StartError {
                 | VaultError::ShortPassphrase
                 | VaultError::WrongKey(_)
                 | VaultError::OtherKind(..) => 5,
-                VaultError::NoStore(_) | VaultError::NoKeyDirectory(_) | VaultError::System { .. } => 3,
+                VaultError::NoStore(_)
+                | VaultError::Moved(..)
+                | VaultError::NoKeyDirectory(_)
+                | VaultError::System { .. } => 3,
+                VaultError::OtherEngine(..) => 2,
                 VaultError::NoHeader(_) | VaultError::Header(_) => 7,
             },
             Self::Secret(SecretFileError::TooOpen(..)) => 5,
@@ -126,6 +132,7 @@ impl StartError {
             | Self::Identity(IdentityError::Store(error)) => match error {
                 StoreError::InUse(_) => 6,
                 StoreError::Full { .. } | StoreError::System { .. } => 3,
+                StoreError::Empty(_) => 9,
                 _ => 7,
             },
             Self::Guard(error) => match error {

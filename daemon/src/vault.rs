@@ -4,6 +4,8 @@
 //! 9106). It never leaves memory. The data directory contains a salt and a check value that detects a wrong
 //! key.
 
+mod header;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -11,15 +13,15 @@ use std::path::{Path, PathBuf};
 use hkdf::Hkdf;
 use quorate_core::model::layout::IndexKey;
 use quorate_core::seal::{NONCE, SealKey};
-use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
+pub use self::header::Header;
+use self::header::{FORMAT, HEADER, KeyKind};
 use crate::digest::DigestKey;
 use crate::private_file;
+use crate::store::engine::Engine;
 
-const HEADER: &str = "quorate.json";
-const FORMAT: u32 = 1;
 const READING_KEY: &str = "reading the key file";
 const CHECK_CONTEXT: &[u8] = b"quorate/check";
 const CHECK: &[u8] = b"quorate";
@@ -73,6 +75,18 @@ pub enum VaultError {
     /// The store is sealed with another kind of key.
     #[error("the store in {0} is sealed with a {1}; configure [key] accordingly")]
     OtherKind(PathBuf, &'static str),
+    /// The store is on another engine than the configured one.
+    #[error(
+        "the store in {} is on the engine {}; set [store] engine accordingly, or copy the store with \
+         'quorated store copy'", .0.display(), .1
+    )]
+    OtherEngine(PathBuf, Engine),
+    /// The store was moved, so that this copy must not be served.
+    #[error(
+        "the store in {} was moved to {}; configure that one, or run 'quorated store reclaim' if it was never \
+         served", .0.display(), .1
+    )]
+    Moved(PathBuf, String),
     /// The directory contains no store.
     #[error("no store in {0}; create one with 'quorated init'")]
     NoStore(PathBuf),
@@ -98,22 +112,6 @@ fn system(doing: &'static str, path: &Path) -> impl Fn(std::io::Error) -> VaultE
     move |source| VaultError::System { doing, path: path.to_owned(), source }
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Header {
-    format: u32,
-    store_id: String,
-    key: KeyKind,
-    check: String,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "kind", deny_unknown_fields)]
-enum KeyKind {
-    File,
-    Passphrase { salt: String, memory_kib: u32, passes: u32, lanes: u32 },
-}
-
 /// The keys derived from the root key.
 pub struct Vault {
     seal: SealKey,
@@ -128,19 +126,8 @@ impl Vault {
     /// # Errors
     /// Returns [`VaultError`] if the header or the key cannot be read, or if the key is wrong.
     pub fn open(folder: &Path, source: &KeySource) -> Result<Self, VaultError> {
-        let path = folder.join(HEADER);
-        let text = match fs::read(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(VaultError::NoStore(folder.to_owned()));
-            }
-            Err(error) => return Err(system("reading", &path)(error)),
-        };
-        let damaged = || VaultError::Header(path.clone());
-        let header: Header = serde_json::from_slice(&text).map_err(|_| damaged())?;
-        if header.format != FORMAT {
-            return Err(damaged());
-        }
+        let header = Header::read(folder)?.ok_or_else(|| VaultError::NoStore(folder.to_owned()))?;
+        let damaged = || VaultError::Header(folder.join(HEADER));
         let root = match (&header.key, source) {
             (KeyKind::File, KeySource::File(file)) => {
                 let missing = || VaultError::MissingKey { file: file.clone(), folder: folder.to_owned() };
@@ -177,12 +164,20 @@ impl Vault {
         Ok(())
     }
 
-    /// Creates the vault of a new store. A missing key file is created.
+    /// Creates the vault of a new store on the default engine.
+    ///
+    /// # Errors
+    /// See [`Self::create_for`].
+    pub fn create(folder: &Path, source: &KeySource) -> Result<Self, VaultError> {
+        Self::create_for(folder, source, Engine::default())
+    }
+
+    /// Creates the vault of a new store on an engine. A missing key file is created.
     ///
     /// # Errors
     /// Returns [`VaultError`] if the key cannot be read or created, or if the header exists or cannot be
     /// written.
-    pub fn create(folder: &Path, source: &KeySource) -> Result<Self, VaultError> {
+    pub fn create_for(folder: &Path, source: &KeySource, engine: Engine) -> Result<Self, VaultError> {
         let store_id = const_hex::encode(random::<16>()?);
         let (root, key) = match source {
             KeySource::File(path) => {
@@ -206,10 +201,10 @@ impl Vault {
         let unusable = || VaultError::Header(folder.join(HEADER));
         let vault = Self::of(&root, &store_id).ok_or_else(unusable)?;
         let check = vault.seal.seal(random::<NONCE>()?, CHECK_CONTEXT, CHECK).map_err(|_| unusable())?;
-        let header = Header { format: FORMAT, store_id, key, check: const_hex::encode(check) };
-        let text = serde_json::to_vec_pretty(&header).map_err(|_| unusable())?;
-        let path = folder.join(HEADER);
-        private_file::create(&path, &text).map_err(system("creating", &path))?;
+        let check = const_hex::encode(check);
+        Header { format: FORMAT, store_id, key, check, engine: None, moved_to: None }
+            .on(engine)
+            .create(folder)?;
         Ok(vault)
     }
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use quorate_tests::daemon::{Daemon, Options};
+use quorate_tests::daemon::{Daemon, Options, engine};
 use quorate_tests::installation;
 use quorate_tests::load::Load;
 use serde_json::json;
@@ -33,7 +33,8 @@ async fn a_killed_first_start_can_be_repeated() {
         let folder = tempfile::tempdir().expect("a folder");
         let data = folder.path().join("data");
         let argument = format!("--data-dir={}", data.to_str().expect("UTF-8"));
-        let arguments = ["dev", "--listen=127.0.0.1:0", "--users=3", "--threshold=2", &argument];
+        let engine = format!("--engine={}", engine());
+        let arguments = ["dev", "--listen=127.0.0.1:0", "--users=3", "--threshold=2", &engine, &argument];
         installation::run_for(Duration::from_millis(millis), folder.path(), &arguments).await;
         let daemon = Daemon::start_on(Options::demo(), &data).await;
         let root = daemon.root(0);

@@ -3,14 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use quorate_tests::daemon::Options;
+use quorate_tests::daemon::{Options, data_file};
+use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
 
 /// A store engine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Engine {
-    /// The embedded store.
+    /// The store in a log of sled.
     #[default]
     Sled,
+    /// The store in a file of redb.
+    Redb,
 }
 
 /// Access to the rows of a store that no daemon has open.
@@ -27,27 +30,30 @@ impl Engine {
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Sled => "sled",
+            Self::Redb => "redb",
         }
+    }
+
+    /// Returns whether the engine syncs in the background, beside the commits of groups.
+    pub(crate) const fn syncs_in_background(self) -> bool {
+        matches!(self, Self::Sled)
     }
 
     /// Returns the options to start a daemon on this engine.
     pub(crate) fn options(self, threshold: u32, users: u32) -> Options {
-        match self {
-            Self::Sled => Options::quorum(threshold, users),
-        }
+        Options::quorum(threshold, users).on_engine(self.name())
     }
 
     /// Returns the folder of the engine's files in a data folder.
     pub(crate) fn folder(self, data: &Path) -> PathBuf {
-        match self {
-            Self::Sled => data.join("store"),
-        }
+        data.join("store")
     }
 
     /// Opens the rows in a data folder. No daemon may have the store open.
     pub(crate) fn rows(self, data: &Path) -> Box<dyn Rows> {
         match self {
             Self::Sled => Box::new(SledRows::open(&self.folder(data))),
+            Self::Redb => Box::new(RedbRows::open(&self.folder(data))),
         }
     }
 }
@@ -56,11 +62,11 @@ impl FromStr for Engine {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        [Self::Sled].into_iter().find(|engine| engine.name() == text).ok_or(())
+        [Self::Sled, Self::Redb].into_iter().find(|engine| engine.name() == text).ok_or(())
     }
 }
 
-/// Rows of the embedded store. Changes are durable when this is dropped.
+/// Rows of the store of sled. Changes are durable when this is dropped.
 struct SledRows(sled::Db);
 
 impl SledRows {
@@ -87,5 +93,38 @@ impl Rows for SledRows {
 impl Drop for SledRows {
     fn drop(&mut self) {
         self.0.flush().expect("a store that accepts writes");
+    }
+}
+
+/// The table of all records in a file of redb.
+const RECORDS: TableDefinition<'static, &'static [u8], &'static [u8]> = TableDefinition::new("records");
+
+/// Rows of the store of redb. Each change is durable when it returns.
+struct RedbRows(Database);
+
+impl RedbRows {
+    fn open(folder: &Path) -> Self {
+        Self(Database::open(folder.join(data_file("redb"))).expect("a store that opens"))
+    }
+}
+
+impl Rows for RedbRows {
+    fn all(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let table = self.0.begin_read().expect("a read").open_table(RECORDS).expect("the table of records");
+        let rows = table.iter().expect("rows").map(|row| row.expect("a row that can be read"));
+        rows.map(|(key, value)| (key.value().to_vec(), value.value().to_vec())).collect()
+    }
+
+    fn put(&self, key: &[u8], value: Option<&[u8]>) {
+        let change = self.0.begin_write().expect("a store that accepts writes");
+        {
+            let mut table = change.open_table(RECORDS).expect("the table of records");
+            match value {
+                Some(value) => table.insert(key, value).map(drop),
+                None => table.remove(key).map(drop),
+            }
+            .expect("a store that accepts writes");
+        }
+        change.commit().expect("a store that accepts writes");
     }
 }

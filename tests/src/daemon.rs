@@ -35,8 +35,20 @@ pub struct Options {
     pub sms: Option<String>,
     /// Whether the pages for browsers are served.
     pub pages: bool,
+    /// Engine of a new store, in the words of `--engine`.
+    pub engine: String,
     /// Environment variables of the daemon, in addition to those of the tests.
     pub variables: Vec<(String, String)>,
+}
+
+/// Returns the engine of new stores in tests: the environment variable `ENGINE`, or `sled`.
+pub fn engine() -> String {
+    std::env::var("ENGINE").ok().filter(|name| !name.is_empty()).unwrap_or_else(|| "sled".to_owned())
+}
+
+/// Returns the name of the file of all records of this engine, in the directory of the store.
+pub fn data_file(engine: &str) -> &'static str {
+    if engine == "redb" { "store.redb" } else { "db" }
 }
 
 impl Options {
@@ -69,9 +81,24 @@ impl Options {
         Self { variables, ..self }
     }
 
-    /// Returns options with these numbers and without demo data.
+    /// Sets the engine of a new store.
+    #[must_use]
+    pub fn on_engine(self, engine: &str) -> Self {
+        Self { engine: engine.to_owned(), ..self }
+    }
+
+    /// Returns options with these numbers and without demo data, on the engine that [`engine`] names.
     pub fn quorum(threshold: u32, users: u32) -> Self {
-        Self { users, threshold, demo: false, mail: None, sms: None, pages: false, variables: Vec::new() }
+        Self {
+            users,
+            threshold,
+            demo: false,
+            mail: None,
+            sms: None,
+            pages: false,
+            engine: engine(),
+            variables: Vec::new(),
+        }
     }
 }
 
@@ -365,6 +392,7 @@ fn command(options: &Options, folder: &Path, data: &Path) -> Command {
         .arg(folder.join("quorated.sock"))
         .arg("--credentials")
         .arg(credentials_file(folder))
+        .args(["--engine", &options.engine])
         .args(["--users", &options.users.to_string(), "--threshold", &options.threshold.to_string()])
         .args(if options.demo { &[][..] } else { &["--no-demo"][..] })
         .args(if options.pages { &["--pages"][..] } else { &[][..] })

@@ -9,7 +9,7 @@ use hyper::Method;
 use tempfile::TempDir;
 
 use crate::caller::Caller;
-use crate::daemon::{POLL_INTERVAL, ended};
+use crate::daemon::{POLL_INTERVAL, ended, engine};
 use crate::http::{Listener, Reply, TIMEOUT};
 use crate::keys::Key;
 use crate::operator::write_secret;
@@ -40,8 +40,8 @@ pub struct RunningDaemon {
 }
 
 impl Installation {
-    /// Creates an installation whose daemon listens on the local socket only. `key` is the section of the
-    /// root key.
+    /// Creates an installation whose daemon listens on the local socket only, on the engine that [`engine`] names. `key`
+    /// is the section of the root key.
     pub fn new(key: &str) -> Self {
         let folder = tempfile::Builder::new().prefix("quorate-").tempdir().expect("a temporary folder");
         let installation = Self { root: folder.path().to_owned(), _folder: Some(folder) };
@@ -57,7 +57,8 @@ impl Installation {
     }
 
     fn write_default_configuration(&self, key: &str) {
-        let text = format!("[socket]\npath = \"run/socket\"\n\n[store]\npath = \"data\"\n\n[key]\n{key}\n");
+        let store = format!("path = \"data\"\nengine = \"{}\"", engine());
+        let text = format!("[socket]\npath = \"run/socket\"\n\n[store]\n{store}\n\n[key]\n{key}\n");
         self.configure(&text);
     }
 

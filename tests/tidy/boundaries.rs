@@ -92,6 +92,7 @@ const DECIDERS: [&str; 2] = ["daemon/core/src/policy", "daemon/core/src/consensu
 /// Crates, and the only modules that may name them outside of tests.
 const ONLY: &[(&str, &[&str])] = &[
     ("sled", &["daemon/src/store/embedded"]),
+    ("redb", &["daemon/src/store/redb"]),
     ("seccompiler", &["daemon/src/store/durable"]),
     ("lettre", &["daemon/src/outbox/mail"]),
     ("minijinja", &["daemon/core/src/messages"]),

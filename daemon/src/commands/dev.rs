@@ -24,8 +24,9 @@ use crate::outbox::sms::{Gateway, GatewayUrl, Preset};
 use crate::outbox::{MailServer, MailSettings, Sender, SmsSettings};
 use crate::outgoing::ReceiverPolicy;
 use crate::pages::PagesSettings;
-use crate::service::{self, Data, Engine, HttpSettings, Listeners, ServiceSettings, StartError};
+use crate::service::{self, Data, HttpSettings, Listeners, ServiceSettings, StartError};
 use crate::source::Proxies;
+use crate::store::engine::Engine;
 use crate::telemetry::{self, LogFormat};
 use crate::vault::KeySource;
 
@@ -51,6 +52,9 @@ pub struct DevArguments {
     /// data directory]
     #[arg(long, value_name = "FILE")]
     credentials: Option<PathBuf>,
+    /// Engine of a new store [default: sled]
+    #[arg(long, value_enum)]
+    engine: Option<Engine>,
     /// Number of root users
     #[arg(long, value_name = "N", default_value_t = 3)]
     users: u32,
@@ -116,6 +120,7 @@ pub async fn run(arguments: DevArguments) -> Result<(), StartError> {
         ..ServiceSettings::default()
     };
     let data = Data::in_folder(folder.clone(), KeySource::File(folder.join("root.key")), true);
+    let data = Data { engine: arguments.engine, ..data };
     let engine = service::open(&data, Limits::default(), &settings)?;
     let mut state = load_or_create(&engine, &arguments, &folder).await?;
     let socket = arguments.socket.clone().unwrap_or_else(|| default_socket(&folder));
@@ -211,7 +216,7 @@ fn json<T: Serialize>(value: &T) -> Result<Zeroizing<Vec<u8>>, StartError> {
 
 /// Returns the organization of an earlier start, or creates one.
 async fn load_or_create(
-    engine: &Engine,
+    engine: &service::Engine,
     arguments: &DevArguments,
     folder: &Path,
 ) -> Result<DevState, StartError> {
@@ -234,7 +239,10 @@ async fn load_or_create(
     Ok(state)
 }
 
-async fn new_organization(engine: &Engine, arguments: &DevArguments) -> Result<Credentials, StartError> {
+async fn new_organization(
+    engine: &service::Engine,
+    arguments: &DevArguments,
+) -> Result<Credentials, StartError> {
     const NAMES: [&str; 6] = ["mira", "jo", "ana", "kenji", "sam", "lee"];
     let name = "acme-treasury";
     let mut secrets = Vec::new();

@@ -105,8 +105,8 @@ pub(super) fn data(config: &Config, create: bool) -> Result<Data, StartError> {
             KeySource::Passphrase(prompt::from_terminal("Passphrase of the root key")?)
         }
     };
-    let (guard, reserve) = (config.store.guard.clone(), config.store.reserve);
-    Ok(Data { folder: config.store.path.clone(), key, create, guard, reserve })
+    let config::Store { path, engine, two_phase, guard, reserve } = config.store.clone();
+    Ok(Data { folder: path, key, create, engine, two_phase, guard, reserve })
 }
 
 /// Opens the store of a configuration for a command without listeners.

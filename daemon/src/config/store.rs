@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::section::Section;
 use crate::service::{GUARD, RESERVE_MIB};
+use crate::store::engine::Engine;
 
 /// Maximum of `reserve_mib`: 1 TiB.
 const MOST_RESERVE_MIB: u32 = 1024 * 1024;
@@ -13,6 +14,10 @@ const MOST_RESERVE_MIB: u32 = 1024 * 1024;
 pub struct Store {
     /// Data directory of the daemon.
     pub path: PathBuf,
+    /// Engine of the store; `None` for that of an existing store, or the default one for a new store.
+    pub engine: Option<Engine>,
+    /// Whether each commit of redb syncs twice.
+    pub two_phase: bool,
     /// Path of the guard file.
     pub guard: PathBuf,
     /// Space that stays free on the file system of the store, in bytes. With less, writes are rejected.
@@ -22,7 +27,12 @@ pub struct Store {
 pub(super) fn read(section: &mut Section<'_, '_>) -> Option<Store> {
     let guard = section.path("guard");
     let reserve = section.number("reserve_mib", 1..=MOST_RESERVE_MIB).unwrap_or(RESERVE_MIB);
+    let engine = section.parsed::<Engine>("engine");
+    let two_phase = section.flag("two_phase").unwrap_or_default();
+    if two_phase && engine != Some(Engine::Redb) {
+        section.report("two_phase needs engine = \"redb\"");
+    }
     let path = section.required_path("path")?;
     let guard = guard.unwrap_or_else(|| path.join(GUARD));
-    Some(Store { path, guard, reserve: u64::from(reserve) * 1024 * 1024 })
+    Some(Store { path, engine, two_phase, guard, reserve: u64::from(reserve) * 1024 * 1024 })
 }

@@ -27,13 +27,15 @@ use crate::outbox::sms::SmsPrefix;
 use crate::outbox::{MailSettings, OutboxLimits, SmsSettings};
 use crate::outgoing::{OutgoingUrl, ReceiverPolicy};
 use crate::pages::PagesSettings;
-use crate::store::{StoreError, embedded::Embedded};
+use crate::store::StoreError;
+use crate::store::embedded::Embedded;
+use crate::store::engine::{self, Engine as StoreEngine, Settings};
 use crate::upgrade;
-use crate::vault::{KeySource, Vault, VaultError};
+use crate::vault::{Header, KeySource, Vault, VaultError};
 use crate::vitals::Place;
 
-/// Subdirectory of the embedded store in the data directory.
-const STORE: &str = "store";
+/// Subdirectory of the store in the data directory.
+pub const STORE: &str = "store";
 /// Default name of the guard file in the data directory.
 pub const GUARD: &str = "guard";
 /// Default of `reserve_mib`, in MiB.
@@ -61,6 +63,10 @@ pub struct Data {
     pub key: KeySource,
     /// Whether a missing store is created.
     pub create: bool,
+    /// Engine of the store; `None` for that of an existing store, or the default one for a new store.
+    pub engine: Option<StoreEngine>,
+    /// Whether each commit of redb syncs twice.
+    pub two_phase: bool,
     /// Path of the guard file.
     pub guard: PathBuf,
     /// Space that stays free on the file system of the store, in bytes.
@@ -71,7 +77,13 @@ impl Data {
     /// Returns data in a directory that also contains the guard file.
     pub fn in_folder(folder: PathBuf, key: KeySource, create: bool) -> Self {
         let guard = folder.join(GUARD);
-        Self { folder, key, create, guard, reserve: u64::from(RESERVE_MIB) * 1024 * 1024 }
+        let reserve = u64::from(RESERVE_MIB) * 1024 * 1024;
+        Self { folder, key, create, engine: None, two_phase: false, guard, reserve }
+    }
+
+    /// Returns how the store is opened on this engine.
+    fn settings(&self, engine: StoreEngine) -> Settings {
+        Settings { engine, reserve: self.reserve, two_phase: self.two_phase }
     }
 }
 
@@ -171,36 +183,50 @@ fn warn_of_unknown(trusted: &[OrganizationId], shared: &Shared) {
 /// Returns an error if one of them cannot be opened.
 pub fn open_store(data: &Data) -> Result<Barrier, StartError> {
     let folder = &data.folder;
-    let fresh = !Vault::exists(folder)?;
+    let header = Header::read(folder)?;
+    let fresh = header.is_none();
+    let engine = match header {
+        Some(header) => header.served_engine(folder, data.engine)?,
+        None => data.engine.unwrap_or_default(),
+    };
     if fresh {
         check_unused(data)?;
     }
     fail_points::reach("start.folder");
     create_private(folder)?;
     let _lock = lock_folder(folder)?;
-    let store_path = folder.join(STORE);
+    if fresh && Vault::exists(folder)? {
+        // Another process has created the store meanwhile.
+        return Err(StoreError::InUse(folder.display().to_string()).into());
+    }
+    let (store_path, settings) = (folder.join(STORE), data.settings(engine));
     upgrade::finish(&store_path)?;
     // The store is locked before the vault is opened, so that a second daemon gets this error whatever its
     // key is.
     fail_points::reach("start.store");
-    let store = Arc::new(if fresh {
-        Embedded::create(&store_path, data.reserve)?
-    } else if data.guard.exists() {
-        Embedded::open_guarded(&store_path, data.reserve)?
+    let store = if fresh {
+        settings.create(&store_path)?
     } else {
-        Embedded::open(&store_path, data.reserve)?
-    });
+        settings.open(&store_path, data.guard.exists())?
+    };
     fail_points::reach("start.vault");
-    let vault = if fresh { Vault::create(folder, &data.key)? } else { Vault::open(folder, &data.key)? };
-    store.begin()?;
+    let vault =
+        if fresh { Vault::create_for(folder, &data.key, engine)? } else { Vault::open(folder, &data.key)? };
+    engine::begin(&store_path)?;
     let barrier = Barrier::new(store, vault);
-    if fresh || guard::has_mark(&barrier)? {
+    if fresh || engine != StoreEngine::Sled || guard::has_mark(&barrier)? {
         return Ok(barrier);
     }
-    let barrier = if upgrade::is_needed(&store_path, &barrier)? {
+    upgraded(data, barrier, &store_path)
+}
+
+/// Upgrades a store of version 0.1, which had no guard. Does nothing to a store whose first start was interrupted.
+fn upgraded(data: &Data, barrier: Barrier, store_path: &Path) -> Result<Barrier, StartError> {
+    let folder = &data.folder;
+    let barrier = if upgrade::is_needed(store_path, &barrier)? {
         let vault = Vault::open(folder, &data.key)?;
-        upgrade::rewrite(&store_path, barrier, vault, data.reserve)?;
-        let store = Arc::new(Embedded::open_again(&store_path, data.reserve)?);
+        upgrade::rewrite(store_path, barrier, vault, data.reserve)?;
+        let store = Arc::new(Embedded::open_again(store_path, data.reserve)?);
         Barrier::new(store, Vault::open(folder, &data.key)?)
     } else {
         barrier
@@ -214,7 +240,7 @@ pub fn open_store(data: &Data) -> Result<Barrier, StartError> {
 fn check_unused(data: &Data) -> Result<(), StartError> {
     let folder = &data.folder;
     let store_path = folder.join(STORE);
-    if !Embedded::is_unused(&store_path)? || !Embedded::is_unused(&upgrade::replaced(&store_path))? {
+    if !engine::is_unused(&store_path)? || !engine::is_unused(&upgrade::replaced(&store_path))? {
         return Err(VaultError::NoHeader(folder.clone()).into());
     }
     match guard::check_new(&data.guard, folder) {
@@ -230,7 +256,10 @@ fn check_unused(data: &Data) -> Result<(), StartError> {
 
 /// Locks the data directory while its store is opened, so that two first starts do not create it at the same
 /// time. Later, the lock of the store itself is enough.
-fn lock_folder(folder: &Path) -> Result<File, StartError> {
+///
+/// # Errors
+/// Returns an error if another process holds the lock, or the directory cannot be opened.
+pub fn lock_folder(folder: &Path) -> Result<File, StartError> {
     let failed =
         |source| VaultError::System { doing: "locking the data directory", path: folder.to_owned(), source };
     let handle = File::open(folder).map_err(failed)?;
@@ -242,9 +271,12 @@ fn lock_folder(folder: &Path) -> Result<File, StartError> {
 }
 
 /// Creates the data directory with access for its owner only.
-fn create_private(folder: &PathBuf) -> Result<(), StartError> {
+///
+/// # Errors
+/// Returns an error if the directory cannot be created.
+pub fn create_private(folder: &Path) -> Result<(), StartError> {
     use std::os::unix::fs::DirBuilderExt;
     let created = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
     let doing = "creating the data directory";
-    created.map_err(|source| VaultError::System { doing, path: folder.clone(), source }.into())
+    created.map_err(|source| VaultError::System { doing, path: folder.to_owned(), source }.into())
 }

@@ -7,13 +7,10 @@
 mod commits;
 mod database;
 mod files;
-mod group;
 mod merge;
 mod panics;
-mod range;
-mod space;
+mod rows;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -22,15 +19,20 @@ use quorate_core::world::{Order as Direction, Page};
 
 use self::commits::Commits;
 use self::database::{Database, FailureNotifier};
-use self::files::{create, drop_page_cache, has_blobs, open, open_from_log, open_patiently};
-use self::group::GroupBuilder;
+use self::files::{LOG, create, has_blobs, open, open_from_log, open_patiently};
 use self::panics::guarded;
-use self::range::bounds;
-use self::space::Space;
+use self::rows::{Before, batch_of};
+use super::files::{clear_unused, drop_page_cache, mark_unused};
+use super::judge::{Judge, number};
+use super::range::bounds;
+use super::space::Space;
 use super::{
     Acceptance, BatchOutcome, Change, FailureCallback, Group, Register, Row, Store, StoreError, durable,
 };
 use crate::fail_points;
+
+/// Maximum number of bytes that sled writes for each byte of a group.
+const AMPLIFICATION: u64 = 4;
 
 /// A sled database in a directory.
 pub struct Embedded {
@@ -50,7 +52,7 @@ struct State {
     db: Option<Arc<Database>>,
     /// Durable values of all keys whose changes are not durable, or may not be; `None` where no record
     /// exists.
-    before: BTreeMap<sled::IVec, Option<sled::IVec>>,
+    before: Before,
 }
 
 impl Embedded {
@@ -84,39 +86,22 @@ impl Embedded {
         }
     }
 
-    /// Creates a store, which is marked as unused until [`Self::begin`].
+    /// Creates a store, which is marked as unused until [`super::engine::begin`].
     ///
     /// # Errors
     /// See [`Self::open`].
     pub fn create(folder: &Path, reserve: u64) -> Result<Self, StoreError> {
         let space = Space::new(folder, reserve);
         let failed = |source| space.failed("creating the store", folder, source);
-        files::mark_unused(folder).map_err(failed)?;
+        mark_unused(folder, LOG).map_err(failed)?;
         match Self::open(folder, reserve) {
             // An earlier start was interrupted.
             Err(StoreError::Damaged(_)) => {
-                files::clear_unused(folder).map_err(failed)?;
+                clear_unused(folder).map_err(failed)?;
                 Self::open(folder, reserve)
             }
             opened => opened,
         }
-    }
-
-    /// Returns whether the directory contains no store, or one in which nothing was ever stored.
-    ///
-    /// # Errors
-    /// Returns an error if the directory cannot be read.
-    pub fn is_unused(folder: &Path) -> Result<bool, StoreError> {
-        files::is_unused(folder).map_err(|source| Space::new(folder, 0).failed("reading", folder, source))
-    }
-
-    /// Marks the store as used, so that records may be stored.
-    ///
-    /// # Errors
-    /// Returns an error if the directory cannot be changed.
-    pub fn begin(&self) -> Result<(), StoreError> {
-        files::mark_used(&self.folder)
-            .map_err(|source| self.space.failed("creating the store", &self.folder, source))
     }
 
     /// Opens a store that this process had open before. Waits for threads of sled that still hold its lock.
@@ -139,7 +124,7 @@ impl Embedded {
         Ok(Self {
             folder: folder.to_owned(),
             space,
-            state: RwLock::new(State { db: Some(Arc::new(db)), before: BTreeMap::new() }),
+            state: RwLock::new(State { db: Some(Arc::new(db)), before: Before::new() }),
             commits: Mutex::new(commits),
             failed: AtomicBool::new(false),
             notifier,
@@ -228,14 +213,6 @@ impl State {
     }
 }
 
-fn number(bytes: &[u8]) -> Result<u64, StoreError> {
-    let bytes = bytes.try_into().map_err(|_| StoreError::Failed {
-        doing: "reading a register",
-        cause: "it does not have eight bytes".to_owned(),
-    })?;
-    Ok(u64::from_be_bytes(bytes))
-}
-
 impl Store for Embedded {
     fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
         let state = self.read();
@@ -261,21 +238,21 @@ impl Store for Embedded {
         let db = Arc::clone(self.read().db()?);
         fail_points::reach("store.check");
         let extra: Vec<Change>;
-        let (verdicts, (registers, mut write)) = db.call("reading a record", |db| {
-            let mut builder = GroupBuilder::new(db, &mut commits.registers);
+        let (verdicts, (registers, mut write)) = db.read(|db| {
+            let mut judge = Judge::new(db, &mut commits.registers);
             let verdicts =
-                group.batches.iter().map(|batch| builder.add(batch)).collect::<sled::Result<Vec<_>>>()?;
-            Ok((verdicts, builder.finish()))
+                group.batches.iter().map(|batch| judge.add(batch)).collect::<Result<Vec<_>, _>>()?;
+            Ok((verdicts, judge.finish()))
         })?;
         if write.is_empty() {
             return Ok(verdicts);
         }
         if let Some(source) = group.extra {
             extra = source.records(&mut write.changed())?;
-            db.call("reading a record", |db| extra.iter().try_for_each(|change| write.change(db, change)))?;
+            db.read(|db| write.add_changes(db, &extra))?;
         }
-        self.space.check(write.bytes()?)?;
-        let (after, before) = write.into_parts();
+        self.space.check(write.bytes()?.saturating_mul(AMPLIFICATION))?;
+        let (after, before) = batch_of(write);
         self.write().before = before;
         fail_points::reach("store.apply");
         let written = db.call("writing a group", |db| {
@@ -299,9 +276,7 @@ impl Store for Embedded {
             return Err(error);
         }
         self.write().before.clear();
-        for (key, value) in registers {
-            commits.registers.keep(key, value);
-        }
+        commits.registers.keep(registers);
         Ok(verdicts)
     }
 
@@ -331,7 +306,7 @@ impl Store for Embedded {
             return Err(error);
         }
         *commits = Commits::new(&self.folder)?;
-        *self.write() = State { db: Some(db), before: BTreeMap::new() };
+        *self.write() = State { db: Some(db), before: Before::new() };
         self.failed.store(false, Ordering::Release);
         self.space.restore();
         Ok(())

@@ -8,6 +8,13 @@
 mod contract;
 pub mod durable;
 pub mod embedded;
+pub mod engine;
+mod files;
+mod judge;
+mod panics;
+mod range;
+pub mod redb;
+mod space;
 #[cfg(test)]
 pub(crate) mod testing;
 
@@ -31,6 +38,17 @@ pub enum StoreError {
     /// The store cannot be opened. The cause is in the log.
     #[error("the store in {0} is damaged and cannot be opened; restore a backup")]
     Damaged(String),
+    /// There is no file of the store. Its disk may not be mounted.
+    #[error("the store in {0} is empty; check that its disk is mounted, or restore the store from a backup")]
+    Empty(String),
+    /// The file of the store has a format that this program does not know.
+    #[error("the store in {folder} has format {version} of redb, which this version of quorated cannot read")]
+    Version {
+        /// Directory of the store.
+        folder: String,
+        /// Number of the format.
+        version: u8,
+    },
     /// The operating system does not allow durable writes.
     #[error("writes cannot be made durable on this system: {0}")]
     NotDurable(String),

@@ -3,16 +3,13 @@
 use std::path::Path;
 
 use super::files::{LogWitness, blobs_changed, has_blobs};
-use crate::cache::TwoGenerations;
 use crate::store::StoreError;
-
-/// Maximum number of cached registers.
-const REGISTERS: usize = 4096;
+use crate::store::judge::KnownRegisters;
 
 /// State for commits.
 pub(super) struct Commits {
     /// Registers as of the last group.
-    pub(super) registers: TwoGenerations<Vec<u8>, u64>,
+    pub(super) registers: KnownRegisters,
     /// Time at which the directory of blobs last changed.
     blobs: Option<std::time::SystemTime>,
     /// Detects failed writes that sled does not report.
@@ -21,8 +18,8 @@ pub(super) struct Commits {
 
 impl Commits {
     pub(super) fn new(folder: &Path) -> Result<Self, StoreError> {
-        let registers = TwoGenerations::new(REGISTERS);
-        Ok(Self { registers, blobs: blobs_changed(folder), log: LogWitness::open(folder)? })
+        let (registers, blobs) = (KnownRegisters::default(), blobs_changed(folder));
+        Ok(Self { registers, blobs, log: LogWitness::open(folder)? })
     }
 
     /// Returns an error if sled has stored a node in a separate file, which would not survive a power cut.

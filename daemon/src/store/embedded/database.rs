@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use super::panics::guarded;
 use super::{FailureCallback, StoreError};
+use crate::store::panics::caught;
 
 /// Interval of the check for an error.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
@@ -64,6 +65,15 @@ impl Database {
     ) -> Result<T, StoreError> {
         let _in_progress = self.watched.begin();
         guarded(doing, || call(&self.watched.db))
+    }
+
+    /// Reads with functions that convert the errors of sled themselves.
+    pub(super) fn read<T>(
+        &self,
+        read: impl FnOnce(&sled::Db) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let _in_progress = self.watched.begin();
+        caught("reading a record", || read(&self.watched.db))
     }
 
     /// Returns whether a write failed. The database then accepts no writes and not all reads.

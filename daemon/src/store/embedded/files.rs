@@ -1,24 +1,24 @@
-//! The files of a store: creation, opening, checks and removal.
+//! The files of sled: creation, opening and checks.
 
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::StoreError;
 use super::database::{Database, FailureNotifier};
-use super::panics::{PanicSilencer, cause};
-use super::space::Space;
+use super::panics::cause;
+use crate::store::panics::silently;
+use crate::store::space::Space;
 
 /// Maximum wait for the threads of the previous database when a store is reopened.
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// Assumed maximum duration of a background sync of sled.
 const BACKGROUND: Duration = Duration::from_secs(10);
 /// File name of sled's log.
-const LOG: &str = "db";
+pub(super) const LOG: &str = "db";
 /// Extension of an unfinished snapshot file of sled.
 const UNFINISHED: &str = "generating";
 /// Prefix of snapshot files, which save sled from reading its whole log.
@@ -27,8 +27,6 @@ const SNAPSHOT: &str = "snap.";
 const ASIDE: &str = "damaged.";
 /// Directory in which sled stores large nodes, which it never syncs.
 const BLOBS: &str = "blobs";
-/// File that marks a store in which nothing was ever stored, because its creation was not finished.
-const UNUSED: &str = "unused";
 /// First part of the error of a store that cannot be opened.
 const OPENING: &str = "opening the store in";
 /// Capacity of sled's page cache, in bytes as stored. It uses about two and a half times that memory.
@@ -91,20 +89,17 @@ pub(super) fn open(
     if !remove_unfinished(folder).map_err(failed)? {
         return Err(StoreError::InUse(name));
     }
-    let silencer = PanicSilencer::begin();
-    let opened = catch_unwind(AssertUnwindSafe(|| config.open()));
-    drop(silencer);
-    match opened {
-        Ok(Ok(db)) => Ok(Database::new(db, config, Arc::clone(notifier))),
-        Ok(Err(error)) if error.to_string().contains("could not acquire lock") => {
+    match silently(|| config.open()) {
+        Some(Ok(db)) => Ok(Database::new(db, config, Arc::clone(notifier))),
+        Some(Err(error)) if error.to_string().contains("could not acquire lock") => {
             Err(StoreError::InUse(name))
         }
         // An I/O error without an error number of the system is sled's own verdict on the file.
-        Ok(Err(sled::Error::Io(error))) if error.raw_os_error().is_some() => Err(failed(error)),
+        Some(Err(sled::Error::Io(error))) if error.raw_os_error().is_some() => Err(failed(error)),
         // sled does not always report that the file system was full.
         _ if space.is_exhausted() => Err(failed(io::ErrorKind::StorageFull.into())),
-        Ok(Err(error)) => Err(damaged(&cause(&error))),
-        Err(_) => Err(damaged("its log is damaged")),
+        Some(Err(error)) => Err(damaged(&cause(&error))),
+        None => Err(damaged("its log is damaged")),
     }
 }
 
@@ -199,25 +194,6 @@ pub(super) fn open_patiently(
     }
 }
 
-/// Drops all files of the store from the page cache. After a failed sync, the cache may differ from the disk.
-pub(super) fn drop_page_cache(folder: &Path) -> Result<(), StoreError> {
-    let drop_all = || {
-        for entry in fs::read_dir(folder)? {
-            let entry = entry?;
-            if entry.file_type()?.is_file() {
-                let file = fs::File::open(entry.path())?;
-                file.sync_all()?;
-                rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)?;
-            }
-        }
-        Ok(())
-    };
-    drop_all().map_err(|error: io::Error| StoreError::Failed {
-        doing: "syncing the files of the store",
-        cause: error.to_string(),
-    })
-}
-
 /// Creates sled's settings file atomically if it is missing. sled writes it in two steps and rejects a store
 /// whose settings end after the first one. Therefore a scratch store in this directory writes the file, which
 /// is then renamed.
@@ -248,51 +224,6 @@ pub(super) fn create(folder: &Path, space: &Space) -> Result<(), StoreError> {
         fs::File::open(folder)?.sync_all()
     };
     create().map_err(|error| space.failed("creating the store", folder, error))
-}
-
-/// Returns whether the directory of a store is missing, empty, or was never finished.
-///
-/// # Errors
-/// Returns an error if the directory cannot be read.
-pub(super) fn is_unused(folder: &Path) -> io::Result<bool> {
-    match fs::read_dir(folder) {
-        Ok(mut entries) => Ok(entries.next().is_none() || folder.join(UNUSED).try_exists()?),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
-        Err(error) => Err(error),
-    }
-}
-
-/// Marks the directory of a store as unused, before anything is stored in it. A directory with a log is not
-/// changed, because another process may just have begun to use it.
-pub(super) fn mark_unused(folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)?;
-    if folder.join(LOG).try_exists()? {
-        return Ok(());
-    }
-    fs::File::create(folder.join(UNUSED))?.sync_all()?;
-    fs::File::open(folder)?.sync_all()
-}
-
-/// Removes everything from an unused store except its mark.
-pub(super) fn clear_unused(folder: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            fs::remove_dir_all(entry.path())?;
-        } else if entry.file_name() != UNUSED {
-            fs::remove_file(entry.path())?;
-        }
-    }
-    Ok(())
-}
-
-/// Removes the mark of [`mark_unused`], before anything is stored in the directory.
-pub(super) fn mark_used(folder: &Path) -> io::Result<()> {
-    match fs::remove_file(folder.join(UNUSED)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
-        Ok(()) => fs::File::open(folder)?.sync_all(),
-    }
 }
 
 pub(super) fn has_blobs(folder: &Path) -> bool {

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 use std::fs;
 
+use super::super::engine::{begin, is_unused};
 use super::super::{Batch, LONGEST_VALUE, contract};
 use super::*;
 
@@ -96,19 +97,19 @@ fn an_interrupted_creation_can_be_repeated() {
 fn a_store_is_unused_until_something_may_be_stored() {
     let data = tempfile::tempdir().unwrap();
     let folder = data.path().join("store");
-    assert!(Embedded::is_unused(&folder).unwrap());
+    assert!(is_unused(&folder).unwrap());
     drop(Embedded::create(&folder, 0).unwrap());
-    assert!(Embedded::is_unused(&folder).unwrap(), "the creation was interrupted");
+    assert!(is_unused(&folder).unwrap(), "the creation was interrupted");
     // An interrupted creation may leave a store that cannot be opened.
     fs::write(folder.join("conf"), [b'x'; 100]).unwrap();
-    let store = loop {
+    let _store = loop {
         match Embedded::create(&folder, 0) {
             Err(StoreError::InUse(_)) => std::thread::yield_now(),
             created => break created.unwrap(),
         }
     };
-    store.begin().unwrap();
-    assert!(!Embedded::is_unused(&folder).unwrap());
+    begin(&folder).unwrap();
+    assert!(!is_unused(&folder).unwrap());
 }
 
 #[test]

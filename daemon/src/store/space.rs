@@ -1,4 +1,4 @@
-//! Free space: sled does not survive a full disk, so groups are rejected before it is full.
+//! Free space: engines fail on a full disk, so groups are rejected before it is full.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -11,11 +11,9 @@ use super::StoreError;
 
 /// Size of the spare file in bytes. It is removed on a full disk, so that the store can be opened.
 const SPARE: u64 = 8 * 1024 * 1024;
-/// Free bytes below which the spare file is removed before the store is opened: a few segments of sled's log.
+/// Free bytes below which the spare file is removed before the store is opened: a few segments of the log of sled.
 const OPENING: u64 = 4 * 1024 * 1024;
-/// Maximum number of bytes that sled writes for each byte of a group.
-const AMPLIFICATION: u64 = 4;
-/// Free bytes below which a failure of sled is attributed to a full disk: one segment of sled's log.
+/// Free bytes below which a failure is attributed to a full disk: one segment of the log of sled.
 const EXHAUSTED: u64 = 512 * 1024;
 /// Number of bytes that are written to test whether writing is possible.
 const PROBE: usize = 64 * 1024;
@@ -32,9 +30,9 @@ impl Space {
         Self { folder: folder.to_owned(), reserve }
     }
 
-    /// Returns an error if a group of this size might fill the disk.
+    /// Returns an error if writing at most this number of bytes might fill the disk.
     pub(super) fn check(&self, bytes: u64) -> Result<(), StoreError> {
-        let needed = self.reserve.saturating_add(bytes.saturating_mul(AMPLIFICATION));
+        let needed = self.reserve.saturating_add(bytes);
         match self.free() {
             Some(free) if free < needed => Err(self.full(free, needed)),
             // If the free space is unknown, a failed write reports a full disk.

@@ -5,7 +5,7 @@ use std::ops::Bound;
 use quorate_core::world::{Order, Page};
 
 /// The start and the end of a range of keys.
-type Range = (Bound<Vec<u8>>, Bound<Vec<u8>>);
+pub(super) type Range = (Bound<Vec<u8>>, Bound<Vec<u8>>);
 
 /// Returns the bounds of a page: within the prefix, and after the cursor. Returns `None` if nothing is between
 /// them.

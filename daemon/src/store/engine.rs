@@ -1,0 +1,117 @@
+//! The engines that store records, and what they share: their names, creation and opening.
+
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::embedded::Embedded;
+use super::files;
+use super::redb::Redb;
+use super::space::Space;
+use super::{Store, StoreError};
+
+/// An engine that stores records.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Engine {
+    /// A log of sled.
+    #[default]
+    Sled,
+    /// A file of redb.
+    Redb,
+}
+
+impl Engine {
+    /// All engines.
+    pub const ALL: [Self; 2] = [Self::Sled, Self::Redb];
+
+    /// Returns the name of the engine in the configuration.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sled => "sled",
+            Self::Redb => "redb",
+        }
+    }
+}
+
+impl FromStr for Engine {
+    type Err = &'static str;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|engine| engine.name() == name).ok_or("must be \"sled\" or \"redb\"")
+    }
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+/// How a store is opened.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Settings {
+    /// Engine of the store.
+    pub engine: Engine,
+    /// Space that stays free on the file system of the store, in bytes.
+    pub reserve: u64,
+    /// Whether each commit of redb syncs twice.
+    pub two_phase: bool,
+}
+
+impl Settings {
+    /// Creates a store, which is marked as unused until [`begin`].
+    ///
+    /// # Errors
+    /// Returns an error if the store cannot be created, or another process has it open.
+    pub fn create(&self, folder: &Path) -> Result<Arc<dyn Store>, StoreError> {
+        Ok(match self.engine {
+            Engine::Sled => Arc::new(Embedded::create(folder, self.reserve)?),
+            Engine::Redb => Arc::new(Redb::create(folder, self.reserve, self.two_phase)?),
+        })
+    }
+
+    /// Opens a store that this process had open before.
+    ///
+    /// # Errors
+    /// See [`Self::open`].
+    pub fn open_again(&self, folder: &Path) -> Result<Arc<dyn Store>, StoreError> {
+        match self.engine {
+            Engine::Sled => Ok(Arc::new(Embedded::open_again(folder, self.reserve)?)),
+            Engine::Redb => self.open(folder, false),
+        }
+    }
+
+    /// Opens an existing store. If it `has_guard`, the caller must check that nothing is missing, and the engine may
+    /// leave out what is damaged.
+    ///
+    /// # Errors
+    /// Returns an error if the store cannot be opened, or another process has it open.
+    pub fn open(&self, folder: &Path, has_guard: bool) -> Result<Arc<dyn Store>, StoreError> {
+        Ok(match self.engine {
+            Engine::Sled if has_guard => Arc::new(Embedded::open_guarded(folder, self.reserve)?),
+            Engine::Sled => Arc::new(Embedded::open(folder, self.reserve)?),
+            Engine::Redb => Arc::new(Redb::open(folder, self.reserve, self.two_phase)?),
+        })
+    }
+}
+
+/// Returns whether the directory contains no store, or one in which nothing was ever stored.
+///
+/// # Errors
+/// Returns an error if the directory cannot be read.
+pub fn is_unused(folder: &Path) -> Result<bool, StoreError> {
+    files::is_unused(folder).map_err(|source| Space::new(folder, 0).failed("reading", folder, source))
+}
+
+/// Marks a created store as used, so that records may be stored.
+///
+/// # Errors
+/// Returns an error if the directory cannot be changed.
+pub fn begin(folder: &Path) -> Result<(), StoreError> {
+    files::mark_used(folder)
+        .map_err(|source| Space::new(folder, 0).failed("creating the store", folder, source))
+}

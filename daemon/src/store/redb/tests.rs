@@ -1,0 +1,111 @@
+//! Tests of the store in a file of redb, with real files.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+use std::fs;
+
+use super::super::engine::{begin, is_unused};
+use super::super::{Batch, LONGEST_VALUE, contract};
+use super::*;
+
+fn put(rows: &[(&[u8], &[u8])]) -> Group<'static> {
+    let writes = rows.iter().map(|(key, value)| Change::put(*key, *value)).collect();
+    Group::of(Batch { writes, ..Batch::default() })
+}
+
+fn created(folder: &Path) -> Redb {
+    Redb::create(folder, 0, false).unwrap()
+}
+
+#[test]
+fn fulfils_the_contract() {
+    for two_phase in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        contract::check(&|| Box::new(Redb::create(folder.path(), 0, two_phase).unwrap()));
+    }
+}
+
+#[test]
+fn a_second_process_gets_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let _first = created(folder.path());
+    assert!(matches!(Redb::open(folder.path(), 0, false), Err(StoreError::InUse(_))));
+    assert!(matches!(Redb::create(folder.path(), 0, false), Err(StoreError::InUse(_))));
+}
+
+#[test]
+fn only_the_owner_can_read_the_file() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    drop(created(folder.path()));
+    assert_eq!(fs::metadata(folder.path().join(FILE)).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn a_file_that_is_no_store_is_an_error_and_is_not_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(FILE);
+    assert!(matches!(Redb::open(folder.path(), 0, false), Err(StoreError::Empty(_))));
+    assert!(!path.exists());
+    let store = created(folder.path());
+    store.commit(&put(&[(b"k", b"v")])).unwrap();
+    drop(store);
+    begin(folder.path()).unwrap();
+    let intact = fs::read(&path).unwrap();
+    let version = |version: u8| {
+        let mut bytes = intact.clone();
+        // The versions of both commit slots (`docs/design.md` of redb).
+        (bytes[64], bytes[192]) = (version, version);
+        bytes
+    };
+    for bytes in [Vec::new(), vec![0; 4096], vec![b'x'; 10_000], intact[..5000].to_vec()] {
+        fs::write(&path, &bytes).unwrap();
+        let opened = Redb::open(folder.path(), 0, false);
+        assert!(matches!(opened, Err(StoreError::Damaged(_))), "{} bytes", bytes.len());
+        // A store in which something may be stored is never created again.
+        if !bytes.is_empty() {
+            assert!(matches!(Redb::create(folder.path(), 0, false), Err(StoreError::Damaged(_))));
+        }
+    }
+    fs::write(&path, version(2)).unwrap();
+    assert!(matches!(Redb::open(folder.path(), 0, false), Err(StoreError::Version { version: 2, .. })));
+    fs::write(&path, &intact).unwrap();
+    let store = Redb::open(folder.path(), 0, false).unwrap();
+    assert_eq!(store.value(b"k").unwrap().as_deref(), Some(b"v".as_slice()));
+}
+
+#[test]
+fn a_store_is_unused_until_something_may_be_stored() {
+    let data = tempfile::tempdir().unwrap();
+    let folder = data.path().join("store");
+    assert!(is_unused(&folder).unwrap());
+    drop(created(&folder));
+    assert!(is_unused(&folder).unwrap(), "the creation was interrupted");
+    // An interrupted creation may leave a store that cannot be opened.
+    fs::write(folder.join(FILE), [b'x'; 100]).unwrap();
+    let _store = created(&folder);
+    begin(&folder).unwrap();
+    assert!(!is_unused(&folder).unwrap());
+}
+
+#[test]
+fn a_nearly_full_disk_rejects_groups_and_still_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = created(folder.path());
+    store.commit(&put(&[(b"k", b"v")])).unwrap();
+    store.space = Space::new(folder.path(), u64::MAX / 2);
+    assert!(matches!(store.commit(&put(&[(b"k", b"w")])), Err(StoreError::Full { .. })));
+    assert!(matches!(store.ready(), Err(StoreError::Full { .. })));
+    assert_eq!(store.value(b"k").unwrap().as_deref(), Some(b"v".as_slice()));
+    store.space = Space::new(folder.path(), 0);
+    store.commit(&put(&[(b"k", b"w")])).unwrap();
+    assert_eq!(store.value(b"k").unwrap().as_deref(), Some(b"w".as_slice()));
+}
+
+#[test]
+fn long_values_are_rejected_as_by_other_engines() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = created(folder.path());
+    let long = vec![7; LONGEST_VALUE + 1];
+    assert!(matches!(store.commit(&put(&[(b"k", &long)])), Err(StoreError::Failed { .. })));
+    assert_eq!(store.value(b"k").unwrap(), None);
+    store.commit(&put(&[(b"k", b"short")])).unwrap();
+}

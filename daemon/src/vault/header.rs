@@ -1,0 +1,114 @@
+//! The header of a data directory: how its store is sealed, which engine it is on, and whether it was moved.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{VaultError, system};
+use crate::private_file;
+use crate::store::engine::Engine;
+
+/// File name of the header.
+pub(super) const HEADER: &str = "quorate.json";
+/// Format of the header.
+pub(super) const FORMAT: u32 = 1;
+
+/// The header of a data directory.
+#[serde_with::skip_serializing_none]
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Header {
+    pub(super) format: u32,
+    pub(super) store_id: String,
+    pub(super) key: KeyKind,
+    pub(super) check: String,
+    /// Engine of the store. Absent for sled, so that earlier versions accept the header.
+    pub(super) engine: Option<Engine>,
+    /// Engine and place to which the store was moved. Earlier versions reject a header with this member.
+    pub(super) moved_to: Option<String>,
+}
+
+/// Kind of the root key.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "kind", deny_unknown_fields)]
+pub(super) enum KeyKind {
+    File,
+    Passphrase { salt: String, memory_kib: u32, passes: u32, lanes: u32 },
+}
+
+impl Header {
+    /// Reads the header of a data directory; returns `None` if there is none.
+    ///
+    /// # Errors
+    /// Returns [`VaultError::Header`] if the header is damaged or from a newer version, and an error if it cannot be
+    /// read.
+    pub fn read(folder: &Path) -> Result<Option<Self>, VaultError> {
+        let path = folder.join(HEADER);
+        let text = match fs::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(system("reading", &path)(error)),
+        };
+        let header: Option<Self> = serde_json::from_slice(&text).ok();
+        match header {
+            Some(header) if header.format == FORMAT => Ok(Some(header)),
+            _ => Err(VaultError::Header(path)),
+        }
+    }
+
+    /// Returns the engine of the store, which may be served.
+    ///
+    /// # Errors
+    /// Returns an error if the store was moved, or is on another engine than the one named.
+    pub fn served_engine(&self, folder: &Path, named: Option<Engine>) -> Result<Engine, VaultError> {
+        if let Some(place) = &self.moved_to {
+            return Err(VaultError::Moved(folder.to_owned(), place.clone()));
+        }
+        let engine = self.engine();
+        if named.is_some_and(|named| named != engine) {
+            return Err(VaultError::OtherEngine(folder.to_owned(), engine));
+        }
+        Ok(engine)
+    }
+
+    /// Returns the engine of the store.
+    pub fn engine(&self) -> Engine {
+        self.engine.unwrap_or_default()
+    }
+
+    /// Returns engine and place to which the store was moved, if it was.
+    pub fn moved_to(&self) -> Option<&str> {
+        self.moved_to.as_deref()
+    }
+
+    /// Returns the header of the same store on another engine.
+    #[must_use]
+    pub fn on(self, engine: Engine) -> Self {
+        Self { engine: (engine != Engine::default()).then_some(engine), moved_to: None, ..self }
+    }
+
+    /// Creates the header in a data directory that has none.
+    ///
+    /// # Errors
+    /// Returns an error if it exists or cannot be written.
+    pub fn create(&self, folder: &Path) -> Result<(), VaultError> {
+        let path = folder.join(HEADER);
+        private_file::create(&path, &self.encode(&path)?).map_err(system("creating", &path))
+    }
+
+    /// Records in the header where the store was moved, or that it was not moved.
+    ///
+    /// # Errors
+    /// Returns an error if the header cannot be written.
+    pub fn mark_moved(&mut self, folder: &Path, place: Option<String>) -> Result<(), VaultError> {
+        self.moved_to = place;
+        let path = folder.join(HEADER);
+        private_file::replace(&path, &self.encode(&path)?).map_err(system("writing", &path))
+    }
+
+    fn encode(&self, path: &Path) -> Result<Vec<u8>, VaultError> {
+        serde_json::to_vec_pretty(self).map_err(|_| VaultError::Header(path.to_owned()))
+    }
+}
