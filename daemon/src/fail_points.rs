@@ -10,7 +10,7 @@ compile_error!("the feature `fail_points` is for tests: build `-p quorated` with
 
 /// Names of all fail points. A test kills the daemon at each of them.
 #[cfg(feature = "fail_points")]
-pub const NAMES: [&str; 52] = [
+pub const NAMES: [&str; 55] = [
     "answer.render",
     "answer.send",
     "attempt.decide",
@@ -26,6 +26,9 @@ pub const NAMES: [&str; 52] = [
     "commit.group",
     "commit.publish",
     "commit.answer",
+    "copy.rows",
+    "copy.mark",
+    "copy.begin",
     "exchange.claim",
     "exchange.claimed",
     "exchange.made",

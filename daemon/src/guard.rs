@@ -38,7 +38,7 @@ use self::state::{Pending, State};
 use self::syncer::Syncer;
 use crate::barrier::Barrier;
 use crate::private_file;
-use crate::store::{Acceptance, Batch, Change, Changed, ExtraRecords, Group, StoreError};
+use crate::store::{Acceptance, Batch, Change, Changed, ExtraRecords, Group, Store, StoreError};
 
 /// Record key of the mark: run, number and time of the newest group, and the digest over all other records.
 const MARK: &[u8] = b"mg";
@@ -144,6 +144,14 @@ pub fn end(barrier: &Barrier) -> Result<Option<Millis>, Corrupt> {
 /// Returns an error if the store cannot be read.
 pub fn has_mark(barrier: &Barrier) -> Result<bool, Corrupt> {
     Ok(barrier.read(MARK)?.is_some())
+}
+
+/// Returns whether a store, whose values are encrypted, ever had a guard.
+///
+/// # Errors
+/// Returns an error if the store cannot be read.
+pub fn is_marked(store: &dyn Store) -> Result<bool, StoreError> {
+    Ok(store.value(MARK)?.is_some())
 }
 
 /// Returns the newest time that the daemon has ever seen, in milliseconds since 1970.

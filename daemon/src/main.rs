@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use quorated::commands::{
     Arguments, Command, accept_clock, accept_loss, clear_ip_allowlist, dev, init, manual, quorum_key,
-    remove_mfa_policies, serve, verify,
+    remove_mfa_policies, serve, store, verify,
 };
 use quorated::service::StartError;
 
@@ -40,6 +40,7 @@ async fn run(arguments: Arguments) -> Result<(), StartError> {
         Command::Verify(arguments) => verify::run(&arguments),
         Command::AcceptLoss(arguments) => accept_loss::run(&arguments),
         Command::AcceptClock(arguments) => accept_clock::run(&arguments),
+        Command::Store(arguments) => store::run(&arguments),
         Command::Dev(arguments) => dev::run(arguments).await,
         Command::Completion { shell } => manual::completion(shell),
         Command::Man { folder } => manual::pages(&folder),

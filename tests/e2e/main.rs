@@ -61,6 +61,7 @@ mod signing;
 mod sms_gateway;
 mod stamps;
 mod starts;
+mod store_copy;
 mod terminal;
 mod third_party;
 mod third_party_bundles;

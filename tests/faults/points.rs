@@ -36,10 +36,10 @@ fn max_passes(name: &str) -> usize {
     }
 }
 
-/// Returns whether only exchanges with an OAuth 2.0 provider pass the point. They are no part of the load:
-/// `tests/e2e/oauth2.rs` kills the daemon there.
-fn is_exchange_point(name: &str) -> bool {
-    name.starts_with("exchange.")
+/// Returns whether only exchanges with an OAuth 2.0 provider or copies of a store pass the point. They are no part of
+/// the load: `tests/e2e/oauth2.rs` and `tests/e2e/store_copy.rs` kill the process there.
+fn is_elsewhere(name: &str) -> bool {
+    ["exchange.", "copy."].iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Returns whether only the first start of an installation passes the point.
@@ -89,7 +89,7 @@ async fn f2_killed_at_each_point_under_load() {
         let mix = Mix { deletions: true, invitations: true, ..Mix::default() };
         let mut load = Load::prepare_mix(&daemon, mix).await;
         for (number, name) in NAMES.into_iter().enumerate() {
-            if is_first_start_point(name) || is_exchange_point(name) {
+            if is_first_start_point(name) || is_elsewhere(name) {
                 continue;
             }
             scenario.step(format!("round {round}, {name}"));

@@ -11,6 +11,7 @@ pub mod manual;
 pub mod quorum_key;
 pub mod remove_mfa_policies;
 pub mod serve;
+pub mod store;
 pub mod verify;
 
 use std::path::{Path, PathBuf};
@@ -63,13 +64,15 @@ pub enum Command {
     QuorumKey(quorum_key::QuorumKeyArguments),
     /// Check that every record of the store is complete and unchanged
     ///
-    /// Opening the store truncates its log at the first byte that cannot be read. If the store may be damaged,
-    /// copy the data directory first.
+    /// Opening the store truncates the log of sled at the first byte that cannot be read, and returns a damaged file of
+    /// redb to its last complete commit. If the store may be damaged, copy the data directory first.
     Verify(verify::VerifyArguments),
     /// Continue with a store that lost acknowledged changes
     AcceptLoss(accept_loss::AcceptLossArguments),
     /// Continue from the system clock after it was far ahead and was set back
     AcceptClock(accept_clock::AcceptClockArguments),
+    /// Show what a store contains, or copy it to another engine or folder
+    Store(store::StoreArguments),
     /// Serve a throwaway organization on this machine, with demo activities to approve
     Dev(dev::DevArguments),
     /// Print a completion script for a shell

@@ -64,6 +64,40 @@ pub(crate) enum Letter {
     Tombstone = b'z',
 }
 
+/// What the records of each letter are, for operators.
+const NOUNS: [(Letter, &str); 25] = [
+    (Letter::Activity, "activities"),
+    (Letter::AccountName, "names of wallet accounts"),
+    (Letter::Child, "lists of sub-organizations"),
+    (Letter::Denied, "denied activities of a credential"),
+    (Letter::Entity, "users, wallets, policies and other objects"),
+    (Letter::Fingerprint, "waiting activities by fingerprint"),
+    (Letter::DeletedUser, "deleted users"),
+    (Letter::Body, "processed requests"),
+    (Letter::InterfaceText, "contract interfaces"),
+    (Letter::AccountIndex, "wallet accounts by number"),
+    (Letter::SignIn, "sign-in and messages"),
+    (Letter::LookupEntry, "sub-organizations by user"),
+    (Letter::Account, "wallet accounts"),
+    (Letter::Organization, "organizations"),
+    (Letter::Outbox, "webhook deliveries"),
+    (Letter::AccountPath, "wallet accounts by path"),
+    (Letter::ImportTarget, "keys for imports"),
+    (Letter::Secret, "private keys and seeds"),
+    (Letter::ActivityListed, "lists of activities"),
+    (Letter::DisplacedDenial, "denied activities to remove"),
+    (Letter::Version, "versions of organizations"),
+    (Letter::Signer, "wallet accounts by address"),
+    (Letter::LegacyDelivery, "webhook deliveries of earlier versions"),
+    (Letter::Mail, "mail"),
+    (Letter::Tombstone, "deleted wallets"),
+];
+
+/// Returns what the records are whose keys start with a byte, if the layout knows it.
+pub fn noun(first: u8) -> Option<&'static str> {
+    NOUNS.iter().find(|(letter, _)| *letter as u8 == first).map(|(_, noun)| *noun)
+}
+
 impl Letter {
     /// Returns whether a key starts with this letter.
     pub(crate) fn starts(self, key: &[u8]) -> bool {

@@ -1,0 +1,211 @@
+//! `quorated store copy`: copies a store, compares the copy, and marks the old store as moved.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use clap::Args;
+use quorate_core::world::Page;
+use sha2::{Digest, Sha256};
+
+use super::super::print;
+use crate::fail_points;
+use crate::guard::{self, GuardError};
+use crate::private_file;
+use crate::service::{GUARD, RESERVE_MIB, STORE, StartError, create_private, lock_folder};
+use crate::store::engine::{self, Engine, Settings};
+use crate::store::{Batch, Change, Group, Row, Store, each_chunk};
+use crate::upgrade;
+use crate::vault::{Header, VaultError};
+
+/// Number of rows that are copied in one commit.
+const CHUNK: usize = 512;
+
+/// Arguments of `quorated store copy`.
+#[derive(Debug, Args)]
+pub(super) struct CopyArguments {
+    /// Engine and data directory of the store, such as sled:/var/lib/quorate
+    #[arg(long, value_name = "ENGINE:DIR")]
+    from: Place,
+    /// Engine and data directory of the copy, which must be empty or missing
+    #[arg(long, value_name = "ENGINE:DIR")]
+    to: Place,
+}
+
+/// An engine and a data directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Place {
+    engine: Engine,
+    folder: PathBuf,
+}
+
+impl FromStr for Place {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (engine, folder) =
+            text.split_once(':').ok_or("must be ENGINE:DIR, such as redb:/var/lib/quorate")?;
+        let engine = engine.parse().map_err(|problem| format!("the engine {problem}"))?;
+        // The place is recorded for daemons that run in other directories.
+        let folder = std::path::absolute(folder).map_err(|error| error.to_string())?;
+        Ok(Self { engine, folder })
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}", self.engine, self.folder.display())
+    }
+}
+
+impl Place {
+    fn store(&self) -> PathBuf {
+        self.folder.join(STORE)
+    }
+
+    fn settings(&self) -> Settings {
+        let reserve = u64::from(RESERVE_MIB) * 1024 * 1024;
+        Settings { engine: self.engine, reserve, two_phase: true }
+    }
+}
+
+/// Copies a store.
+pub(super) fn run(CopyArguments { from, to }: &CopyArguments) -> Result<(), StartError> {
+    let mut header = header_of(from, to)?;
+    check_target(from, to, header.moved_to().is_some())?;
+    let _source = lock_folder(&from.folder)?;
+    upgrade::finish(&from.store())?;
+    let source = from.settings().open(&from.store(), false)?;
+    if !guard::is_marked(source.as_ref())? {
+        return Err(StartError::Usage(format!(
+            "the store in {} is new or of an earlier version: start the daemon on it once",
+            from.folder.display()
+        )));
+    }
+    create_private(&to.folder)?;
+    let _target = lock_folder(&to.folder)?;
+    remove_unfinished(to)?;
+    copy(source.as_ref(), to.settings().create(&to.store())?)?;
+    let target = to.settings().open_again(&to.store())?;
+    let copied = compare(source.as_ref(), target.as_ref(), from)?;
+    drop(target);
+    fail_points::reach("copy.mark");
+    header.mark_moved(&from.folder, Some(to.to_string()))?;
+    // The guard file of a store that is not marked could still change.
+    let has_guard = copy_guard(from, to)?;
+    fail_points::reach("copy.begin");
+    engine::begin(&to.store())?;
+    header.on(to.engine).create(&to.folder)?;
+    drop(source);
+    print(&format!("{copied}\n{from} is marked as moved to {to}"))?;
+    let guard = if has_guard { "" } else { "; the guard file stays where it is" };
+    print(&format!(
+        "set path = \"{}\" and engine = \"{}\" in [store], and start the daemon{guard}",
+        to.folder.display(),
+        to.engine
+    ))
+}
+
+/// Returns the header of the source, which must not have been moved elsewhere.
+fn header_of(from: &Place, to: &Place) -> Result<Header, StartError> {
+    let header = Header::read(&from.folder)?.ok_or_else(|| VaultError::NoStore(from.folder.clone()))?;
+    match header.moved_to() {
+        // An earlier copy was interrupted after the source was marked.
+        Some(place) if place == to.to_string() => {}
+        Some(place) => return Err(VaultError::Moved(from.folder.clone(), place.to_owned()).into()),
+        None => {}
+    }
+    if header.engine() == from.engine {
+        return Ok(header);
+    }
+    let (folder, engine) = (from.folder.display(), header.engine());
+    Err(StartError::Usage(format!(
+        "the store in {folder} is on the engine {engine}: use --from {engine}:{folder}"
+    )))
+}
+
+/// Checks that the directory of the copy has no store, except one of an interrupted copy.
+fn check_target(from: &Place, to: &Place, was_marked: bool) -> Result<(), StartError> {
+    let folder = to.folder.display();
+    if to.folder.starts_with(&from.folder) {
+        return Err(StartError::Usage(format!(
+            "{folder}: the copy must be outside of the directory of the store"
+        )));
+    }
+    if Header::read(&to.folder)?.is_some() || (!was_marked && !engine::is_unused(&to.store())?) {
+        return Err(StartError::Usage(format!("{folder} already contains a store: name an empty directory")));
+    }
+    let (old, new) = (from.folder.join(GUARD), to.folder.join(GUARD));
+    let read =
+        |path: &Path| fs::read(path).map_err(|source| GuardError::System { file: path.to_owned(), source });
+    if exists(&new)? && !(exists(&old)? && read(&old)? == read(&new)?) {
+        return Err(GuardError::NoStore { file: new, folder: to.folder.clone() }.into());
+    }
+    Ok(())
+}
+
+fn exists(path: &Path) -> Result<bool, GuardError> {
+    path.try_exists().map_err(|source| GuardError::System { file: path.to_owned(), source })
+}
+
+/// Removes what an interrupted copy has left.
+fn remove_unfinished(to: &Place) -> Result<(), StartError> {
+    match fs::remove_dir_all(to.store()) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(VaultError::System {
+            doing: "removing an unfinished copy in",
+            path: to.store(),
+            source: error,
+        }
+        .into()),
+        _ => Ok(()),
+    }
+}
+
+/// Copies all rows.
+fn copy(source: &dyn Store, target: Arc<dyn Store>) -> Result<(), StartError> {
+    each_chunk(source, b"", CHUNK, |rows| {
+        let change = |(key, value): Row| Change { key, value: Some(value), fresh: true };
+        let writes = rows.into_iter().map(change).collect();
+        target.commit(&Group::of(Batch { writes, ..Batch::default() }))?;
+        fail_points::reach("copy.rows");
+        Ok::<_, StartError>(())
+    })
+}
+
+/// Reads both stores whole and compares them. Returns a description of what they contain.
+fn compare(source: &dyn Store, target: &dyn Store, from: &Place) -> Result<String, StartError> {
+    let (mut digest, mut count, mut bytes) = (Sha256::new(), 0_u64, 0_u64);
+    let mut after: Option<Vec<u8>> = None;
+    loop {
+        let page = Page { after: after.as_deref(), ..Page::first(b"", CHUNK) };
+        let (rows, copied) = (source.rows(page)?, target.rows(page)?);
+        if rows != copied {
+            let what = "the copy differs from the store, which is not changed: try again, or check the disk";
+            return Err(StartError::Other(format!("{from}: {what}")));
+        }
+        let Some((last, _)) = rows.last() else { break };
+        after = Some(last.clone());
+        for part in rows.iter().flat_map(|(key, value)| [key, value]) {
+            digest.update((part.len() as u64).to_be_bytes());
+            digest.update(part);
+            bytes = bytes.saturating_add(part.len() as u64);
+        }
+        count = count.saturating_add(rows.len() as u64);
+    }
+    let digest = const_hex::encode(digest.finalize());
+    Ok(format!("{count} records with {bytes} bytes copied and compared, SHA-256 {digest}"))
+}
+
+/// Copies the guard file, if it is in the data directory. Returns whether it is.
+fn copy_guard(from: &Place, to: &Place) -> Result<bool, StartError> {
+    let (old, new) = (from.folder.join(GUARD), to.folder.join(GUARD));
+    if !exists(&old)? {
+        return Ok(false);
+    }
+    let copied = fs::read(&old).and_then(|bytes| private_file::replace(&new, &bytes));
+    copied.map_err(|source| GuardError::System { file: new, source })?;
+    Ok(true)
+}

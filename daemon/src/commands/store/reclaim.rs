@@ -1,0 +1,42 @@
+//! `quorated store reclaim`: removes the mark of a store that was moved, so that a daemon serves it again.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::super::serve::read;
+use super::super::{confirm, print};
+use crate::service::{StartError, lock_folder};
+use crate::vault::{Header, VaultError};
+
+/// Word that confirms the command.
+const WORD: &str = "unserved";
+
+/// Arguments of `quorated store reclaim`.
+#[derive(Debug, Args)]
+pub(super) struct ReclaimArguments {
+    /// Configuration file (TOML), which names the store
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+    /// Confirm without a terminal, with the word `unserved`
+    #[arg(long, value_name = "WORD")]
+    confirm: Option<String>,
+}
+
+/// Removes the mark, once the operator has typed the confirmation.
+pub(super) fn run(arguments: &ReclaimArguments) -> Result<(), StartError> {
+    let folder = read(&arguments.config)?.store.path;
+    let mut header = Header::read(&folder)?.ok_or_else(|| VaultError::NoStore(folder.clone()))?;
+    let Some(place) = header.moved_to().map(str::to_owned) else {
+        return print("nothing to reclaim: the store was not moved");
+    };
+    let _lock = lock_folder(&folder)?;
+    let question = format!(
+        "The store was moved to {place}. Continue only if no daemon has ever served that copy, and remove it.\n\nIf it \
+         was served, its changes are undone: deleted keys work again, and requests that have been executed may be \
+         executed again."
+    );
+    confirm(&question, WORD, arguments.confirm.as_deref())?;
+    header.mark_moved(&folder, None)?;
+    print(&format!("reclaimed: remove {place}, and start the daemon"))
+}

@@ -1,0 +1,219 @@
+//! Copies of a store to another engine: nothing changes for users, no daemon serves the old store, and an interrupted
+//! copy can be repeated.
+
+use std::path::Path;
+use std::process::Command;
+
+use quorate_tests::caller::submit_path;
+use quorate_tests::installation::{self, Installation, Run};
+use quorate_tests::keys::Key;
+use quorate_tests::paths;
+use quorate_tests::requests::{self, CREATE_WALLET};
+use serde_json::{Value, json};
+
+const KEY_FILE: &str = "file = \"root.key\"";
+const USAGE: i32 = 2;
+const MOVED: i32 = 3;
+const LOST: i32 = 9;
+
+/// Configures a data directory, on an engine if one is named.
+fn use_store(installation: &Installation, path: &str, engine: Option<&str>) {
+    let engine = engine.map_or_else(String::new, |engine| format!("engine = \"{engine}\"\n"));
+    installation.configure(&format!(
+        "[socket]\npath = \"run/socket\"\n\n[store]\npath = \"{path}\"\n{engine}\n[key]\n{KEY_FILE}\n"
+    ));
+}
+
+fn place(installation: &Installation, engine: &str, path: &str) -> String {
+    format!("{engine}:{}", installation.path(path).display())
+}
+
+async fn copy(installation: &Installation, from: (&str, &str), to: (&str, &str)) -> Run {
+    let (from, to) = (place(installation, from.0, from.1), place(installation, to.0, to.1));
+    installation::run(&installation.path(""), &["store", "copy", "--from", &from, "--to", &to]).await
+}
+
+fn assert_run(run: &Run, code: i32, words: &str) {
+    assert_eq!(run.code, code, "{words}: {run:#?}");
+    assert!(run.stderr.contains(words) || run.output.contains(words), "{words}: {run:#?}");
+}
+
+async fn figures(installation: &Installation) -> Value {
+    let run = installation.run("store", &[]).await;
+    assert_eq!(run.code, USAGE, "`store` needs a subcommand: {run:#?}");
+    let configuration = installation.path("quorated.toml");
+    let configuration = configuration.to_str().expect("UTF-8");
+    let arguments = ["store", "stat", "--json", "--config", configuration];
+    let run = installation::run(&installation.path(""), &arguments).await;
+    assert_eq!(run.code, 0, "{run:#?}");
+    serde_json::from_str(&run.output).expect("JSON")
+}
+
+/// An organization with a processed request.
+struct Stage {
+    organization: String,
+    key: Key,
+    body: Vec<u8>,
+    created: Value,
+}
+
+impl Stage {
+    async fn prepare(installation: &Installation) -> Self {
+        let key = Key::named("first root user");
+        let organization = installation.create_organization("moved", &key).await;
+        let served = installation.serve().await;
+        let root = served.caller(&organization, key.clone());
+        let body = root.proposal(CREATE_WALLET, &requests::wallet("kept"));
+        let created = root.send(&submit_path(CREATE_WALLET), &body).await.activity_in("COMPLETED");
+        // A long record has parts.
+        let wallet = &created["result"];
+        assert!(wallet.is_object(), "{created:#}");
+        Self { organization, key, body, created }
+    }
+
+    /// Serves the configured store: it has everything, executes no request twice, and accepts new ones.
+    async fn examine(&self, installation: &Installation) {
+        let served = installation.serve().await;
+        let root = served.caller(&self.organization, self.key.clone());
+        let again = root.send(&submit_path(CREATE_WALLET), &self.body).await.activity_in("COMPLETED");
+        assert_eq!(again, self.created);
+        let before = root.fetch("list_wallets", json!({})).await["wallets"].as_array().map_or(0, Vec::len);
+        root.completed(CREATE_WALLET, &requests::wallet(&format!("wallet {before}"))).await;
+        let after = root.fetch("list_wallets", json!({})).await["wallets"].as_array().map_or(0, Vec::len);
+        assert_eq!(after, before + 1);
+    }
+}
+
+#[tokio::test]
+async fn a_store_moves_to_another_engine_and_back() {
+    let installation = Installation::new(KEY_FILE);
+    use_store(&installation, "data", None);
+    let stage = Stage::prepare(&installation).await;
+    let before = figures(&installation).await;
+    assert_eq!((&before["engine"], &before["movedTo"]), (&json!("sled"), &Value::Null));
+
+    let run = copy(&installation, ("sled", "data"), ("redb", "new")).await;
+    assert_run(&run, 0, "records with");
+    // The old store is marked, and every command that opens it reports that.
+    let words = format!("was moved to {}", place(&installation, "redb", "new"));
+    for command in ["serve", "verify", "quorum-key"] {
+        assert_run(&installation.run(command, &[]).await, MOVED, &words);
+    }
+    // Its figures can still be read.
+    assert_eq!(figures(&installation).await["movedTo"], json!(place(&installation, "redb", "new")));
+    use_store(&installation, "new", Some("sled"));
+    let words = "is on the engine redb; set [store] engine accordingly";
+    assert_run(&installation.run("serve", &[]).await, USAGE, words);
+    // Without a name, the engine of the store is used.
+    use_store(&installation, "new", None);
+    let after = figures(&installation).await;
+    assert_eq!(after["engine"], json!("redb"));
+    for member in ["records", "bytes", "kinds"] {
+        assert_eq!(before[member], after[member], "{member}");
+    }
+    assert_run(&installation.run("verify", &[]).await, 0, "are complete and unchanged");
+    use_store(&installation, "new", Some("redb"));
+    stage.examine(&installation).await;
+
+    let run = copy(&installation, ("redb", "new"), ("sled", "back")).await;
+    assert_run(&run, 0, "records with");
+    use_store(&installation, "back", Some("sled"));
+    stage.examine(&installation).await;
+    assert_run(&installation.run("verify", &[]).await, 0, "are complete and unchanged");
+}
+
+#[tokio::test]
+async fn copies_that_could_be_mistaken_are_refused() {
+    let installation = Installation::new(KEY_FILE);
+    use_store(&installation, "data", None);
+    let stage = Stage::prepare(&installation).await;
+    for (from, to, code, words) in [
+        (("sled", "missing"), ("redb", "new"), MOVED, "no store in"),
+        (("redb", "data"), ("redb", "new"), USAGE, "is on the engine sled: use --from sled:"),
+        (("sled", "data"), ("redb", "data"), USAGE, "must be outside of the directory of the store"),
+        (("sled", "data"), ("redb", "data/store"), USAGE, "must be outside of the directory of the store"),
+        (("mysql", "data"), ("redb", "new"), USAGE, "must be \"sled\" or \"redb\""),
+    ] {
+        assert_run(&copy(&installation, from, to).await, code, words);
+    }
+    {
+        let _served = installation.serve().await;
+        assert_run(&copy(&installation, ("sled", "data"), ("redb", "new")).await, 6, "is in use");
+    }
+    // A directory with a store, and one that lost its store.
+    use_store(&installation, "other", Some("redb"));
+    installation.create_organization("other", &Key::named("somebody")).await;
+    let run = copy(&installation, ("sled", "data"), ("redb", "other")).await;
+    assert_run(&run, USAGE, "already contains a store");
+    std::fs::create_dir(installation.path("lost")).expect("a folder");
+    std::fs::copy(installation.path("other/guard"), installation.path("lost/guard")).expect("copied");
+    let run = copy(&installation, ("sled", "data"), ("redb", "lost")).await;
+    assert_run(&run, LOST, "belongs to a store that is not in");
+    use_store(&installation, "data", None);
+    stage.examine(&installation).await;
+}
+
+#[tokio::test]
+async fn a_moved_store_is_reclaimed_only_on_purpose() {
+    let installation = Installation::new(KEY_FILE);
+    use_store(&installation, "data", None);
+    let stage = Stage::prepare(&installation).await;
+    assert_run(&copy(&installation, ("sled", "data"), ("redb", "new")).await, 0, "is marked as moved");
+    // It is copied nowhere else, and not twice.
+    assert_run(&copy(&installation, ("sled", "data"), ("redb", "third")).await, MOVED, "was moved to");
+    assert_run(
+        &copy(&installation, ("sled", "data"), ("redb", "new")).await,
+        USAGE,
+        "already contains a store",
+    );
+    let configuration = installation.path("quorated.toml");
+    let reclaim = async |word: &str| {
+        let configuration = configuration.to_str().expect("UTF-8");
+        let arguments = ["store", "reclaim", "--config", configuration, "--confirm", word];
+        installation::run(&installation.path(""), &arguments).await
+    };
+    assert_run(&reclaim("yes").await, 1, "nothing was changed");
+    assert_run(&installation.run("serve", &[]).await, MOVED, "was moved to");
+    assert_run(&reclaim("unserved").await, 0, "reclaimed");
+    assert_run(&reclaim("unserved").await, 0, "nothing to reclaim");
+    stage.examine(&installation).await;
+}
+
+/// Runs a copy that dies at a fail point.
+fn dies_at(installation: &Installation, point: &str, from: &str, to: &str) {
+    let status = Command::new(paths::program("quorated"))
+        .args(["store", "copy", "--from", from, "--to", to])
+        .env("FAIL_POINTS", format!("{point}=return"))
+        .current_dir(installation.path(""))
+        .output()
+        .expect("quorated can be started")
+        .status;
+    assert_eq!(status.code(), None, "{point} is not passed");
+}
+
+/// Returns whether a data directory has a header that a daemon would accept.
+fn is_servable(data: &Path) -> bool {
+    std::fs::read_to_string(data.join("quorate.json")).is_ok_and(|header| !header.contains("movedTo"))
+}
+
+#[tokio::test]
+async fn an_interrupted_copy_can_be_repeated() {
+    for (one, other) in [("sled", "redb"), ("redb", "sled")] {
+        let installation = Installation::new(KEY_FILE);
+        use_store(&installation, "data", Some(one));
+        let stage = Stage::prepare(&installation).await;
+        let (from, to) = (place(&installation, one, "data"), place(&installation, other, "new"));
+        for point in ["store.applied", "copy.rows", "copy.mark", "file.draft", "file.name", "copy.begin"] {
+            dies_at(&installation, point, &from, &to);
+            assert!(!is_servable(&installation.path("new")), "{point}");
+            if is_servable(&installation.path("data")) {
+                stage.examine(&installation).await;
+            }
+        }
+        // The old store is marked now, and the new one has no header yet.
+        assert!(!is_servable(&installation.path("data")));
+        assert_run(&copy(&installation, (one, "data"), (other, "new")).await, 0, "is marked as moved");
+        use_store(&installation, "new", Some(other));
+        stage.examine(&installation).await;
+    }
+}
