@@ -78,21 +78,25 @@ soak: tools
 	cargo build --locked --workspace --all-targets
 	@for round in $$(seq $(ROUNDS)); do \
 		echo "round $$round of $(ROUNDS)"; \
-		cargo test --locked --workspace --test e2e -- --nocapture crashes power_cuts races; \
+		for engine in sled redb; do \
+			ENGINE=$$engine cargo test --locked --workspace --test e2e -- --nocapture crashes power_cuts races; \
+		done; \
 	done
 
-## faults kills, power cuts, failing and full disks, damage, clocks, in their long form: make faults ONLY=f6 ROUNDS=50
+## faults kills, power cuts, failing and full disks, damage, clocks, in their long form: make faults ONLY=f6 ROUNDS=50 ENGINE=redb
+ENGINE ?= sled redb
 ONLY ?= f1 f2 f3 f4 f5 f6 f7 f8 f10 f13 f17 f19 f24
 # Speed is measured with the release build.
 PACED = $(filter f17 f19,$(ONLY))
 UNPACED = $(filter-out f17 f19,$(ONLY))
 faults: tools
 	cargo build --locked --workspace --all-targets
-	$(if $(UNPACED),FAULTS=full cargo test --locked --workspace --test faults --test e2e --no-fail-fast -- \
-		--nocapture --test-threads=1 $(UNPACED:%=::%_))
+	$(if $(UNPACED),$(foreach engine,$(ENGINE),FAULTS=full ENGINE=$(engine) \
+		cargo test --locked --workspace --test faults --test e2e --no-fail-fast -- \
+		--nocapture --test-threads=1 $(UNPACED:%=::%_);))
 	$(if $(PACED),cargo build --locked --release -p quorated)
-	$(if $(PACED),FAULTS=full PROGRAMS=$(CURDIR)/target/release cargo test --locked --workspace --test e2e -- \
-		--nocapture --test-threads=1 $(PACED:%=::%_))
+	$(if $(PACED),$(foreach engine,$(ENGINE),FAULTS=full ENGINE=$(engine) PROGRAMS=$(CURDIR)/target/release \
+		cargo test --locked --workspace --test e2e -- --nocapture --test-threads=1 $(PACED:%=::%_);))
 
 ## fuzz   every parser of untrusted bytes under libFuzzer, guided by coverage: make fuzz MINUTES=5 TARGETS=policy_parse
 MINUTES ?= 5

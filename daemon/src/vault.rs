@@ -339,6 +339,40 @@ mod tests {
         assert!(matches!(Vault::open(folder.path(), &KeySource::File(other)), Err(VaultError::NotAKey(_))));
     }
 
+    #[test]
+    fn the_header_records_the_engine_and_where_the_store_was_moved() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, file) = (folder.path(), folder.path().join(HEADER));
+        let key = KeySource::File(path.join("root.key"));
+        Vault::create_for(path, &key, Engine::Sled).unwrap();
+        // Earlier versions reject members that they do not know.
+        let members = |bytes: &[u8]| {
+            let header: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(bytes).unwrap();
+            header.keys().cloned().collect::<Vec<_>>()
+        };
+        let first = fs::read(&file).unwrap();
+        assert_eq!(members(&first), ["check", "format", "key", "storeId"]);
+        let header = || Header::read(path).unwrap().unwrap();
+        assert_eq!(header().served_engine(path, None).unwrap(), Engine::Sled);
+        assert_eq!(header().served_engine(path, Some(Engine::Sled)).unwrap(), Engine::Sled);
+        let other = header().served_engine(path, Some(Engine::Redb));
+        assert!(matches!(other, Err(VaultError::OtherEngine(_, Engine::Sled))));
+
+        let mut moved = header();
+        moved.mark_moved(path, Some("redb:/elsewhere".to_owned())).unwrap();
+        assert_eq!(members(&fs::read(&file).unwrap()), ["check", "format", "key", "movedTo", "storeId"]);
+        let error = header().served_engine(path, None).unwrap_err();
+        assert!(error.to_string().contains("was moved to redb:/elsewhere;"), "{error}");
+        moved.mark_moved(path, None).unwrap();
+        assert_eq!(fs::read(&file).unwrap(), first);
+
+        fs::remove_file(&file).unwrap();
+        moved.on(Engine::Redb).create(path).unwrap();
+        assert_eq!(header().served_engine(path, None).unwrap(), Engine::Redb);
+        Vault::open(path, &key).unwrap();
+        assert!(header().create(path).is_err());
+    }
+
     /// Tests HKDF-SHA256 against the vectors of Project Wycheproof. The derived keys themselves have fixed
     /// inputs.
     #[test]

@@ -4,6 +4,7 @@
 #   tests/bench/run.sh             about fifteen minutes on two cores, mostly for the build
 #   QUICK=1 tests/bench/run.sh     fewer and shorter runs, and fewer activities
 #   BUILD=0 tests/bench/run.sh     measures the last build
+#   ENGINE=redb tests/bench/run.sh measures another engine of the store
 # Everything listens on the loopback interface only. Results are in target/bench/results.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -14,6 +15,7 @@ release=$target/release
 work=$target/bench
 results=$work/results
 here=tests/bench
+engine=${ENGINE:-sled}
 
 if [ "${QUICK:-0}" = 1 ]; then
   runs=3 seconds=1 connections='[1,64]' activities=30000 crowd=10000 frames=7 attempts=600
@@ -49,7 +51,7 @@ await() { # FILE
 daemon() { # NAME [ARGUMENT...]
   local name=$1
   shift
-  "$release/quorated" dev --data-dir "$work/data/$name" --listen 127.0.0.1:0 --socket "$work/data/$name.sock" \
+  "$release/quorated" dev --engine "$engine" --data-dir "$work/data/$name" --listen 127.0.0.1:0 --socket "$work/data/$name.sock" \
     --credentials "$work/data/$name.json" "$@" 2> "$work/data/$name.log" &
   started+=($!)
   echo $! > "$work/data/$name.pid"
@@ -90,7 +92,7 @@ limit() { # NAME [ARGUMENT...]
   echo $! > "$work/data/$name.pid"
   await "$work/data/$name-targets.json"
 }
-limit limit
+limit limit --engine "$engine"
 limit plain --plain
 
 openbao=

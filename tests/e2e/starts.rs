@@ -224,6 +224,18 @@ async fn stops_cleanly_and_continues_after_a_restart() {
 }
 
 #[tokio::test]
+async fn a_file_of_redb_is_checked_only_after_a_kill() {
+    let mut daemon = Daemon::start(Options::quorum(1, 1).on_engine("redb")).await;
+    let checks = |daemon: &Daemon| daemon.log().matches("the store was not closed").count();
+    assert_eq!(daemon.stop(Signal::TERM).await.code(), Some(0));
+    daemon.restart().await;
+    assert_eq!(checks(&daemon), 0, "{}", daemon.log());
+    daemon.kill();
+    daemon.restart().await;
+    assert_eq!(checks(&daemon), 1, "{}", daemon.log());
+}
+
+#[tokio::test]
 async fn a_stop_completes_accepted_requests() {
     let mut daemon = Daemon::start(Options::quorum(1, 1)).await;
     let address = requests::create_wallet(&daemon.root(0), "stopped").await;

@@ -1,6 +1,6 @@
 //! The store engines that scenarios run on. In these tests, a new engine is added here and nowhere else.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::str::FromStr;
 
 use quorate_tests::daemon::{Options, data_file};
@@ -44,16 +44,11 @@ impl Engine {
         Options::quorum(threshold, users).on_engine(self.name())
     }
 
-    /// Returns the folder of the engine's files in a data folder.
-    pub(crate) fn folder(self, data: &Path) -> PathBuf {
-        data.join("store")
-    }
-
     /// Opens the rows in a data folder. No daemon may have the store open.
     pub(crate) fn rows(self, data: &Path) -> Box<dyn Rows> {
         match self {
-            Self::Sled => Box::new(SledRows::open(&self.folder(data))),
-            Self::Redb => Box::new(RedbRows::open(&self.folder(data))),
+            Self::Sled => Box::new(SledRows::open(&data.join("store"))),
+            Self::Redb => Box::new(RedbRows::open(&data.join("store"))),
         }
     }
 }

@@ -134,8 +134,8 @@ async fn f8_records_put_back() {
     scenario.step("the store folder as a whole");
     let data = folder.path().join("older store");
     copy(&original, &data);
-    std::fs::remove_dir_all(engine.folder(&data)).expect("a store");
-    copy(&engine.folder(&older), &engine.folder(&data));
+    std::fs::remove_dir_all(data.join("store")).expect("a store");
+    copy(&older.join("store"), &data.join("store"));
     if let Err(why) = check_detected(engine, &data).await {
         undetected.push(format!("an older copy of the store: {why}"));
     }

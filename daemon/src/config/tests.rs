@@ -9,6 +9,7 @@ use tracing::level_filters::LevelFilter;
 
 use super::*;
 use crate::auth_proxy::settings::Method::{Email, Passkey};
+use crate::store::engine::Engine;
 use crate::telemetry::LogFormat;
 
 const SAMPLE: &str = include_str!("../../../assets/quorated.toml");
@@ -400,6 +401,21 @@ fn an_sms_gateway_is_complete() {
         ("preset = \"other\"".to_owned(), "line 8: sms.preset: must be \"twilio\" or \"kannel\""),
     ] {
         assert_eq!(sms(&bad), [expected], "{bad}");
+    }
+}
+
+#[test]
+fn the_engine_is_named_and_two_phases_need_redb() {
+    let text = |keys: &str| MINIMAL.replace("path = \"d\"", &format!("path = \"d\"\n{keys}"));
+    let store = |keys: &str| Config::check(&text(keys), Path::new("/etc/quorate")).unwrap().store;
+    assert_eq!((store("").engine, store("").two_phase), (None, false));
+    assert_eq!(store("engine = \"sled\"").engine, Some(Engine::Sled));
+    let redb = store("engine = \"redb\"\ntwo_phase = true");
+    assert_eq!((redb.engine, redb.two_phase), (Some(Engine::Redb), true));
+    let unknown = problems(&text("engine = \"mysql\""));
+    assert_eq!(unknown, ["line 5: store.engine: must be \"sled\" or \"redb\""]);
+    for keys in ["two_phase = true", "engine = \"sled\"\ntwo_phase = true"] {
+        assert_eq!(problems(&text(keys)), ["line 3: store: two_phase needs engine = \"redb\""]);
     }
 }
 

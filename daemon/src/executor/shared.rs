@@ -353,6 +353,12 @@ impl Shared {
         self.tombstones.notify_one();
     }
 
+    /// Closes the store at the end of the process.
+    pub fn close_store(&self) {
+        self.guard.stop_comparing();
+        self.barrier.store().close();
+    }
+
     /// Persists the time, so that whatever has expired stays expired, even if the clock is set back.
     pub fn persist_time(&self) {
         // A guard file that cannot be written is reported by the next commit.

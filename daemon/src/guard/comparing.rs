@@ -13,6 +13,11 @@ impl Guard {
         self.state().comparison.is_some()
     }
 
+    /// Ends the comparison at the end of the process. The next start begins it again.
+    pub fn stop_comparing(&self) {
+        self.state().comparison = None;
+    }
+
     /// Continues the comparison of the records with the digest, briefly. Nothing may be committed meanwhile.
     ///
     /// # Errors

@@ -55,6 +55,13 @@ pub struct Engine {
     pub place: Place,
 }
 
+impl Drop for Engine {
+    fn drop(&mut self) {
+        // The thread of the committer may keep the store until the process ends.
+        self.executor.world().close_store();
+    }
+}
+
 /// Location of the data and source of its root key.
 pub struct Data {
     /// Data directory.

@@ -17,6 +17,8 @@ pub(super) fn check(open: Open<'_>) {
     ranges_page_both_ways(open);
     extra_records_are_written_with_changes(open);
     long_values_survive_reopening(open);
+    many_rows_page_both_ways(open);
+    readers_see_whole_groups(open);
 }
 
 fn put(key: &[u8], value: &[u8]) -> Batch {
@@ -162,4 +164,55 @@ fn long_values_survive_reopening(open: Open<'_>) {
     drop(store);
     let rows = open().rows(Page::first(b"L", 1000)).unwrap();
     assert_eq!(rows, keys.iter().map(|key| (key.clone(), value(key))).collect::<Vec<_>>());
+}
+
+fn many_rows_page_both_ways(open: Open<'_>) {
+    const ROWS: u32 = 10_000;
+    let store = open();
+    let key = |number: u32| [b"many".as_slice(), &number.to_be_bytes()].concat();
+    for first in (0..ROWS).step_by(500) {
+        let writes = (first..first + 500).map(|number| Change::put(key(number), number.to_le_bytes()));
+        commit(store.as_ref(), vec![Batch { writes: writes.collect(), ..Batch::default() }]);
+    }
+    for order in [Ascending, Descending] {
+        let (mut after, mut found) = (None::<Vec<u8>>, Vec::new());
+        loop {
+            let page = Page { prefix: b"many", after: after.as_deref(), order, limit: 333 };
+            let rows = store.rows(page).unwrap();
+            let Some((last, _)) = rows.last() else { break };
+            after = Some(last.clone());
+            found.extend(rows);
+        }
+        if order == Descending {
+            found.reverse();
+        }
+        assert_eq!(found.len(), ROWS as usize);
+        let expected = (0..ROWS).map(|number| (key(number), number.to_le_bytes().to_vec()));
+        assert!(expected.eq(found));
+    }
+}
+
+/// Each group replaces two records by its number. Readers must never find two different numbers.
+fn readers_see_whole_groups(open: Open<'_>) {
+    const GROUPS: u32 = 60;
+    let store = open();
+    let write = |number: u32| {
+        let writes = [b"whole1", b"whole2"].map(|key| Change::put(*key, number.to_be_bytes()));
+        commit(store.as_ref(), vec![Batch { writes: writes.to_vec(), ..Batch::default() }]);
+    };
+    write(0);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let mut newest = Vec::new();
+                while newest != GROUPS.to_be_bytes() {
+                    let rows = store.rows(Page::first(b"whole", 9)).unwrap();
+                    assert_eq!((rows.len(), &rows[0].1), (2, &rows[1].1));
+                    assert!(rows[0].1 >= newest, "an older group is shown again");
+                    newest.clone_from(&rows[0].1);
+                }
+            });
+        }
+        (1..=GROUPS).for_each(write);
+    });
 }

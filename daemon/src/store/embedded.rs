@@ -56,6 +56,9 @@ struct State {
 }
 
 impl Embedded {
+    /// Name of the file of all records.
+    pub(super) const DATA_FILE: &'static str = LOG;
+
     /// Opens the store in a directory, which is created if it is missing. Groups are rejected while fewer
     /// than `reserve` bytes are free on its file system.
     ///

@@ -1,6 +1,7 @@
 //! The engines that store records, and what they share: their names, creation and opening.
 
 use std::fmt;
+use std::io;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -45,6 +46,16 @@ impl FromStr for Engine {
     }
 }
 
+impl Engine {
+    /// Returns the name of the file of all records, in the directory of the store.
+    const fn data_file(self) -> &'static str {
+        match self {
+            Self::Sled => Embedded::DATA_FILE,
+            Self::Redb => Redb::DATA_FILE,
+        }
+    }
+}
+
 impl fmt::Display for Engine {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name())
@@ -68,6 +79,11 @@ impl Settings {
     /// # Errors
     /// Returns an error if the store cannot be created, or another process has it open.
     pub fn create(&self, folder: &Path) -> Result<Arc<dyn Store>, StoreError> {
+        let is_other = |engine: Engine| engine != self.engine && folder.join(engine.data_file()).exists();
+        if Engine::ALL.into_iter().any(is_other) && is_unused(folder)? {
+            // An earlier start on another engine was interrupted.
+            clear(folder)?;
+        }
         Ok(match self.engine {
             Engine::Sled => Arc::new(Embedded::create(folder, self.reserve)?),
             Engine::Redb => Arc::new(Redb::create(folder, self.reserve, self.two_phase)?),
@@ -107,6 +123,19 @@ pub fn is_unused(folder: &Path) -> Result<bool, StoreError> {
     files::is_unused(folder).map_err(|source| Space::new(folder, 0).failed("reading", folder, source))
 }
 
+/// Removes a store that was never finished. Its directory remains, because a disk may be mounted there.
+///
+/// # Errors
+/// Returns an error if the directory cannot be changed.
+pub fn clear(folder: &Path) -> Result<(), StoreError> {
+    match files::clear_unused(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(Space::new(folder, 0).failed("removing an unfinished store in", folder, error))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Marks a created store as used, so that records may be stored.
 ///
 /// # Errors
@@ -114,4 +143,28 @@ pub fn is_unused(folder: &Path) -> Result<bool, StoreError> {
 pub fn begin(folder: &Path) -> Result<(), StoreError> {
     files::mark_used(folder)
         .map_err(|source| Space::new(folder, 0).failed("creating the store", folder, source))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+
+    #[test]
+    fn an_interrupted_first_start_may_be_repeated_on_another_engine() {
+        for (first, second) in [(Engine::Sled, Engine::Redb), (Engine::Redb, Engine::Sled)] {
+            let folder = tempfile::tempdir().unwrap();
+            let on = |engine| Settings { engine, ..Settings::default() };
+            drop(on(first).create(folder.path()).unwrap());
+            assert!(folder.path().join(first.data_file()).exists());
+            let store = on(second).create(folder.path()).unwrap();
+            assert!(!folder.path().join(first.data_file()).exists());
+            assert!(folder.path().join(second.data_file()).exists());
+            begin(folder.path()).unwrap();
+            drop(store);
+            // A store in which something may be stored is never removed.
+            let _ = on(first).create(folder.path());
+            assert!(folder.path().join(second.data_file()).exists());
+        }
+    }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 
-use super::{Batch, BatchOutcome, Change, Changed, LONGEST_VALUE, StoreError};
+use super::{Batch, BatchOutcome, Change, Changed, LONGEST_VALUE, Register, StoreError};
 use crate::cache::TwoGenerations;
 
 /// Maximum number of cached registers.
@@ -22,7 +22,7 @@ impl Default for KnownRegisters {
 
 impl KnownRegisters {
     /// Adopts the registers after a durable group.
-    pub(super) fn keep(&mut self, registers: Vec<(Vec<u8>, u64)>) {
+    pub(super) fn keep(&mut self, registers: Vec<Register>) {
         for (key, value) in registers {
             self.0.keep(key, value);
         }
@@ -79,7 +79,7 @@ impl<'s, 'g, S: Stored> Judge<'s, 'g, S> {
 
     /// Returns the registers that were read or set, with their values after the group, and what the group
     /// writes.
-    pub(super) fn finish(self) -> (Vec<(Vec<u8>, u64)>, Write<'g, S::Value>) {
+    pub(super) fn finish(self) -> (Vec<Register>, Write<'g, S::Value>) {
         (self.registers.into_iter().map(|(key, value)| (key.to_vec(), value)).collect(), self.write)
     }
 

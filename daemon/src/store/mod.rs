@@ -271,6 +271,10 @@ pub trait Store: Send + Sync {
     /// Returns an error if the disk is not writable, or the store cannot be opened or is not accepted.
     fn recover(&self, acceptance: &dyn Acceptance) -> Result<(), StoreError>;
 
+    /// Closes the store at the end of the process, so that the next start needs not check it as after a kill. Afterwards
+    /// all calls return [`StoreError::Unavailable`], or work as before.
+    fn close(&self) {}
+
     /// Returns whether registers still have the values that an answer was computed from. An answer without a
     /// commit must not be sent before this check.
     ///

@@ -32,8 +32,8 @@ const PAGES_PER_GROUP: u64 = 16;
 /// Maximum number of further pages that redb writes for each changed record.
 const PAGES_PER_CHANGE: u64 = 3;
 /// Maximum number of bytes that redb writes for each byte of a group: records share pages, whose sizes are powers
-/// of two.
-const AMPLIFICATION: u64 = 4;
+/// of two and which are split.
+const AMPLIFICATION: u64 = 8;
 
 /// Whether records may be created in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +55,8 @@ pub struct Redb {
     commits: Mutex<KnownRegisters>,
     /// Whether a call of the disk has failed since the file was opened.
     failed: AtomicBool,
+    /// Whether the process is ending.
+    is_closed: AtomicBool,
     on_failure: Mutex<Option<FailureCallback>>,
 }
 
@@ -68,6 +70,9 @@ struct State {
 }
 
 impl Redb {
+    /// Name of the file of all records.
+    pub(super) const DATA_FILE: &'static str = FILE;
+
     /// Opens the store in a directory. Groups are rejected while fewer than `reserve` bytes are free on its file
     /// system. With `two_phase`, each commit syncs twice.
     ///
@@ -111,6 +116,7 @@ impl Redb {
             state: RwLock::new(State { opened: Some(opened), uncertain: Vec::new() }),
             commits: Mutex::default(),
             failed: AtomicBool::new(false),
+            is_closed: AtomicBool::new(false),
             on_failure: Mutex::default(),
         }
     }
@@ -242,7 +248,7 @@ impl Store for Redb {
         let state = self.read();
         let records = &state.opened.as_ref().ok_or(StoreError::Unavailable)?.records;
         let judged = caught("reading a record", || {
-            let mut judge = Judge::new(records, &mut *known);
+            let mut judge = Judge::new(records, &mut known);
             let verdicts =
                 group.batches.iter().map(|batch| judge.add(batch)).collect::<Result<Vec<_>, _>>()?;
             Ok((verdicts, judge.finish()))
@@ -288,6 +294,9 @@ impl Store for Redb {
 
     fn recover(&self, acceptance: &dyn Acceptance) -> Result<(), StoreError> {
         let mut known = self.commits();
+        if self.is_closed.load(Ordering::Acquire) {
+            return Err(StoreError::Unavailable);
+        }
         self.space.free_spare();
         self.space.probe()?;
         // The failed database holds the lock of the file.
@@ -309,6 +318,14 @@ impl Store for Redb {
         self.failed.store(false, Ordering::Release);
         self.space.restore();
         Ok(())
+    }
+
+    fn close(&self) {
+        // Waits for the group in progress.
+        let _known = self.commits();
+        self.is_closed.store(true, Ordering::Release);
+        self.stop();
+        close(self.write().opened.take());
     }
 
     fn confirm(&self, expected: &[Register]) -> Result<bool, StoreError> {

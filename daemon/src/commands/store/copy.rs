@@ -2,10 +2,8 @@
 
 use std::fmt;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::Arc;
 
 use clap::Args;
 use quorate_core::world::Page;
@@ -27,7 +25,7 @@ const CHUNK: usize = 512;
 /// Arguments of `quorated store copy`.
 #[derive(Debug, Args)]
 pub(super) struct CopyArguments {
-    /// Engine and data directory of the store, such as sled:/var/lib/quorate
+    /// Engine and data directory of the store, such as `sled:/var/lib/quorate`
     #[arg(long, value_name = "ENGINE:DIR")]
     from: Place,
     /// Engine and data directory of the copy, which must be empty or missing
@@ -87,8 +85,8 @@ pub(super) fn run(CopyArguments { from, to }: &CopyArguments) -> Result<(), Star
     }
     create_private(&to.folder)?;
     let _target = lock_folder(&to.folder)?;
-    remove_unfinished(to)?;
-    copy(source.as_ref(), to.settings().create(&to.store())?)?;
+    engine::clear(&to.store())?;
+    copy(source.as_ref(), to)?;
     let target = to.settings().open_again(&to.store())?;
     let copied = compare(source.as_ref(), target.as_ref(), from)?;
     drop(target);
@@ -151,21 +149,9 @@ fn exists(path: &Path) -> Result<bool, GuardError> {
     path.try_exists().map_err(|source| GuardError::System { file: path.to_owned(), source })
 }
 
-/// Removes what an interrupted copy has left.
-fn remove_unfinished(to: &Place) -> Result<(), StartError> {
-    match fs::remove_dir_all(to.store()) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(VaultError::System {
-            doing: "removing an unfinished copy in",
-            path: to.store(),
-            source: error,
-        }
-        .into()),
-        _ => Ok(()),
-    }
-}
-
-/// Copies all rows.
-fn copy(source: &dyn Store, target: Arc<dyn Store>) -> Result<(), StartError> {
+/// Copies all rows to a new store.
+fn copy(source: &dyn Store, to: &Place) -> Result<(), StartError> {
+    let target = to.settings().create(&to.store())?;
     each_chunk(source, b"", CHUNK, |rows| {
         let change = |(key, value): Row| Change { key, value: Some(value), fresh: true };
         let writes = rows.into_iter().map(change).collect();

@@ -89,7 +89,11 @@ fn open_file(folder: &Path, mode: Mode) -> Result<Opened, OpenError> {
     let mut builder = Builder::new();
     builder.set_cache_size(CACHE).set_repair_callback(|session| {
         let percent = (session.progress() * 100.0).round();
-        tracing::info!(percent, "the store was not closed; its file is checked");
+        if percent > 0.0 {
+            tracing::debug!(percent, "the file of the store is checked");
+        } else {
+            tracing::info!("the store was not closed; its file is checked");
+        }
     });
     opened(builder.create_with_backend(FileBackend::new(file)?)?, mode)
 }

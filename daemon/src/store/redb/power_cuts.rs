@@ -49,7 +49,7 @@ struct Tape {
     events: Vec<Event>,
 }
 
-fn apply(bytes: &mut Vec<u8>, offset: usize, data: &[u8]) {
+fn apply(bytes: &mut [u8], offset: usize, data: &[u8]) {
     let end = (offset + data.len()).min(bytes.len());
     if let Some(part) = bytes.get_mut(offset..end) {
         part.copy_from_slice(&data[..end - offset]);

@@ -109,3 +109,56 @@ fn long_values_are_rejected_as_by_other_engines() {
     assert_eq!(store.value(b"k").unwrap(), None);
     store.commit(&put(&[(b"k", b"short")])).unwrap();
 }
+
+/// Accepts every store.
+struct AcceptsAll;
+
+impl Acceptance for AcceptsAll {
+    fn key(&self) -> &[u8] {
+        b"k"
+    }
+
+    fn check(&self, _: Option<&[u8]>) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_closed_store_stays_closed() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = created(folder.path());
+    store.commit(&put(&[(b"k", b"v")])).unwrap();
+    store.close();
+    assert!(matches!(store.value(b"k"), Err(StoreError::Unavailable)));
+    assert!(matches!(store.commit(&put(&[(b"k", b"w")])), Err(StoreError::Unavailable)));
+    assert!(matches!(store.recover(&AcceptsAll), Err(StoreError::Unavailable)));
+    // The file is free for the next process.
+    let again = Redb::open(folder.path(), 0, false).unwrap();
+    assert_eq!(again.value(b"k").unwrap().as_deref(), Some(b"v".as_slice()));
+}
+
+#[test]
+fn a_store_is_opened_again_after_a_failure_and_only_if_it_is_accepted() {
+    struct Rejects;
+    impl Acceptance for Rejects {
+        fn key(&self) -> &[u8] {
+            b"k"
+        }
+        fn check(&self, value: Option<&[u8]>) -> Result<(), StoreError> {
+            assert_eq!(value, Some(b"v".as_slice()));
+            Err(StoreError::Failed { doing: "testing", cause: "not accepted".to_owned() })
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let store = created(folder.path());
+    store.commit(&put(&[(b"k", b"v")])).unwrap();
+    store.stop();
+    assert!(matches!(store.commit(&put(&[(b"k", b"w")])), Err(StoreError::Unavailable)));
+    assert!(matches!(store.recover(&Rejects), Err(StoreError::Failed { .. })));
+    assert!(matches!(store.value(b"k"), Err(StoreError::Unavailable)));
+    assert!(matches!(store.ready(), Err(StoreError::Unavailable)));
+    assert!(matches!(store.confirm(&[]), Err(StoreError::Unavailable)));
+    store.recover(&AcceptsAll).unwrap();
+    store.commit(&put(&[(b"k", b"w")])).unwrap();
+    assert_eq!(store.value(b"k").unwrap().as_deref(), Some(b"w".as_slice()));
+}

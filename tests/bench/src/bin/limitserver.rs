@@ -37,6 +37,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use quorate_bench::targets::Targets;
 use quorate_common::stamp::HEADER;
+use quorated::store::engine::Engine;
 use tokio::net::TcpListener;
 
 use plain::Plain;
@@ -58,6 +59,9 @@ struct Arguments {
     /// Commit one record to plain sled instead of the daemon's records
     #[arg(long)]
     plain: bool,
+    /// Engine of the daemon's records
+    #[arg(long, value_enum, default_value_t)]
+    engine: Engine,
 }
 
 enum Limit {
@@ -88,7 +92,7 @@ fn main() {
     let limit = Arc::new(if arguments.plain {
         Limit::Plain(Plain::open(known, folder))
     } else {
-        Limit::Twin(Twin::open(known, folder))
+        Limit::Twin(Twin::open(known, folder, arguments.engine))
     });
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime starts");
     runtime.block_on(async {

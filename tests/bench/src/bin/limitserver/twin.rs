@@ -12,7 +12,7 @@ use quorate_common::stamp::Scheme;
 use quorate_core::model::record::Record;
 use quorate_core::model::{ActivityRecord, VoteRecord, layout};
 use quorate_core::seal::{NONCE, SealKey};
-use quorated::store::embedded::Embedded;
+use quorated::store::engine::{Engine, Settings};
 use quorated::store::{Batch, BatchOutcome, Change, Group, Store};
 
 use crate::commit::Committer;
@@ -34,8 +34,9 @@ pub(crate) struct Twin {
 }
 
 impl Twin {
-    pub(crate) fn open(targets: &[Target], folder: &Path) -> Self {
-        let store: Arc<dyn Store> = Arc::new(Embedded::open(folder, 0).expect("the store opens"));
+    pub(crate) fn open(targets: &[Target], folder: &Path, engine: Engine) -> Self {
+        let settings = Settings { engine, ..Settings::default() };
+        let store: Arc<dyn Store> = settings.create(folder).expect("the store opens");
         let organizations = Organizations::of(targets);
         let versions = organizations.ids().map(|id| (version(id), 1)).collect();
         store
