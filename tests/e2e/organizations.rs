@@ -8,7 +8,7 @@ use quorate_tests::installation::Installation;
 use quorate_tests::keys::Key;
 use quorate_tests::operator::Operator;
 use quorate_tests::requests::{self, UPDATE_ROOT_QUORUM};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::policy_outcomes::text;
 use crate::screen::Screen;
@@ -142,16 +142,20 @@ async fn one_inbox_lists_all_sub_organizations() {
     screen.shows(&format!("Waiting for you: {CHILDREN} ")).await;
     screen.until("no announcement", |shown| !shown.contains("new HIGH")).await;
 
-    // Commands find an activity of a sub-organization, whether it waits or has ended, and the user by the key.
-    let operator = Operator::root(&daemon, 1);
-    let line = listed.iter().find(|line| line["organizationId"] == children[4].as_str()).expect("a line");
+    commands_find(&daemon, &listed, &children[4], &danger).await;
+}
+
+/// Checks that commands find an activity of a sub-organization, whether it waits or has ended, and the user by the key.
+async fn commands_find(daemon: &Daemon, listed: &[Value], child: &str, danger: &Value) {
+    let operator = Operator::root(daemon, 1);
+    let line = listed.iter().find(|line| line["organizationId"] == child).expect("a line");
     let (id, fingerprint) = (text(&line["activityId"]), text(&line["fingerprint"]));
     for reference in [id, fingerprint] {
         let reviewed = operator.run(&["review", reference]).await.with(0).json();
-        assert_eq!(reviewed["organizationId"], children[4].as_str(), "{reviewed:#}");
+        assert_eq!(reviewed["organizationId"], child, "{reviewed:#}");
     }
     // A member of the parent only cannot vote there, and nothing is sent.
-    let outsider = Operator::root(&daemon, 0);
+    let outsider = Operator::root(daemon, 0);
     let refused = outsider.run(&["approve", id, "--expect-sha256", fingerprint]).await;
     assert!(refused.code == 2 && refused.stderr.contains("nothing was sent"), "{refused:#?}");
     operator.run(&["approve", id, "--expect-sha256", fingerprint]).await.with(0).json();

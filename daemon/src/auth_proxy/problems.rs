@@ -140,6 +140,7 @@ fn examples(settings: &Settings) -> Vec<Example> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
     use super::*;
 
     #[test]
@@ -151,8 +152,8 @@ mod tests {
         let codes = ["INIT_OTP", "VERIFY_OTP", "INIT_OTP", "VERIFY_OTP"];
         assert_eq!(kinds, [&codes[..], &["OAUTH2_AUTHENTICATE", "CREATE_SUB_ORGANIZATION"]].concat());
         for example in examples {
-            let entry = kinds::find(&format!("ACTIVITY_TYPE_{}", example.name)).expect("a type");
-            let parameters = serde_json::value::to_raw_value(&example.parameters).expect("JSON");
+            let entry = kinds::find(&format!("ACTIVITY_TYPE_{}", example.name)).unwrap();
+            let parameters = serde_json::value::to_raw_value(&example.parameters).unwrap();
             assert!(entry.parse(Some(&parameters)).is_ok(), "{}", example.name);
         }
     }

@@ -144,7 +144,7 @@ fn an_outage_of_the_mail_server_is_the_same_finding_at_any_time() {
         found.map(|one| (one.code, one.level, one.what))
     };
     let (since, late) = (Some(NOW - 60_000), NOW + 140_000);
-    let outage = found(None, since, 0).expect("a finding");
+    let outage = found(None, since, 0).unwrap();
     assert_eq!((outage.0, outage.1), ("mail-unavailable", Level::Problem));
     assert!(outage.2.ends_with("2 mail waiting"), "{}", outage.2);
     for next in [Some(NOW - 1), Some(NOW + 1), Some(late)] {
