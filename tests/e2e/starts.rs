@@ -230,6 +230,7 @@ async fn a_file_of_redb_is_checked_only_after_a_kill() {
     assert_eq!(daemon.stop(Signal::TERM).await.code(), Some(0));
     daemon.restart().await;
     assert_eq!(checks(&daemon), 0, "{}", daemon.log());
+    daemon.root(0).completed(CREATE_WALLET, &requests::wallet("changed")).await;
     daemon.kill();
     daemon.restart().await;
     assert_eq!(checks(&daemon), 1, "{}", daemon.log());
