@@ -328,10 +328,12 @@ async fn a_client_address_signs_up_few_times_per_hour() {
 #[tokio::test]
 async fn a_client_address_has_few_codes_waiting() {
     let mailbox = Mailbox::closed();
-    let keys = "waiting_codes_per_address = 2\nrequests_per_address = 100000";
+    let keys = "methods = [\"email\", \"sms\"]\nwaiting_codes_per_address = 2\nrequests_per_address = 100000\n\
+                [sms]\nurl = \"http://127.0.0.1:9/\"\nfields = [\"to={to}\", \"text={text}\"]\nprefixes = [\"+49\"]";
     let proxy = Proxy::start_behind_proxies(keys, &mailbox).await;
     let init_from = async |from: &str, contact: &str| {
-        let body = json!({"otpType": "OTP_TYPE_EMAIL", "contact": contact}).to_string();
+        let kind = if contact.contains('@') { "OTP_TYPE_EMAIL" } else { "OTP_TYPE_SMS" };
+        let body = json!({"otpType": kind, "contact": contact}).to_string();
         let headers = [("x-auth-proxy-config-id", proxy.organization.as_str()), ("x-forwarded-for", from)];
         proxy.send(Method::POST, "otp_init", &headers, body.as_bytes()).await
     };
@@ -339,9 +341,12 @@ async fn a_client_address_has_few_codes_waiting() {
     for contact in ["one@example.org", "two@example.org"] {
         init_from("192.0.2.1", contact).await.success();
     }
-    let full = init_from("192.0.2.1", "three@example.org").await;
-    assert!(String::from_utf8_lossy(&full.body).contains("(`waiting_codes_per_address`)"), "{full:?}");
-    full.expect_error(429, 8, "RATE_LIMIT_EXCEEDED");
+    // Mail and SMS count together.
+    for contact in ["three@example.org", "+882131234567", "three@example.org"] {
+        let full = init_from("192.0.2.1", contact).await;
+        assert!(String::from_utf8_lossy(&full.body).contains("(`waiting_codes_per_address`)"), "{full:?}");
+        full.expect_error(429, 8, "RATE_LIMIT_EXCEEDED");
+    }
     init_from("192.0.2.2", "three@example.org").await.success();
     // Once its codes are sent, the address may request others.
     mailbox.open();
