@@ -143,6 +143,12 @@ impl Screen {
         self.child.try_wait().expect("the console can be waited for").is_some()
     }
 
+    /// Waits until the program has exited, and returns its exit code.
+    pub(crate) async fn exit_code(&mut self) -> u32 {
+        self.wait_until("the end", Self::has_ended).await;
+        self.child.wait().expect("the console can be waited for").exit_code()
+    }
+
     /// Returns the user of the console.
     pub(crate) fn operator(&self) -> &Operator {
         &self.operator

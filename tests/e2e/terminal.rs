@@ -58,6 +58,36 @@ async fn the_terminal_is_restored_while_the_console_is_stopped() {
 }
 
 #[tokio::test]
+async fn a_panic_on_any_thread_restores_the_terminal() {
+    let daemon = daemon().await;
+    // While a frame is drawn, in a request to the daemon, and on a thread that reads files.
+    for (point, keys) in [("draw", ""), ("order", ""), ("examine", "7")] {
+        let setup = Setup { environment: &[("QUORATE_PANIC", point)], ..Setup::default() };
+        let mut screen = Screen::start(Operator::root(&daemon, 1), setup);
+        screen.wait_until("the alternate screen", |screen| contains(&screen.output(), b"\x1b[?1049h")).await;
+        if !keys.is_empty() {
+            screen.shows("Change root quorum").await;
+            screen.press(keys);
+        }
+        assert_eq!(screen.exit_code().await, 101, "{point}");
+        screen.wait_until("a restored terminal", |screen| screen.is_restored()).await;
+        let advice = "Start `quorate` again";
+        screen.wait_until("what to do", |screen| screen.text().contains(advice)).await;
+        let text = screen.text().replace('\n', "");
+        let reason = format!("internal error: provoked at {point}<U+001B>[31m<U+202E> (tui/src/");
+        assert!(text.contains(&reason), "{point}: {text}");
+        assert!(text.contains("`quorate activity get`"), "{point}: {text}");
+        let log = screen.operator().home().join("state/quorate/console.log");
+        let log = std::fs::read_to_string(log).expect("a log");
+        assert!(log.contains(&format!("internal error: provoked at {point}")), "{log}");
+    }
+}
+
+fn contains(output: &[u8], bytes: &[u8]) -> bool {
+    output.windows(bytes.len()).any(|window| window == bytes)
+}
+
+#[tokio::test]
 async fn a_user_who_does_not_exist_leaves_the_terminal_restored() {
     let daemon = daemon().await;
     let organization = daemon.credentials().organization_id.clone();

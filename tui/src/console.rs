@@ -1,8 +1,10 @@
 //! The main loop between terminal, state and daemon. Only this module performs effects.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, MissedTickBehavior};
 
@@ -12,6 +14,7 @@ use crate::clock::now_millis;
 use crate::config::{self, Config};
 use crate::doctor;
 use crate::editor;
+use crate::fail_points;
 use crate::failure::{Exit, Failure, Result};
 use crate::files::{self, Folders};
 use crate::journal;
@@ -19,6 +22,7 @@ use crate::keymap::Key;
 use crate::keys::lock_request::LockRequests;
 use crate::known_keys::KnownKeys;
 use crate::link::{self, Order};
+use crate::panics;
 use crate::proof::BUNDLE_LIMIT;
 use crate::screens::bindings::Bindings;
 use crate::screens::request::Effect;
@@ -46,9 +50,16 @@ const LOG_LIMIT: u64 = 1 << 20;
 /// Runs the console until the user quits. Its key is wiped however it ends.
 pub(crate) async fn run(session: Session) -> Result<()> {
     let session = Arc::new(session);
-    let ended = run_until_quit(&session).await;
+    panics::observe();
+    // Unwinding restores the terminal, and the callers stop what they started.
+    let ended = AssertUnwindSafe(run_until_quit(&session)).catch_unwind().await;
     session.lock();
-    ended
+    let Some(text) = panics::recorded() else { return ended.unwrap_or(Ok(())) };
+    let log = session.folders.log();
+    // An error of the log cannot be logged, and the text is printed anyway.
+    let _ =
+        files::append_log(&log, &format!("{} internal error: {text}\n", date_time(now_millis())), LOG_LIMIT);
+    Err(panics::failure(&text, &log.display().to_string()))
 }
 
 async fn run_until_quit(session: &Arc<Session>) -> Result<()> {
@@ -73,7 +84,10 @@ async fn run_until_quit(session: &Arc<Session>) -> Result<()> {
     loop {
         let due = pace.due();
         if model.dirty && Instant::now() >= due {
-            screen.terminal.draw(|frame| view(&model, settings.theme, frame))?;
+            screen.terminal.draw(|frame| {
+                fail_points::reach("draw");
+                view(&model, settings.theme, frame);
+            })?;
             model.dirty = false;
             after_drawing(&mut model);
             pace.drawn();
@@ -94,6 +108,7 @@ async fn run_until_quit(session: &Arc<Session>) -> Result<()> {
             () = stops.next() => Msg::Key(Key::Ctrl('z'), now_millis()),
             () = tokio::time::sleep_until(due), if model.dirty => continue,
             () = &mut ended => return Ok(()),
+            () = panics::happened() => return Ok(()),
         };
         model.shared.now = model.shared.now.max(now_millis());
         for effect in update(&mut model, msg) {
@@ -294,6 +309,7 @@ fn perform(
         Effect::Examine => {
             let (session, results) = (Arc::clone(session), results.clone());
             tokio::task::spawn_blocking(move || {
+                fail_points::reach("examine");
                 let _ = results.send(Msg::Examined(doctor::of_console(&session.context, &session.folders)));
             });
         }

@@ -31,6 +31,8 @@ pub(crate) enum Exit {
     /// The daemon cannot be reached.
     Unreachable = 8,
     Sealed = 9,
+    /// The console has a defect and stopped.
+    Internal = 101,
     Interrupted = 130,
 }
 

@@ -15,6 +15,7 @@ mod contracts;
 mod credentials;
 mod doctor;
 mod editor;
+mod fail_points;
 mod failure;
 #[cfg(test)]
 mod fake;
@@ -29,6 +30,7 @@ mod known_keys;
 mod link;
 mod messages;
 mod output;
+mod panics;
 mod policies;
 mod process;
 mod proof;

@@ -85,19 +85,9 @@ const RESTORE_TITLE: &str = "\u{1b}[23;2t";
 /// Maximum length of a notification, in characters.
 const NOTIFICATION_LIMIT: usize = 160;
 
-/// Installs the panic hook that restores the terminal, once per process.
-static PANICS: std::sync::Once = std::sync::Once::new();
-
 impl Screen {
-    /// Takes over the terminal. A panic restores the terminal before its message is printed.
+    /// Takes over the terminal.
     pub(crate) fn open(has_mouse: bool) -> std::io::Result<Self> {
-        PANICS.call_once(|| {
-            let previous_hook = std::panic::take_hook();
-            std::panic::set_hook(Box::new(move |info| {
-                restore();
-                previous_hook(info);
-            }));
-        });
         enable_raw_mode()?;
         // Clears the screen here: ratatui would first query the cursor position and wait for the reply.
         execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste, Clear(ClearType::All))?;

@@ -15,6 +15,7 @@ use super::messages::{Answer, InboxEnd, InboxRead, Order};
 use super::recent::{policy_changes, recent};
 use super::submit::cast;
 use super::transfers::earlier_transfers;
+use crate::fail_points;
 use crate::files;
 
 /// Interval at which the daemon's status is queried to detect a lost connection.
@@ -45,6 +46,7 @@ async fn serve(
         }
         let (client, answers) = (client.clone(), answers.clone());
         tokio::spawn(async move {
+            fail_points::reach("order");
             let subject = order.subject();
             let executed = execute(&client, &answers, order).await;
             // The console may have ended.
