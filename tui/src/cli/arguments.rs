@@ -44,6 +44,7 @@ Exit codes:
   7    a check failed, a HIGH flag was not accepted by name, proof bundles differ, or doctor found a problem
   8    daemon unreachable or not ready
   9    daemon sealed
+  101  internal error of the console
   130  interrupted";
 
 /// Review and decide activities, and inspect organizations; without a command, open the console
@@ -140,9 +141,9 @@ pub(crate) enum Command {
     /// List or show wallets
     #[command(subcommand)]
     Wallet(WalletCommand),
-    /// Print each change of the organization as it happens, one line per event, until interrupted
+    /// Print each change of the organization and its sub-organizations as it happens, until interrupted
     ///
-    /// Without a selected organization, prints the changes of all. If the connection is lost, connects again and continues after the last event.
+    /// One line per event. Without a selected organization, prints the changes of all. If the connection is lost, connects again and continues after the last event.
     #[command(after_help = examples::WATCH)]
     Watch {
         /// End after this number of events
