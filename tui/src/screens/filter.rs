@@ -71,8 +71,13 @@ impl Filter {
         if self.text().is_empty() && !self.typing {
             return String::new();
         }
+        format!("{}  {shown} of {all}, Esc clears", self.field())
+    }
+
+    /// Returns the words as they are typed.
+    pub(crate) fn field(&self) -> String {
         let cursor = if self.typing { "_" } else { "" };
-        format!("/{}{cursor}  {shown} of {all}, Esc clears", clean(self.text()))
+        format!("/{}{cursor}", clean(self.text()))
     }
 }
 

@@ -221,3 +221,47 @@ fn a_long_list_of_copies_can_be_seen_completely() {
     }
     assert!(seen.contains("organization id"), "{seen}");
 }
+
+/// Returns sub-organizations with these numbers in their names and ids.
+fn clients(numbers: std::ops::Range<u8>) -> Vec<quorate_common::console::OrganizationHead> {
+    let parent = Fixture::new(2, 1).organization().head;
+    let client = |number: u8| quorate_common::console::OrganizationHead {
+        organization_id: OrganizationId::from_bytes([number; 16]),
+        organization_name: format!("client {number}"),
+        parent_organization_id: Some(Fixture::id()),
+        ..parent.clone()
+    };
+    numbers.map(client).collect()
+}
+
+#[test]
+fn the_tree_is_searched_to_its_end_by_name_and_id() {
+    let pages = |effects: &[Effect]| -> Vec<(Option<OrganizationId>, Option<OrganizationId>)> {
+        let of_page = |effect: &Effect| match effect {
+            Effect::Order(Order::Organizations(parent, after)) => Some((*parent, *after)),
+            _ => None,
+        };
+        effects.iter().filter_map(of_page).collect()
+    };
+    for (words, size) in [("cli 70", (120, 36)), ("46464646-4646", (80, 24)), ("CLIENT 70", (40, 12))] {
+        let (own, cursor) = (Some(Fixture::id()), OrganizationId::from_bytes([50; 16]));
+        let mut console = console(size);
+        let page = |organizations, next| OrganizationPage { organizations, next };
+        console.link(Answer::Organizations(own, None, page(clients(1..50), Some(cursor))));
+        console.press(Key::Char('2'));
+        console.press(Key::Tab);
+        console.press(Key::Tab);
+        console.press(Key::Char('/'));
+        let effects = console.type_text(words);
+        // What is not loaded yet is requested once.
+        assert_eq!(pages(&effects), [(own, Some(cursor))], "{words}");
+        assert!(console.shown().contains("more are being read"), "{}", console.shown());
+        console.link(Answer::Organizations(own, Some(cursor), page(clients(50..100), None)));
+        assert!(console.shown().contains(" 1 of 100, Esc clears "), "{}", console.shown());
+        assert!(console.shown().contains("client 70") && !console.shown().contains("client 7 "), "{words}");
+        console.press(Key::Enter);
+        let effects = console.press(Key::Enter);
+        let wanted = OrganizationId::from_bytes([70; 16]);
+        assert!(effects.contains(&Effect::Order(Order::Organization(wanted))), "{words}: {effects:?}");
+    }
+}

@@ -108,7 +108,7 @@ impl State {
     /// Returns the ids, keys, addresses and URLs of the selected record.
     pub(super) fn copies(&self, shared: &Shared) -> Option<Overlay> {
         if self.pane == Pane::Tree {
-            let head = self.tree.heads.get(self.tree.position())?;
+            let head = self.tree.chosen()?;
             return Some(Overlay::Copy(Piece::numbered([(
                 "organization id",
                 head.organization_id.to_string(),

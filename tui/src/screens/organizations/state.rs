@@ -126,8 +126,14 @@ impl Screen for State {
         Vec::new()
     }
 
+    /// Returns the filter of the pane with the keyboard focus.
     fn filter(&mut self) -> &mut Filter {
-        &mut self.filter
+        if self.pane == Pane::Tree { &mut self.tree.filter } else { &mut self.filter }
+    }
+
+    fn prepare(&mut self, _shared: &Shared) -> Vec<Request> {
+        let page = self.tree.sought().map(|(parent, after)| Order::Organizations(parent, Some(after)));
+        page.map(Request::from).into_iter().collect()
     }
 
     fn things(&self, _shared: &Shared) -> Vec<Entry> {
@@ -139,6 +145,7 @@ impl Screen for State {
     }
 
     fn reload(&mut self, shared: &Shared, _is_shown: bool) -> Vec<Request> {
+        self.tree.retry();
         let mut orders = vec![Order::Organizations(None, None)];
         if let Some(pinned) = shared.organization_id {
             orders.push(Order::Organizations(Some(pinned), None));
@@ -173,7 +180,7 @@ impl State {
     }
 
     fn open_organization(&mut self) -> Vec<Request> {
-        let Some(head) = self.tree.heads.get(self.tree.position()) else { return Vec::new() };
+        let Some(head) = self.tree.chosen() else { return Vec::new() };
         let id = head.organization_id;
         (self.pane, self.wanted) = (Pane::List, Some(id));
         vec![Order::Organization(id).into(), Order::Organizations(Some(id), None).into()]

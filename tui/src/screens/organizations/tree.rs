@@ -1,4 +1,5 @@
-//! The tree of organizations, loaded page by page.
+//! The tree of organizations, loaded page by page. A filter finds organizations by name or id; meanwhile the tree is loaded
+//! to its end.
 
 use quorate_common::console::{OrganizationHead, OrganizationPage};
 use quorate_common::ids::OrganizationId;
@@ -6,11 +7,14 @@ use ratatui::layout::Rect;
 
 use crate::canvas::{Canvas, Line};
 use crate::keymap::{Action, moved};
+use crate::screens::filter::Filter;
 use crate::text::{clean, pad};
 use crate::theme::Theme;
 
 /// Minimum width of the tree in which rows state how an organization was created, beside its name.
 const REGISTRATION_WIDTH: usize = 40;
+/// Maximum number of organizations that a filter loads.
+const SEARCHED: usize = 10_000;
 
 #[derive(Default)]
 pub(super) struct Tree {
@@ -18,6 +22,9 @@ pub(super) struct Tree {
     /// Cursors of the next pages, each with the parent of its organizations.
     next: Vec<(Option<OrganizationId>, OrganizationId)>,
     selected: Option<OrganizationId>,
+    pub(super) filter: Filter,
+    /// The page that was requested for the filter.
+    requested: Option<(Option<OrganizationId>, OrganizationId)>,
 }
 
 impl Tree {
@@ -66,15 +73,43 @@ impl Tree {
         page: usize,
         wanted: Action,
     ) -> Option<(Option<OrganizationId>, OrganizationId)> {
-        let at = moved(self.position(), self.heads.len(), page, wanted);
-        self.selected = self.heads.get(at).map(|head| head.organization_id);
-        let at_end = at.saturating_add(1) >= self.heads.len();
+        let shown = self.visible();
+        let at = moved(self.position(&shown), shown.len(), page, wanted);
+        let at_end = at.saturating_add(1) >= shown.len();
+        self.selected = shown.get(at).map(|head| head.organization_id);
         self.next.first().copied().filter(|_| at_end)
     }
 
-    /// Returns the index of the selected organization.
-    pub(super) fn position(&self) -> usize {
-        self.heads.iter().position(|head| Some(head.organization_id) == self.selected).unwrap_or(0)
+    /// Returns the organizations that the filter admits.
+    fn visible(&self) -> Vec<&OrganizationHead> {
+        let is_admitted = |head: &&OrganizationHead| {
+            self.filter.admits(&head.organization_name, &[&head.organization_id.to_string()])
+        };
+        self.heads.iter().filter(is_admitted).collect()
+    }
+
+    /// Returns the selected organization.
+    pub(super) fn chosen(&self) -> Option<&OrganizationHead> {
+        let shown = self.visible();
+        shown.get(self.position(&shown)).copied()
+    }
+
+    fn position(&self, shown: &[&OrganizationHead]) -> usize {
+        shown.iter().position(|head| Some(head.organization_id) == self.selected).unwrap_or(0)
+    }
+
+    /// Returns the parent and the cursor of a page that the filter needs, once.
+    pub(super) fn sought(&mut self) -> Option<(Option<OrganizationId>, OrganizationId)> {
+        let next = self.next.first().copied();
+        let is_wanted = !self.filter.is_empty() && self.heads.len() < SEARCHED && next != self.requested;
+        let next = next.filter(|_| is_wanted)?;
+        self.requested = Some(next);
+        Some(next)
+    }
+
+    /// Forgets what was requested, because it may have failed.
+    pub(super) fn retry(&mut self) {
+        self.requested = None;
     }
 
     /// Draws the tree. `opened` is the organization that is shown beside it.
@@ -86,15 +121,19 @@ impl Tree {
         in_tree: bool,
         is_missing: bool,
     ) {
-        let at = self.position();
+        let shown = self.visible();
+        let at = self.position(&shown);
         let more = if self.next.is_empty() { "" } else { "+" };
-        let inner = canvas.framed(
-            area,
-            &format!("Organizations {}{more}", self.heads.len()),
-            if in_tree { "selected" } else { "Tab" },
-        );
+        let (count, all) = (shown.len(), self.heads.len());
+        let (title, remark) = match (self.filter.summary(count, all).is_empty(), in_tree) {
+            // The pane is too narrow for the whole summary.
+            (false, _) => (format!("{count} of {all}{more}, Esc clears"), self.filter.field()),
+            (true, true) => (format!("Organizations {all}{more}"), "selected".to_owned()),
+            (true, false) => (format!("Organizations {all}{more}"), "Tab".to_owned()),
+        };
+        let inner = canvas.framed(area, &title, &remark);
         let mut lines: Vec<Line> = Vec::new();
-        for (index, head) in self.heads.iter().enumerate() {
+        for (index, head) in shown.into_iter().enumerate() {
             let marker = if in_tree && index == at { ">" } else { " " };
             let open = opened == Some(head.organization_id);
             let style = if in_tree && index == at { Theme::selected() } else { Theme::plain() };
@@ -114,10 +153,15 @@ impl Tree {
             ));
         }
         if !self.next.is_empty() {
-            lines.push(Line::styled("   more: go to the end", canvas.theme.faint()));
-        }
-        if lines.is_empty() {
-            lines.push(Line::plain(if is_missing { "none" } else { "Loading organizations." }));
+            let is_loading = !self.filter.is_empty() && self.heads.len() < SEARCHED;
+            let text = if is_loading { "   more are being read" } else { "   more: go to the end" };
+            lines.push(Line::styled(text, canvas.theme.faint()));
+        } else if lines.is_empty() {
+            lines.push(Line::plain(match (self.heads.is_empty(), is_missing) {
+                (false, _) => "Nothing matches; Esc clears the filter.",
+                (true, true) => "none",
+                (true, false) => "Loading organizations.",
+            }));
         }
         canvas.list(inner, &lines, at, in_tree);
     }
