@@ -65,11 +65,11 @@ impl Screen for State {
         }
     }
 
-    fn perform(&mut self, shared: &Shared, wanted: Action, area: Rect) -> Vec<Request> {
+    fn perform(&mut self, _shared: &Shared, wanted: Action, area: Rect) -> Vec<Request> {
         let shown = self.visible();
         let selected = self.position(&shown);
         if wanted == Action::Open {
-            return shown.get(selected).map(|event| open(shared, event)).into_iter().collect();
+            return shown.get(selected).map(|event| open(event)).into_iter().collect();
         }
         if wanted == Action::Copy {
             let copies = shown.get(selected).map(|event| Request::Overlay(copies(event)));
@@ -121,12 +121,8 @@ impl State {
     }
 }
 
-/// Opens the activity that sends a message.
-fn open(shared: &Shared, event: &MessageEvent) -> Request {
-    if shared.organization_id != Some(event.organization_id) {
-        let text = format!("the activity belongs to the sub-organization {}", event.organization_id);
-        return Request::Notice(text);
-    }
+/// Opens the activity that sends a message, which may be of a sub-organization.
+fn open(event: &MessageEvent) -> Request {
     Request::Open { organization: event.organization_id, id: event.activity_id, title: "Message".to_owned() }
 }
 

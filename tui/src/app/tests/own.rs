@@ -179,3 +179,25 @@ fn the_details_of_own_data_are_reached_at_every_size() {
         }
     }
 }
+
+#[test]
+fn activities_of_sub_organizations_are_opened() {
+    let child = quorate_common::ids::OrganizationId::from_bytes([0x44; 16]);
+    let mut console = console((120, 36));
+    console.press(Key::Char('9'));
+    let newest = vec![entry(1, child)];
+    update(&mut console.model, Msg::JournalRead(Ok(Journal { newest, count: 1, broken_at: None })));
+    let id = ActivityId::from_bytes([1; 16]);
+    let effects = console.press(Key::Enter);
+    assert!(effects.contains(&Effect::Order(Order::Record(child, id.to_string()))), "{effects:?}");
+    console.press(Key::Esc);
+
+    console.press(Key::Char('6'));
+    let mut page = Fixture::messages();
+    page.events.truncate(1);
+    page.events[0].organization_id = child;
+    let id = page.events[0].activity_id;
+    console.link(Answer::Messages(Fixture::id(), None, page));
+    let effects = console.press(Key::Enter);
+    assert!(effects.contains(&Effect::Order(Order::Record(child, id.to_string()))), "{effects:?}");
+}
