@@ -73,7 +73,10 @@ fn on_form(model: &mut Model, key: Key, area: Rect) -> Vec<Effect> {
 
 fn on_overlay(model: &mut Model, pressed: Pressed) -> Vec<Effect> {
     if !matches!(pressed, Pressed::Nothing) {
-        model.overlays.pop();
+        let closed = model.overlays.pop();
+        if let (Some(Overlay::Compare { input, .. }), Some(open)) = (closed, &mut model.review) {
+            open.comparison = input;
+        }
     }
     match pressed {
         Pressed::Nothing | Pressed::Close => Vec::new(),

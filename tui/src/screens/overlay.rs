@@ -167,10 +167,10 @@ impl Overlay {
         Self::Copy(pieces)
     }
 
-    /// Compares the fingerprint with one from another source, or with a file.
-    pub(crate) fn compare(review: &Review) -> Self {
+    /// Compares the fingerprint with one from another source, or with a file, which may be `typed` already.
+    pub(crate) fn compare(review: &Review, typed: Input) -> Self {
         let own = review.proposal.as_ref().map(|proposal| proposal.fingerprint.hex()).unwrap_or_default();
-        Self::Compare { own, input: Input::default() }
+        Self::Compare { own, input: typed }
     }
 }
 

@@ -20,6 +20,7 @@ fn exported(console: &mut TestConsole) -> String {
 /// Compares the open review with a file, and returns what is shown.
 fn compared(console: &mut TestConsole, file: Result<Vec<u8>, String>) -> String {
     console.press(Key::Char('c'));
+    console.press(Key::Ctrl('u'));
     type_text(console, "./ana.json");
     assert!(console.shown().contains("Enter compares with this file"), "{}", console.shown());
     assert_eq!(console.press(Key::Enter), [Effect::ReadFile("./ana.json".to_owned())]);
@@ -76,4 +77,28 @@ fn compares_with_a_file_on_a_small_terminal() {
     assert!(shown.contains("NOT COMPARED"), "{shown}");
     let shown = compared(&mut console, Ok(own.into_bytes()));
     assert!(shown.contains("EQUAL"), "{shown}");
+}
+
+#[test]
+fn what_is_compared_stays_until_the_review_is_left() {
+    let (fixture, record) = threshold_proposal();
+    let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 36));
+    console.open(&record);
+    console.press(Key::Char('c'));
+    type_text(&mut console, "50f7 1704");
+    console.press(Key::Esc);
+    assert!(!console.shown().contains("to compare:"), "{}", console.shown());
+    console.press(Key::Char('c'));
+    assert!(console.shown().contains("to compare: 50f7 1704_"), "{}", console.shown());
+    // A path stays as well, after its file was compared.
+    console.press(Key::Esc);
+    compared(&mut console, Err("the file does not exist".to_owned()));
+    console.press(Key::Char('c'));
+    assert!(console.shown().contains("to compare: ./ana.json_"), "{}", console.shown());
+    console.press(Key::Esc);
+    console.press(Key::Esc);
+    assert!(console.model.review.is_none());
+    console.open(&record);
+    console.press(Key::Char('c'));
+    assert!(console.shown().contains("to compare: _"), "{}", console.shown());
 }

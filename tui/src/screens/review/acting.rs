@@ -103,7 +103,7 @@ impl State {
                     "raw bytes and proof: sensitive members are {state}; never in copies and exports"
                 ))
             }
-            COMPARE => Request::Overlay(Overlay::compare(&self.review)),
+            COMPARE => Request::Overlay(Overlay::compare(&self.review, self.comparison.clone())),
             Action::Copy => Request::Overlay(Overlay::copy_of_review(&self.review)),
             Action::Export => export(&self.review, shared).into(),
             wanted => {

@@ -43,6 +43,8 @@ pub(crate) struct State {
     pub(crate) decide: Option<Decide>,
     /// Note of a rejection that was not sent, for the next one.
     pub(super) note: Input,
+    /// What the fingerprint was compared with last. It stays until the review is left.
+    pub(crate) comparison: Input,
     /// Whether the raw bytes and the proof show sensitive members.
     pub(super) reveals: bool,
 }
@@ -66,6 +68,7 @@ impl State {
             wants_fresh,
             decide: None,
             note: Input::default(),
+            comparison: Input::default(),
             reveals: false,
         }
     }
