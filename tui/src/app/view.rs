@@ -21,8 +21,8 @@ use crate::theme::Theme;
 const LIST_KEYS: &str = "? Keys";
 /// The same in a form.
 const FORM_KEYS: &str = "F1 Keys";
-/// Number of letters of a shortened title in the row of tabs.
-const SHORT_TITLE: usize = 4;
+/// Numbers of letters of shortened titles in the row of tabs, the longest first.
+const SHORT_TITLES: [usize; 2] = [4, 3];
 /// Columns between two keys of the key bar.
 const BETWEEN: usize = 2;
 /// Part of the rows that a long notice may take.
@@ -42,7 +42,7 @@ struct Areas {
 fn areas(model: &Model, size: (u16, u16)) -> Areas {
     let (columns, rows) = size;
     let part = |y: u16, height: u16| Rect { x: 0, y, width: columns, height };
-    let tabs: u16 = u16::from(rows >= 20);
+    let tabs = u16::from(has_tabs(rows));
     let notice = u16::try_from(notice(model, size).len()).unwrap_or(u16::MAX);
     let foot: u16 = u16::from(has_legend(rows)).saturating_add(notice).saturating_add(1);
     let body = rows.saturating_sub(1 + tabs + foot);
@@ -215,12 +215,15 @@ fn tab_row(model: &Model, columns: u16) -> (Vec<String>, String) {
         format!("{} {}{count}", tab.show.key(), tab.title)
     };
     let names: Vec<String> = model.tabs().map(name).collect();
-    let short = |(tab, screen): (&Tab, &dyn Screen)| {
-        let count = screen.count(&model.shared).map(|count| format!(" {count}")).unwrap_or_default();
-        let title: String = tab.title.chars().take(SHORT_TITLE).collect();
-        format!("{} {title}{count}", tab.show.key())
+    let shortened = |letters: usize| -> Vec<String> {
+        let short = |(tab, screen): (&Tab, &dyn Screen)| {
+            let count = screen.count(&model.shared).map(|count| format!(" {count}")).unwrap_or_default();
+            let title: String = tab.title.chars().take(letters).collect();
+            format!("{} {title}{count}", tab.show.key())
+        };
+        model.tabs().map(short).collect()
     };
-    let short: Vec<String> = model.tabs().map(short).collect();
+    let [long, short] = SHORT_TITLES.map(shortened);
     let keys: Vec<String> = model.tabs().map(|(tab, _)| tab.show.key()).collect();
     let right = match &model.shared.daemon {
         Some(daemon) if columns >= 100 => {
@@ -235,7 +238,7 @@ fn tab_row(model: &Model, columns: u16) -> (Vec<String>, String) {
     };
     let columns = usize::from(columns);
     // With less space the names move together, then they are shortened, and at last only the open screen has one.
-    let forms = [(&names, " "), (&names, ""), (&short, ""), (&keys, "")];
+    let forms = [(&names, " "), (&names, ""), (&long, ""), (&short, ""), (&keys, "")];
     let labels = forms.map(|(others, margin)| labels(model.current, &names, others, margin));
     let beside = columns.saturating_sub(width(&right));
     // The remark gives way to the names.
@@ -303,6 +306,11 @@ fn store_warning(model: &Model) -> Option<String> {
     Some(format!("[x] STORE {state} for {since}{detail}"))
 }
 
+/// Returns whether there is a row for the tabs.
+const fn has_tabs(rows: u16) -> bool {
+    rows >= 20
+}
+
 /// Returns whether the foot explains the marks.
 const fn has_legend(rows: u16) -> bool {
     rows >= 30
@@ -350,10 +358,28 @@ fn foot(model: &Model, canvas: &mut Canvas<'_>, area: Rect, size: (u16, u16)) {
     };
     // A form takes the letters itself.
     let list = if model.overlays.is_empty() && model.form().is_some() { FORM_KEYS } else { LIST_KEYS };
-    rows.push(format!(" {}", fitted(&keys, list, columns.saturating_sub(1))));
+    let (keys, list) = match screens_key(model, size.1) {
+        Some(screens) => {
+            let list = format!("{screens}{}{LIST_KEYS}", " ".repeat(BETWEEN));
+            (keys.replace(LIST_KEYS, &list), list)
+        }
+        None => (keys, list.to_owned()),
+    };
+    rows.push(format!(" {}", fitted(&keys, &list, columns.saturating_sub(1))));
     for (down, text) in rows.iter().enumerate() {
         canvas.row(area, u16::try_from(down).unwrap_or(u16::MAX), text, Theme::plain());
     }
+}
+
+/// Returns the keys of all screens with their label, if a screen is shown without the row of tabs.
+fn screens_key(model: &Model, rows: u16) -> Option<String> {
+    let is_covered = !model.overlays.is_empty() || model.form().is_some() || model.opening.is_some();
+    if has_tabs(rows) || is_covered || model.review.is_some() {
+        return None;
+    }
+    let mut tabs = model.tabs();
+    let (first, last) = (tabs.next()?.0, tabs.last()?.0);
+    Some(format!("{}-{} Screens", first.show.key(), last.show.key()))
 }
 
 /// Returns as many key labels as fit, followed by the key that lists all of them.
@@ -362,7 +388,8 @@ fn fitted(keys: &str, list: &str, columns: usize) -> String {
         return keys.to_owned();
     }
     let mut out = String::new();
-    for part in keys.split("  ").filter(|part| *part != list) {
+    let is_in_list = |part: &&str| list.split("  ").any(|last| last == *part);
+    for part in keys.split("  ").filter(|part| !is_in_list(part)) {
         if width(&out).saturating_add(width(part)).saturating_add(BETWEEN.saturating_add(list.len()))
             > columns
         {

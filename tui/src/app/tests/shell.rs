@@ -396,3 +396,29 @@ fn errors_are_logged_once_as_they_are_shown() {
     assert_eq!(reports(console.link(lost())), ["log no daemon listens at /run/q.sock"]);
     assert_eq!(reports(console.link(lost())), Vec::<String>::new());
 }
+
+#[test]
+fn every_screen_is_indicated_at_every_size() {
+    let (fixture, record) = threshold_proposal();
+    for size in [(120, 36), (80, 24), (60, 20), (40, 20), (40, 12)] {
+        let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), size);
+        for tab in SCREENS {
+            console.press(tab.show.keys[0]);
+            console.model.notice.clear();
+            let shown = console.shown();
+            if size.1 < 20 {
+                let foot = shown.lines().last().unwrap();
+                assert!(foot.contains("1-0 Screens  ? Keys"), "{size:?}: {shown}");
+                continue;
+            }
+            let row = shown.lines().nth(1).unwrap();
+            assert!(row.contains(&format!("[{} {}", tab.show.key(), tab.title)), "{size:?}: {row}");
+            for other in SCREENS.iter().filter(|other| other.title != tab.title) {
+                assert!(row.contains(&format!(" {}", other.show.key())), "{size:?}: {row}");
+                let name: String = other.title.chars().take(3).collect();
+                let is_named = row.contains(&format!("{} {name}", other.show.key()));
+                assert!(is_named || size.0 < 80, "{size:?}: {row}");
+            }
+        }
+    }
+}
