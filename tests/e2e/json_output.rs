@@ -3,11 +3,15 @@
 
 use std::fs;
 use std::process::Command;
+use std::time::Instant;
 
 use quorate_tests::book;
-use quorate_tests::daemon::{Daemon, Options};
+use quorate_tests::daemon::{Daemon, Options, POLL_INTERVAL};
+use quorate_tests::http::TIMEOUT;
+use quorate_tests::keys::Key;
 use quorate_tests::operator::Operator;
 use quorate_tests::paths;
+use quorate_tests::receiver::{Answer, Delivery, Receiver};
 use quorate_tests::requests::{self, CREATE_WALLET};
 use serde_json::{Value, json};
 
@@ -203,11 +207,69 @@ async fn the_output_of_commands_is_as_the_schema_describes_it() {
             bob.run(words).await.with(code).lines()
         };
         assert!(!lines.is_empty(), "{words:?} prints something");
-        for line in lines {
-            let mut found = Vec::new();
-            differences(&schema, &[&schema["$defs"][noun]], &line, noun, &mut found);
-            assert!(found.is_empty(), "{words:?}: {found:#?}\n{line:#}");
+        check(&schema, noun, &lines);
+    }
+}
+
+/// Checks that each of these objects is as the schema describes a noun.
+fn check(schema: &Value, noun: &str, lines: &[Value]) {
+    assert!(schema["$defs"][noun].is_object(), "{noun} is not in the schema");
+    for line in lines {
+        let mut found = Vec::new();
+        differences(schema, &[&schema["$defs"][noun]], line, noun, &mut found);
+        assert!(found.is_empty(), "{noun}: {found:#?}\n{line:#}");
+    }
+}
+
+#[tokio::test]
+async fn the_output_about_webhooks_is_as_the_schema_describes_it() {
+    let (daemon, receiver) = (Daemon::start(Options::quorum(1, 1)).await, Receiver::start().await);
+    let (root, operator) = (daemon.root(0), Operator::root(&daemon, 0));
+    let schema = operator.run_raw(&["schema"], "").await.with(0).output;
+    let schema: Value = serde_json::from_str(&schema).expect("the schema is JSON");
+    let lines = async |words: &[&str], code: i32| {
+        let mut all = vec!["webhook"];
+        all.extend(words);
+        operator.run(&all).await.with(code).lines()
+    };
+    let endpoint = json!({"name": "ops", "url": receiver.url("/ops"),
+        "subscriptions": [{"eventType": "ACTIVITY_UPDATES"}]});
+    root.result("ACTIVITY_TYPE_CREATE_WEBHOOK_ENDPOINT", &endpoint).await;
+    // One delivery waits after its first attempt.
+    receiver.answer(Answer::Status(503));
+    let activity = root.completed(CREATE_WALLET, &requests::wallet("late")).await;
+    let activity = activity["id"].as_str().expect("an id");
+    let posted = |posted: &[Delivery]| posted.iter().any(|one| one.body["id"] == activity);
+    receiver.until("an attempt", posted).await;
+    let deadline = Instant::now() + TIMEOUT;
+    let deliveries = loop {
+        let found = lines(&["deliveries", "ops"], 0).await;
+        let has =
+            |state: &str| found.iter().any(|one| one["state"] == state && one["activityId"] == activity);
+        if has("waiting") && has("failed") {
+            break found;
         }
+        assert!(Instant::now() < deadline, "{found:#?}");
+        tokio::time::sleep(POLL_INTERVAL).await;
+    };
+    check(&schema, "delivery", &deliveries);
+    let waiting = deliveries.iter().find(|one| one["state"] == "waiting").expect("a delivery");
+    assert!(is_time(&waiting["dueAt"]), "{waiting:#}");
+    let receivers = lines(&["ls"], 0).await;
+    assert!(is_time(&receivers[0]["countedSince"]) && is_time(&receivers[0]["nextDueAt"]), "{receivers:#?}");
+    check(&schema, "webhook", &receivers);
+    check(&schema, "testedWebhook", &lines(&["test", "ops"], 1).await);
+    receiver.answer(Answer::Status(200));
+    loop {
+        // An attempt may be under way.
+        let retried = operator.run(&["webhook", "retry", "ops", activity]).await;
+        if retried.code == 0 {
+            check(&schema, "retriedDelivery", &retried.lines());
+            break;
+        }
+        check(&schema, "error", &retried.lines());
+        assert!(Instant::now() < deadline, "{retried:#?}");
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
@@ -253,16 +315,67 @@ async fn changes_are_watched() {
     };
     assert_eq!(watched.len(), 4, "{watched:#?}");
     let schema = bob.run_raw(&["--json", "schema"], "").await.with(0).json();
-    for event in &watched {
-        let mut found = Vec::new();
-        differences(&schema, &[&schema["$defs"]["event"]], event, "event", &mut found);
-        assert!(found.is_empty(), "{found:#?}\n{event:#}");
-    }
+    check(&schema, "event", &watched);
     let activity = watched.iter().find(|event| event["what"] == "ACTIVITY").expect("an activity");
     assert_eq!(
         (&activity["type"], &activity["organizationId"]),
         (&json!(CREATE_WALLET), &json!(daemon.credentials().organization_id))
     );
+}
+
+#[tokio::test]
+async fn changes_of_sub_organizations_are_watched() {
+    let daemon = Daemon::start(Options::quorum(1, 2)).await;
+    let (root, client) = (daemon.root(0), Key::named("client"));
+    let own = daemon.credentials().organization_id.as_str();
+    let users = [requests::root_user("first", &client), requests::root_user("second", root.key())];
+    let child = requests::create_sub_organization(&root, "client\u{202e} 1", &users, 2).await;
+    let caller = root.with_key(&client).on(&child);
+    let changing = async |name: &str| {
+        for number in 0_u64.. {
+            caller.waiting(CREATE_WALLET, &requests::wallet(&format!("{name} {number}"))).await;
+        }
+    };
+    let bob = Operator::root(&daemon, 1);
+    let watched = tokio::select! {
+        watched = bob.run(&["watch", "--limit", "3"]) => watched.with(0).lines(),
+        () = changing("json") => Vec::new(),
+    };
+    let schema = bob.run_raw(&["--json", "schema"], "").await.with(0).json();
+    check(&schema, "event", &watched);
+    assert_eq!(watched.len(), 3, "{watched:#?}");
+    for event in &watched {
+        assert_eq!(
+            (&event["organizationId"], &event["organizationName"]),
+            (&json!(child), &json!("client\u{202e} 1"))
+        );
+    }
+    // As rows.
+    let identity = bob.identity();
+    let words: Vec<&str> = identity.iter().map(String::as_str).chain(["watch", "--limit", "2"]).collect();
+    let rows = tokio::select! {
+        rows = bob.run_raw(&words, "") => rows.with(0).output,
+        () = changing("rows") => String::new(),
+    };
+    assert_eq!(rows.lines().count(), 2, "{rows}");
+    assert!(
+        rows.lines().all(|row| row.contains(&format!("client<U+202E> 1 {child}"))
+            || row.contains(&format!("organization {child} client"))),
+        "{rows}"
+    );
+    // A sub-organization has no changes of its parent.
+    let reader = Operator::reading(&daemon.credentials().socket, &child);
+    let both = async {
+        for number in 0_u64.. {
+            root.completed(CREATE_WALLET, &requests::wallet(&format!("own {number}"))).await;
+            caller.waiting(CREATE_WALLET, &requests::wallet(&format!("both {number}"))).await;
+        }
+    };
+    let watched = tokio::select! {
+        watched = reader.run(&["watch", "--limit", "3"]) => watched.with(0).lines(),
+        () = both => Vec::new(),
+    };
+    assert!(watched.len() == 3 && watched.iter().all(|event| event["organizationId"] != own), "{watched:#?}");
 }
 
 #[tokio::test]

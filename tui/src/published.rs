@@ -37,6 +37,10 @@ pub(crate) fn time_name(name: &str) -> Option<String> {
     match name {
         "atMillis" => Some("at".to_owned()),
         "nowMillis" => Some("now".to_owned()),
+        "nextMillis" => Some("nextAt".to_owned()),
+        "dueMillis" => Some("dueAt".to_owned()),
+        "nextDueMillis" => Some("nextDueAt".to_owned()),
+        "countedSinceMillis" => Some("countedSince".to_owned()),
         _ => name.ends_with("AtMillis").then(|| name.trim_end_matches("Millis").to_owned()),
     }
 }
@@ -59,9 +63,9 @@ mod tests {
     #[test]
     fn times_are_published_in_utc() {
         let data = json!({"createdAt": {"seconds": "1700000000", "nanos": "0"}, "uses": [{"atMillis": 1_700_000_000_123_u64}],
-            "expiresAtMillis": null, "remainingMillis": 5, "nowMillis": 0});
+            "expiresAtMillis": null, "remainingMillis": 5, "nowMillis": 0, "dueMillis": 1});
         let expected = json!({"createdAt": "2023-11-14T22:13:20Z", "uses": [{"at": "2023-11-14T22:13:20.123Z"}],
-            "expiresAt": null, "remainingMillis": 5, "now": "1970-01-01T00:00:00Z"});
+            "expiresAt": null, "remainingMillis": 5, "now": "1970-01-01T00:00:00Z", "dueAt": "1970-01-01T00:00:00.001Z"});
         assert_eq!(published(data), expected);
     }
 

@@ -1,5 +1,6 @@
 //! Webhook receivers of an organization, and the deliveries to them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{ActivityId, EndpointId, OrganizationId};
@@ -23,7 +24,7 @@ pub struct WebhookReceivers {
 
 /// A webhook receiver and its part of the queue.
 #[serde_with::skip_serializing_none]
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookReceiver {
     /// Id of the endpoint; absent for the URL of the webhook feature.
@@ -66,7 +67,7 @@ pub struct WebhookDeliveries {
 }
 
 /// A delivery that waits for its next attempt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitingDelivery {
     /// Organization of the activity.
@@ -82,7 +83,7 @@ pub struct WaitingDelivery {
 }
 
 /// Result of an attempt at a delivery.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum AttemptResult {
     /// The receiver accepted the event.
@@ -100,7 +101,7 @@ pub enum AttemptResult {
 
 /// An attempt at a delivery, or a test.
 #[serde_with::skip_serializing_none]
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookAttempt {
     /// Time at which the attempt ended, in milliseconds since 1970.
@@ -130,7 +131,7 @@ pub struct WebhookAttempt {
 }
 
 /// What happened to a delivery that an operator requested again.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RetriedDelivery {
     /// Number of waiting deliveries of the activity that are due now; 0 if its current state was queued again.

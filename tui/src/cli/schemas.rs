@@ -3,6 +3,7 @@
 
 use quorate_common::console::{
     ActivityRow, DaemonStatus, MessageEvent, OrganizationDetail, OrganizationHead, ParkedDeliveries,
+    RetriedDelivery, WaitingDelivery, WebhookAttempt, WebhookReceiver,
 };
 use quorate_common::wire::{Policy, Wallet, WalletAccount};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -13,7 +14,7 @@ use crate::output::Answer;
 use crate::published::time_name;
 
 /// The commands that print each noun.
-const NOUNS: [(&str, &str); 21] = [
+const NOUNS: [(&str, &str); 25] = [
     ("organization", "quorate org ls"),
     ("organizationDetail", "quorate org get"),
     ("credential", "quorate user ls"),
@@ -29,6 +30,10 @@ const NOUNS: [(&str, &str); 21] = [
     ("address", "quorate book ls"),
     ("decision", "quorate journal ls"),
     ("message", "quorate messages ls"),
+    ("webhook", "quorate webhook ls"),
+    ("delivery", "quorate webhook deliveries"),
+    ("retriedDelivery", "quorate webhook retry"),
+    ("testedWebhook", "quorate webhook test"),
     ("parked", "quorate webhook parked"),
     ("context", "quorate context"),
     ("setting", "quorate config show"),
@@ -82,6 +87,15 @@ fn of_daemon(generator: &mut SchemaGenerator, all: &mut Map<String, Value>) {
     all.insert("activity".to_owned(), wire(generator.subschema_for::<ActivityRow>()));
     let message = wire(generator.subschema_for::<MessageEvent>());
     all.insert("message".to_owned(), with(&message, &[("state", text())]));
+    let receiver = wire(generator.subschema_for::<WebhookReceiver>());
+    let more = [("organizationId", text()), ("state", text()), ("countedSince", time())];
+    all.insert("webhook".to_owned(), with(&receiver, &more));
+    let attempt = wire(generator.subschema_for::<WebhookAttempt>());
+    let waiting = wire(generator.subschema_for::<WaitingDelivery>());
+    let deliveries = [waiting, attempt.clone()].map(|one| with(&one, &[("state", text())]));
+    all.insert("delivery".to_owned(), json!({"anyOf": deliveries}));
+    all.insert("retriedDelivery".to_owned(), wire(generator.subschema_for::<RetriedDelivery>()));
+    all.insert("testedWebhook".to_owned(), with(&attempt, &[]));
     all.insert("parked".to_owned(), wire(generator.subschema_for::<ParkedDeliveries>()));
     let status = wire(generator.subschema_for::<DaemonStatus>());
     let more = [
@@ -157,6 +171,7 @@ fn of_files(all: &mut Map<String, Value>) {
     );
     let event = [
         ("organizationId", text()),
+        ("organizationName", text()),
         ("activityId", text()),
         ("status", text()),
         selected("type"),
@@ -405,7 +420,7 @@ mod tests {
     #[test]
     fn no_time_is_a_number() {
         let text = schema().to_string();
-        assert!(!text.contains("AtMillis\""), "a time in milliseconds");
+        assert!(!text.contains("AtMillis\"") && !text.contains("ueMillis\""), "a time in milliseconds");
         assert!(text.contains("\"lastUsedAt\""));
     }
 }
