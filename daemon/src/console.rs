@@ -143,7 +143,10 @@ impl Console {
             ["organizations", id, "history"] => history(world, id, query),
             ["organizations", id, "inbox"] => {
                 let after = query.text("after");
-                json(&operator::inbox(world, parsed(id)?, after.as_deref(), query.limit()?, now)?)
+                let is_outdated = self.world().is_index_outdated();
+                let mut page = operator::inbox(world, parsed(id)?, after.as_deref(), query.limit()?, now)?;
+                page.is_complete &= !is_outdated;
+                json(&page)
             }
             ["organizations", id, "activities"] => activities(world, id, query),
             ["organizations", id, "policies", "findings"] => {

@@ -26,6 +26,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use quorate_core::error::Corrupt;
 use quorate_core::model::Millis;
+use quorate_core::model::layout;
 use quorate_core::model::write::Write;
 use quorate_core::world::Records;
 
@@ -44,6 +45,10 @@ use crate::store::{Acceptance, Batch, Change, Changed, ExtraRecords, Group, Stor
 const MARK: &[u8] = b"mg";
 /// Record key of the list of runs.
 const RUNS: &[u8] = b"mr";
+/// Record key of the newest run that kept the index of waiting activities up to date. Earlier versions store their runs
+/// without it.
+const INDEXED: &[u8] = b"mi";
+
 /// Keeps the guard file up to date with the store.
 pub struct Guard {
     path: PathBuf,
@@ -127,6 +132,29 @@ pub fn check_new(path: &Path, folder: &Path) -> Result<(), GuardError> {
         return Err(GuardError::NoDirectory(own.to_owned()));
     }
     Ok(())
+}
+
+/// State of the index of waiting activities in a store that is not served.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum IndexState {
+    /// It must equal what waits.
+    Current,
+    /// It was complete before an earlier version changed the store.
+    Outdated,
+    /// It was never completed.
+    #[default]
+    Incomplete,
+}
+
+/// Returns the state of the index of waiting activities.
+///
+/// # Errors
+/// Returns an error if the store cannot be read.
+pub fn index_state(barrier: &Barrier) -> Result<IndexState, Corrupt> {
+    if barrier.read(&layout::waiting_is_complete(barrier.vault().index()))?.is_none() {
+        return Ok(IndexState::Incomplete);
+    }
+    Ok(if loaded::is_indexed(barrier)? { IndexState::Current } else { IndexState::Outdated })
 }
 
 /// Returns the time of the newest group in the store, in milliseconds since 1970. Returns `None` if the store
@@ -237,9 +265,16 @@ impl Guard {
         }
         let mut runs = loaded.runs;
         runs.begin(run, number.saturating_add(1));
-        let state = State::new(GuardFile::open(path, barrier)?, mark, loaded.digest, run, runs);
+        let file = GuardFile::open(path, barrier)?;
+        let state = State::new(file, mark, loaded.digest, (run, runs), !loaded.is_indexed);
         let guard = Self { path: path.to_owned(), state: Mutex::new(state), syncer: Syncer::start(path) };
         Ok((guard, newest))
+    }
+
+    /// Returns whether the index of waiting activities may differ from them, because an earlier version has changed the
+    /// store. With the first group of this run, the index counts as incomplete.
+    pub fn is_index_outdated(&self) -> bool {
+        self.state().is_index_outdated()
     }
 
     /// Stores the run at once and replaces the guard file, whatever it contains.

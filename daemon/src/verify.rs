@@ -1,15 +1,15 @@
 //! Verification of a whole store: each record can be decrypted, each organization matches the digest in its
-//! head, and each activity has the index entry of its status.
+//! head, and each activity has the index entries of its status.
 
 use quorate_common::ids::OrganizationId;
-use quorate_core::consistency;
 use quorate_core::error::Corrupt;
 use quorate_core::model::layout;
 use quorate_core::records;
 use quorate_core::world::Records;
+use quorate_core::{consistency, waiting_index};
 
 use crate::barrier::{Barrier, is_part};
-use crate::guard::Comparison;
+use crate::guard::{self, Comparison, IndexState};
 use crate::store::{StoreError, each_chunk};
 
 /// Number of rows that are read at once.
@@ -24,6 +24,8 @@ pub struct Report {
     pub organizations: u64,
     /// Problems, one sentence each.
     pub problems: Vec<String>,
+    /// State of the index of waiting activities. It is compared with them only if it is current.
+    pub index: IndexState,
 }
 
 /// Reads and checks all records of a store.
@@ -31,7 +33,9 @@ pub struct Report {
 /// # Errors
 /// Returns an error if the store itself cannot be read.
 pub fn verify(barrier: &Barrier) -> Result<Report, StoreError> {
-    let mut report = Report::default();
+    // An unreadable record of the guard is among the problems.
+    let index = guard::index_state(barrier).unwrap_or_default();
+    let mut report = Report { index, ..Report::default() };
     let mut comparison = Comparison::default();
     each_chunk(barrier.store().as_ref(), b"", CHUNK, |rows| {
         for row in rows {
@@ -68,7 +72,7 @@ impl Report {
         // Versions are stored in plaintext and compared with the heads. Parts are read with their records.
         if key.first() != Some(&layout::VERSIONS) && !is_part(key) {
             match barrier.read(key) {
-                Ok(Some(value)) => match consistency::problem(barrier, key, &value) {
+                Ok(Some(value)) => match self.problem(barrier, key, &value) {
                     Ok(problem) => self.problems.extend(problem),
                     Err(error) => self.problems.push(format!("record {}: {error}", name(key))),
                 },
@@ -88,6 +92,15 @@ impl Report {
                 }
             }
         }
+    }
+
+    /// Describes the inconsistency of a record with others.
+    fn problem(&self, barrier: &Barrier, key: &[u8], value: &[u8]) -> Result<Option<String>, Corrupt> {
+        let problem = consistency::problem(barrier, key, value)?;
+        if problem.is_some() || self.index != IndexState::Current {
+            return Ok(problem);
+        }
+        waiting_index::difference(barrier, barrier.vault().index(), key)
     }
 }
 

@@ -1,13 +1,18 @@
 //! `quorated verify`: checks the records of a store. The daemon must not be running.
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
 
 use super::serve::{data, read};
-use crate::guard;
+use crate::guard::{self, IndexState};
 use crate::service::{self, StartError};
 use crate::verify::{self, Report};
+
+/// Printed if the index of waiting activities was not compared.
+const OUTDATED: &str = "the index of waiting activities was not compared, because an earlier version of the daemon has changed \
+     the store; the daemon builds it again after its next start";
 
 /// Arguments of `quorated verify`.
 #[derive(Debug, Args)]
@@ -26,7 +31,11 @@ pub fn run(arguments: &VerifyArguments) -> Result<(), StartError> {
     let config = read(&arguments.config)?;
     let data = data(&config, false)?;
     let barrier = service::open_store(&data)?;
-    let Report { records, organizations, problems } = verify::verify(&barrier)?;
+    let Report { records, organizations, problems, index } = verify::verify(&barrier)?;
+    if index == IndexState::Outdated {
+        // The result is complete without it, so a failure is none of the check.
+        let _ = writeln!(std::io::stderr(), "{OUTDATED}");
+    }
     for problem in &problems {
         super::print(problem)?;
     }

@@ -359,6 +359,12 @@ impl Shared {
         self.barrier.store().close();
     }
 
+    /// Returns whether the index of waiting activities may differ from them, because an earlier version has changed the
+    /// store.
+    pub fn is_index_outdated(&self) -> bool {
+        self.guard.is_index_outdated()
+    }
+
     /// Persists the time, so that whatever has expired stays expired, even if the clock is set back.
     pub fn persist_time(&self) {
         // A guard file that cannot be written is reported by the next commit.

@@ -7,7 +7,7 @@ use quorate_core::model::Millis;
 use quorate_core::world::Records;
 
 use super::mark::{Mark, Runs, Stored, StoredDigest};
-use super::{GuardError, MARK, RUNS, file};
+use super::{GuardError, INDEXED, MARK, RUNS, file};
 use crate::barrier::Barrier;
 
 /// State of the store and the guard file at a start.
@@ -16,6 +16,8 @@ pub(super) struct LoadedState {
     pub(super) digest: StoredDigest,
     pub(super) runs: Runs,
     pub(super) file: Option<Mark>,
+    /// Whether the newest run kept the index of waiting activities up to date.
+    pub(super) is_indexed: bool,
 }
 
 impl LoadedState {
@@ -25,13 +27,13 @@ impl LoadedState {
     /// Returns an error if one of them cannot be read, or if the store does not match the guard file and is not
     /// newer. Also returns an error if the store was found to be altered.
     pub(super) fn read(path: &Path, barrier: &Barrier) -> Result<Self, GuardError> {
-        let damaged = || Corrupt::Record("guard");
         let stored = stored(barrier)?;
-        let runs = barrier.read(RUNS)?.map(|bytes| Runs::decode(&bytes).ok_or_else(damaged)).transpose()?;
+        let runs = runs(barrier)?;
         let loaded = Self {
+            is_indexed: runs.ends_with(barrier.read(INDEXED)?.as_deref()),
             mark: stored.map(|stored| stored.mark),
             digest: stored.map_or_else(StoredDigest::default, |stored| stored.digest),
-            runs: runs.unwrap_or_default(),
+            runs,
             file: file::read(path, barrier)?,
         };
         loaded.check(path)?;
@@ -46,7 +48,9 @@ impl LoadedState {
         let runs = barrier.read(RUNS).ok().flatten().and_then(|bytes| Runs::decode(&bytes));
         let is_kept = |digest: &StoredDigest| unchanged && *digest != StoredDigest::Altered;
         let digest = stored.map(|stored| stored.digest).filter(is_kept).unwrap_or_default();
-        Self { mark: stored.map(|stored| stored.mark).or(file), digest, runs: runs.unwrap_or_default(), file }
+        let mark = stored.map(|stored| stored.mark).or(file);
+        // Whatever was lost, the index is built again.
+        Self { mark, digest, runs: runs.unwrap_or_default(), file, is_indexed: false }
     }
 
     fn check(&self, path: &Path) -> Result<(), GuardError> {
@@ -73,6 +77,17 @@ impl LoadedState {
         let time = marks.map(|mark| mark.time).max().unwrap_or_default();
         (self.mark.map_or(0, |mark| mark.number), time)
     }
+}
+
+/// Returns whether the newest run kept the index of waiting activities up to date.
+pub(super) fn is_indexed(barrier: &Barrier) -> Result<bool, Corrupt> {
+    Ok(runs(barrier)?.ends_with(barrier.read(INDEXED)?.as_deref()))
+}
+
+fn runs(barrier: &Barrier) -> Result<Runs, Corrupt> {
+    let damaged = || Corrupt::Record("guard");
+    let runs = barrier.read(RUNS)?.map(|bytes| Runs::decode(&bytes).ok_or_else(damaged)).transpose()?;
+    Ok(runs.unwrap_or_default())
 }
 
 pub(super) fn stored(barrier: &Barrier) -> Result<Option<Stored>, Corrupt> {

@@ -22,6 +22,11 @@ pub(super) struct Mark {
     pub(super) time: Millis,
 }
 
+/// Encodes the id of a run as a record of its own.
+pub(super) fn encode_run(run: &RunId) -> Vec<u8> {
+    [[VERSION].as_slice(), run].concat()
+}
+
 impl Mark {
     pub(super) const LENGTH: usize = 1 + 16 + 8 + 8;
 
@@ -132,6 +137,11 @@ impl Runs {
         let position = self.0.iter().position(|(known, _)| known == run)?;
         let next = self.0.get(position.checked_add(1)?);
         Some(next.map_or(newest, |(_, first)| first.saturating_sub(1)))
+    }
+
+    /// Returns whether the newest run is the one in a record of [`encode_run`]. Without any run, there is no record.
+    pub(super) fn ends_with(&self, record: Option<&[u8]>) -> bool {
+        self.0.last().map(|(run, _)| encode_run(run)).as_deref() == record
     }
 
     pub(super) fn begin(&mut self, run: RunId, first: u64) {

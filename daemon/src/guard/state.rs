@@ -4,13 +4,14 @@ use std::path::Path;
 
 use quorate_core::error::Corrupt;
 use quorate_core::model::Millis;
+use quorate_core::model::layout;
 use quorate_core::model::write::Write;
 
 use super::comparison::Comparison;
 use super::file::GuardFile;
 use super::loaded::lost;
-use super::mark::{Mark, RunId, Runs, Stored, StoredDigest};
-use super::{GuardError, RUNS};
+use super::mark::{self, Mark, RunId, Runs, Stored, StoredDigest};
+use super::{GuardError, INDEXED, RUNS};
 use crate::barrier::Barrier;
 use crate::digest::StoreDigest;
 use crate::store::Batch;
@@ -24,6 +25,8 @@ pub(super) struct State {
     runs: Runs,
     /// Whether a durable group has stored the run.
     pub(super) is_stored: bool,
+    /// Whether the index of waiting activities was outdated when the run began.
+    was_index_outdated: bool,
     pub(super) digest: StoredDigest,
     /// Whether the store records that its records are altered.
     pub(super) is_alteration_stored: bool,
@@ -44,13 +47,20 @@ pub(super) struct Pending {
 
 impl State {
     /// Returns the state at the start of a run, with nothing compared yet.
-    pub(super) fn new(file: GuardFile, mark: Mark, digest: StoredDigest, run: RunId, runs: Runs) -> Self {
+    pub(super) fn new(
+        file: GuardFile,
+        mark: Mark,
+        digest: StoredDigest,
+        (run, runs): (RunId, Runs),
+        was_index_outdated: bool,
+    ) -> Self {
         Self {
             file,
             mark,
             run,
             runs,
             is_stored: false,
+            was_index_outdated,
             digest,
             is_alteration_stored: false,
             comparison: Some(Comparison::default()),
@@ -64,10 +74,20 @@ impl State {
         self.mark.next(self.run, now)
     }
 
-    /// Returns the batch that stores the runs.
+    /// Returns whether the index of waiting activities is outdated and no group has stored this yet.
+    pub(super) const fn is_index_outdated(&self) -> bool {
+        self.was_index_outdated && !self.is_stored
+    }
+
+    /// Returns the batch that stores the runs, and that this version keeps the index of waiting activities up to date. An
+    /// outdated index counts as incomplete from then on.
     pub(super) fn runs(&self, barrier: &Barrier) -> Result<Batch, Corrupt> {
-        let writes = barrier.seal(vec![Write::mark(RUNS.to_vec(), &self.runs.encode())])?;
-        Ok(Batch { writes, ..Batch::default() })
+        let indexed = Write::mark(INDEXED.to_vec(), &mark::encode_run(&self.run));
+        let mut writes = vec![Write::mark(RUNS.to_vec(), &self.runs.encode()), indexed];
+        if self.is_index_outdated() {
+            writes.push(Write::remove(layout::waiting_is_complete(barrier.vault().index())));
+        }
+        Ok(Batch { writes: barrier.seal(writes)?, ..Batch::default() })
     }
 
     /// Checks that a reopened store has all acknowledged groups of this run and of the previous one.

@@ -479,3 +479,57 @@ fn the_stored_state_of_the_newest_group_round_trips() {
     }
     assert_eq!(Stored::decode(&const_hex::decode(format!("{plain}00")).unwrap()), None);
 }
+
+#[test]
+fn a_run_of_an_earlier_version_makes_the_index_incomplete() {
+    let fixture = Fixture::new();
+    let state = || index_state(&fixture.barrier()).unwrap();
+    // Runs once. Returns whether the index was outdated at the start.
+    let run = |is_earlier: bool, completes: bool| {
+        let barrier = fixture.barrier();
+        let before = barrier.read(INDEXED).unwrap();
+        let (guard, _) = Guard::open(&fixture.guard(), &barrier, 1000).unwrap();
+        let was_outdated = guard.is_index_outdated();
+        group(&guard, &barrier, true);
+        assert!(!guard.is_index_outdated());
+        let mut writes = Vec::new();
+        if completes {
+            writes.push(Write::mark(layout::waiting_is_complete(barrier.vault().index()), &[]));
+        }
+        if is_earlier {
+            // An earlier version stores its run without this record.
+            let other = before.map(|value| Write::mark(INDEXED.to_vec(), &value));
+            writes.push(other.unwrap_or_else(|| Write::remove(INDEXED.to_vec())));
+        }
+        if !writes.is_empty() {
+            let writes = barrier.seal(writes).unwrap();
+            commit(&guard, &barrier, vec![Batch { writes, ..Batch::default() }]);
+            guard.advance(&barrier, 2000).unwrap();
+        }
+        // The end of a comparison stores the runs again.
+        guard.compare_for(&barrier, Duration::from_secs(1000)).unwrap();
+        was_outdated
+    };
+    assert_eq!(state(), IndexState::Incomplete);
+    assert!(!run(false, true) && state() == IndexState::Current);
+    assert!(!run(false, false) && state() == IndexState::Current);
+    assert!(!run(true, false) && state() == IndexState::Outdated);
+    assert!(run(false, false) && state() == IndexState::Incomplete, "until it is built");
+    assert!(!run(false, true) && state() == IndexState::Current);
+    // A start without a change is no run.
+    drop(Guard::open(&fixture.guard(), &fixture.barrier(), 1000).unwrap());
+    assert_eq!(state(), IndexState::Current);
+    // A store of which only earlier versions stored runs.
+    let other = Fixture::new();
+    other.run(1);
+    let barrier = other.barrier();
+    let (guard, _) = Guard::open(&other.guard(), &barrier, 1000).unwrap();
+    assert!(!guard.is_index_outdated());
+    drop((guard, barrier));
+    other.alter(Change::remove(*b"mi"));
+    let (guard, _) = Guard::open(&other.guard(), &other.barrier(), 1000).unwrap();
+    assert!(guard.is_index_outdated());
+    // Whatever a loss was, the index is built again.
+    drop(Guard::accept(&fixture.guard(), &fixture.barrier(), 1000, true).unwrap());
+    assert_eq!(state(), IndexState::Incomplete);
+}

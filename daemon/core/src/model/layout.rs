@@ -14,8 +14,9 @@ pub use activities::{
     listed_activity,
 };
 pub use index::{
-    IndexKey, Lookup, account_name, account_names, account_path, identity, lookup_child, lookup_entries,
-    lookup_entry, named_account, signer, signers, waiting, waiting_activity, waiting_is_complete, waiting_of,
+    IndexKey, Lookup, account_name, account_names, account_path, identity, is_waiting, lookup_child,
+    lookup_entries, lookup_entry, named_account, signer, signers, waiting, waiting_activity,
+    waiting_is_complete, waiting_of,
 };
 
 use quorate_common::ids::{

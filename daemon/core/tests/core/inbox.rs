@@ -10,6 +10,7 @@ use quorate_core::budget::{Budget, Cancellation};
 use quorate_core::limits::Limits;
 use quorate_core::operator::{self, ActivityQuery, HistoryQuery};
 use quorate_core::waiting_index;
+use quorate_core::world::World as _;
 use serde_json::{Value, json};
 
 use crate::fixture::{AuthMethod, Fixture, NOW, Person, public_key};
@@ -258,6 +259,70 @@ fn a_store_of_an_earlier_version_is_indexed_step_by_step() {
     let mut expected = complete;
     expected.get_mut(&people[0].home).expect("the organization").push(id_of(&late));
     assert_eq!(whole_inbox(&fixture, root, 100), expected);
+}
+
+/// Returns how the records differ from the index.
+fn differences(fixture: &Fixture) -> Vec<String> {
+    let rows = fixture.memory.all_rows();
+    let of_one = |key| {
+        waiting_index::difference(fixture.memory.records(), fixture.memory.index(), key).expect("readable")
+    };
+    rows.keys().filter_map(|key| of_one(key)).collect()
+}
+
+#[test]
+fn what_an_earlier_version_left_out_is_found_and_indexed_again() {
+    let mut fixture = Fixture::new(2);
+    let [people, deleted] = ["one", "two"].map(|name| child(&mut fixture, name));
+    let waiting: Vec<Value> = (0..3).map(|number| propose_tag(&mut fixture, &people[0], number)).collect();
+    let lost = propose_tag(&mut fixture, &deleted[0], 5);
+    // Builds the index as after the start.
+    let build = |fixture: &mut Fixture| {
+        let mut after = None;
+        while let Some(step) = waiting_index::step(&fixture.memory, after.as_deref(), 1).expect("readable") {
+            fixture.memory.commit(step.commit);
+            after = step.next;
+        }
+    };
+    build(&mut fixture);
+    assert_eq!(differences(&fixture), [String::new(); 0]);
+    // An earlier version records activities, votes and deletions without the index.
+    let is_index = |key: &[u8]| key.first() == Some(&b'l') && key.get(17) == Some(&14);
+    let before = fixture.memory.all_rows();
+    let target = |activity: &Value| json!({"fingerprint": activity["fingerprint"]});
+    let added = propose_tag(&mut fixture, &people[0], 20);
+    submit(&mut fixture, &people[1], "APPROVE_ACTIVITY", &target(&waiting[0]), 21);
+    submit(&mut fixture, &people[1], "REJECT_ACTIVITY", &target(&waiting[1]), 22);
+    let deletion = json!({"deleteWithoutExport": true});
+    let deletion = submit(&mut fixture, &deleted[0], "DELETE_SUB_ORGANIZATION", &deletion, 23);
+    submit(&mut fixture, &deleted[1], "APPROVE_ACTIVITY", &target(&deletion), 24);
+    for key in fixture.memory.all_rows().into_keys().filter(|key| is_index(key)) {
+        fixture.memory.set_row(&key, None);
+    }
+    for (key, value) in before.into_iter().filter(|(key, _)| is_index(key)) {
+        fixture.memory.set_row(&key, Some(value));
+    }
+    let found = differences(&fixture);
+    let of = |activity: &Value, words: &str| {
+        let id = id_of(activity).to_string();
+        found.iter().filter(|line| line.contains(&id) && line.contains(words)).count()
+    };
+    let (missing, superfluous) = ("does not list it", "it does not wait for votes there");
+    assert_eq!(of(&added, missing), 1, "{found:#?}");
+    for activity in [&waiting[0], &waiting[1], &lost] {
+        assert_eq!(of(activity, superfluous), 1, "{found:#?}");
+    }
+    assert_eq!(found.len(), 4, "{found:#?}");
+
+    let index = fixture.memory.index().clone();
+    fixture.memory.commit(waiting_index::restart(&index));
+    let root = fixture.id;
+    assert!(!inbox(&fixture, root, None, 100).is_complete);
+    build(&mut fixture);
+    assert_eq!(differences(&fixture), [String::new(); 0]);
+    let read = inbox(&fixture, root, None, 100);
+    assert!(read.is_complete);
+    assert_eq!(whole_inbox(&fixture, root, 100)[&people[0].home], [id_of(&waiting[2]), id_of(&added)]);
 }
 
 /// Reads all pages of the activities that match.

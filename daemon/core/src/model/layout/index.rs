@@ -190,6 +190,11 @@ pub fn waiting_of(index: &IndexKey, tenant: OrganizationId, only: Option<Organiz
     prefix
 }
 
+/// Returns whether a key is one of [`waiting`] or [`waiting_is_complete`].
+pub fn is_waiting(key: &[u8]) -> bool {
+    Letter::LookupEntry.starts(key) && key.get(17) == Some(&(Lookup::Waiting as u8))
+}
+
 /// Parses the organization and the activity in a key of [`waiting`].
 pub fn waiting_activity(key: &[u8]) -> Option<(OrganizationId, ActivityId)> {
     Some((lookup_child(key)?, ActivityId::from_bytes(last_id(key.get(50..)?)?)))
