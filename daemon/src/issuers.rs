@@ -1,8 +1,9 @@
 //! The signing keys of OpenID Connect issuers. They are fetched when a request needs them, outside of any decision, and
 //! cached.
 //!
-//! Issuers may be hostile or slow. A fetch has a deadline, a limit of bytes, and reaches permitted addresses only. A
-//! tenant has a share of the concurrent fetches.
+//! Issuers may be hostile or slow, and anyone can register an identity at an issuer of their own. A fetch has a deadline, a
+//! limit of bytes, and reaches permitted addresses only. A tenant has a share of the concurrent fetches, which issuers that
+//! were slow or failed cannot occupy.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,6 +16,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::cache::TwoGenerations;
+use crate::load::Trust;
 use crate::outgoing::{Dialler, Outcome, OutgoingUrl, ReceiverPolicy, shares};
 use crate::readers::Account;
 
@@ -26,6 +28,8 @@ const REFRESH: Duration = Duration::from_mins(1);
 const RETRY: Duration = Duration::from_secs(10);
 /// Deadline of a fetch, which consists of two requests.
 const DEADLINE: Duration = Duration::from_secs(5);
+/// Duration of a fetch from which its issuer is slow.
+const SLOW: Duration = Duration::from_secs(1);
 /// Maximum size of each of the two documents, in bytes.
 const DOCUMENT_BYTES: usize = 128 * 1024;
 /// Maximum number of issuers whose keys are cached.
@@ -51,11 +55,21 @@ struct Fetched {
     tried: Instant,
     /// Why the last fetch failed, if it did.
     failure: &'static str,
+    /// Whether the issuer was prompt.
+    trust: Trust,
 }
 
-/// Fetches in progress, by issuer, with the account of the first request that needs the keys. The sender is dropped when
-/// the fetch ends.
-type Fetches = HashMap<String, (Account, watch::Receiver<()>)>;
+/// A fetch in progress.
+struct Fetch {
+    /// Account of the first request that needs the keys.
+    account: Account,
+    trust: Trust,
+    /// Its sender is dropped when the fetch ends.
+    ended: watch::Receiver<()>,
+}
+
+/// Fetches in progress, by issuer.
+type Fetches = HashMap<String, Fetch>;
 
 /// The keys of issuers. Cheap to clone.
 #[derive(Clone)]
@@ -92,7 +106,7 @@ impl Issuers {
             return Some(Err(error));
         }
         let mut fetched = self.0.fetched.lock().unwrap_or_else(PoisonError::into_inner);
-        let Fetched { keys, tried, failure } = fetched.value(issuer)?;
+        let Fetched { keys, tried, failure, .. } = fetched.value(issuer)?;
         let waited = tried.elapsed();
         match keys.filter(|(_, since)| since.elapsed() < LIFETIME) {
             Some((keys, _)) if waited < REFRESH || key_id.is_none_or(|id| keys.has(id)) => Some(Ok(keys)),
@@ -138,28 +152,37 @@ impl Issuers {
     /// Returns a receiver that is closed when the fetch ends, and starts the fetch unless it is in progress. It continues
     /// if all requests that need it are cancelled.
     fn join(&self, issuer: &str, account: Account) -> Result<watch::Receiver<()>, ApiError> {
+        let trust = self.trust(issuer);
         let mut fetches = self.0.fetches.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, ended)) = fetches.get(issuer) {
+        if let Some(Fetch { ended, .. }) = fetches.get(issuer) {
             return Ok(ended.clone());
         }
-        if !shares::has_room(&fetches.values().map(|(one, _)| one), &account) {
+        if !shares::has_room(&fetches.values().map(|one| (&one.account, one.trust)), &account, trust) {
             let message = "too many OpenID Connect issuers are being contacted; try again later";
             return Err(ApiError::new(Code::ResourceExhausted, message).reason("RATE_LIMIT_EXCEEDED"));
         }
         let (sender, ended) = watch::channel(());
-        fetches.insert(issuer.to_owned(), (account, ended.clone()));
+        fetches.insert(issuer.to_owned(), Fetch { account, trust, ended: ended.clone() });
         let (issuers, issuer) = (self.clone(), issuer.to_owned());
         tokio::spawn(async move {
+            let begun = Instant::now();
             let keys = issuers.fetch(&issuer).await;
-            issuers.keep(&issuer, keys);
+            issuers.keep(&issuer, keys, begun.elapsed());
             issuers.0.fetches.lock().unwrap_or_else(PoisonError::into_inner).remove(&issuer);
             drop(sender);
         });
         Ok(ended)
     }
 
-    /// Caches the outcome of a fetch. Keys that were fetched before are used until the end of their lifetime.
-    fn keep(&self, issuer: &str, keys: Result<IssuerKeys, &'static str>) {
+    /// Returns the trust in an issuer, from the last fetch.
+    fn trust(&self, issuer: &str) -> Trust {
+        let mut fetched = self.0.fetched.lock().unwrap_or_else(PoisonError::into_inner);
+        fetched.value(issuer).map_or(Trust::Unknown, |last| last.trust)
+    }
+
+    /// Caches the outcome of a fetch that took this long. Keys that were fetched before are used until the end of their lifetime.
+    fn keep(&self, issuer: &str, keys: Result<IssuerKeys, &'static str>, took: Duration) {
+        let trust = if keys.is_ok() && took < SLOW { Trust::Prompt } else { Trust::Doubtful };
         let mut fetched = self.0.fetched.lock().unwrap_or_else(PoisonError::into_inner);
         let tried = Instant::now();
         let (keys, failure) = match keys {
@@ -173,7 +196,7 @@ impl Issuers {
                 (fetched.value(issuer).and_then(|before: Fetched| before.keys), failure)
             }
         };
-        fetched.keep(issuer.to_owned(), Fetched { keys, tried, failure });
+        fetched.keep(issuer.to_owned(), Fetched { keys, tried, failure, trust });
     }
 
     /// Fetches the configuration of an issuer, and the keys that it names.

@@ -26,6 +26,7 @@ use zeroize::Zeroizing;
 
 use self::failure::{Endpoint, Failure};
 use crate::clock;
+use crate::load::Trust;
 use crate::outgoing::{Dialler, OutgoingUrl, ReceiverPolicy, shares};
 use crate::rate::RateLimiter;
 use crate::readers::Account;
@@ -166,7 +167,7 @@ impl Exchanges {
         if let Some((_, ended)) = begun.get(claim) {
             return Ok(Turn::Other(ended.clone()));
         }
-        if !shares::has_room(&begun.values().map(|(one, _)| one), &account) {
+        if !shares::has_room(&begun.values().map(|(one, _)| (one, Trust::Prompt)), &account, Trust::Prompt) {
             let message = "too many OAuth 2.0 providers are being contacted; try again later";
             return Err(ApiError::new(Code::ResourceExhausted, message).reason("RATE_LIMIT_EXCEEDED"));
         }

@@ -138,7 +138,7 @@ impl Proxy {
 pub(crate) fn keys() -> String {
     format!(
         "allowed_origins = [\"{ORIGIN}\"]\nmethods = [\"email\", \"passkey\", \"wallet\"]\n\
-         requests_per_address = 1000\nrequests_per_contact = 1000"
+         requests_per_address = 1000\nrequests_per_contact = 1000\nwaiting_codes_per_address = 1000"
     )
 }
 
@@ -338,6 +338,8 @@ async fn a_client_address_has_few_codes_waiting() {
         proxy.send(Method::POST, "otp_init", &headers, body.as_bytes()).await
     };
     proxy.enable().await;
+    let feature = json!({"name": "FEATURE_NAME_SMS_AUTH"});
+    proxy.root().completed("ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE", &feature).await;
     for contact in ["one@example.org", "two@example.org"] {
         init_from("192.0.2.1", contact).await.success();
     }

@@ -128,9 +128,12 @@ pub enum Intent {
          (`sub_organization_sms`)"
     )]
     TooManySms(usize),
-    /// A verification token is not one of this service, has ended, or is for another organization.
+    /// A verification token is not one of this service, or is for another organization.
     #[error("invalid verification token")]
     VerificationToken,
+    /// A verification token of this service has ended. It must stay so, whatever the clock shows later.
+    #[error("invalid verification token")]
+    EndedVerificationToken,
     /// A verification token proves another contact than the one that it is used for.
     #[error("verification token proves another contact")]
     OtherContact,

@@ -48,7 +48,11 @@ impl SmsCounts {
         if !self.addresses.take(client, now_millis) {
             return Err(limited("from this address", "sms_per_hour_and_address"));
         }
-        if self.all.take((), now_millis) { Ok(()) } else { Err(limited("in total", "sms_per_hour")) }
+        if self.all.take((), now_millis) {
+            return Ok(());
+        }
+        self.addresses.give_back(&client);
+        Err(limited("in total", "sms_per_hour"))
     }
 
     /// Removes an SMS from the counts that was not sent after all.

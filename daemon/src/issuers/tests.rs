@@ -359,7 +359,8 @@ async fn a_slow_issuer_delays_its_own_callers_only() {
 async fn a_tenant_has_a_share_of_the_fetches() {
     let issuers = issuers();
     let mut waiting = Vec::new();
-    for _ in 0..shares::REQUESTS_OF_SUB_ORGANIZATION {
+    // Half of the share is for issuers that were prompt before.
+    for _ in 0..shares::REQUESTS_OF_SUB_ORGANIZATION / 2 {
         let issuer = Issuer::start(Behavior::Silent).await;
         waiting.push(issuers.join(&issuer.url, organization(1, 9)).unwrap());
     }
@@ -378,4 +379,28 @@ async fn a_tenant_has_a_share_of_the_fetches() {
     }
     let another = Issuer::start(Behavior::Answers).await;
     issuers.load(&another.url, None, organization(1, 9)).await.unwrap();
+}
+
+#[tokio::test]
+async fn issuers_that_were_slow_leave_room_for_others() {
+    let issuers = issuers();
+    let prompt = Issuer::start(Behavior::Answers).await;
+    issuers.load(&prompt.url, None, tenant(1)).await.unwrap();
+    let mut slow = Vec::new();
+    for _ in 0..shares::REQUESTS_OF_PARENT / 2 {
+        slow.push(Issuer::start(Behavior::Silent).await);
+    }
+    let join = |issuer: &Issuer| issuers.join(&issuer.url, tenant(1));
+    let mut ended: Vec<_> = slow.iter().map(|issuer| join(issuer).unwrap()).collect();
+    // New ones have to wait, but not one that was prompt before.
+    let new = Issuer::start(Behavior::Answers).await;
+    assert_eq!(join(&new).unwrap_err().code, Code::ResourceExhausted);
+    let _ = join(&prompt).unwrap().changed().await;
+    for one in &mut ended {
+        let _ = one.changed().await;
+    }
+    // Each was slow once. From now on, they occupy a quarter of the share.
+    let again: Vec<_> = slow.iter().filter_map(|issuer| join(issuer).ok()).collect();
+    assert_eq!(again.len(), shares::REQUESTS_OF_PARENT / 4);
+    issuers.load(&new.url, None, tenant(1)).await.unwrap();
 }

@@ -34,7 +34,7 @@ impl Session {
         let reference = checked_reference(reference)?;
         self.daemon_status().await?;
         let id = self.organization_id().await?;
-        let record = self.client.record(id, &reference).await?;
+        let record = of(id, self.client.record(id, &reference).await?)?;
         self.examine(id, record, &reference).await
     }
 
@@ -67,7 +67,8 @@ impl Session {
     async fn record(&self, id: OrganizationId, reference: &str) -> Result<ReviewRecord> {
         let missing = match self.client.record(id, reference).await {
             Err(error) if error.is_missing() => error,
-            other => return Ok(other?),
+            Err(error) => return Err(error.into()),
+            Ok(record) => return of(id, record),
         };
         let place = match self.client.location(id, reference).await {
             Ok(place) if place != id => place,
@@ -76,15 +77,12 @@ impl Session {
             Err(error) if error.is_missing() => return Err(missing.into()),
             Err(error) => return Err(error.into()),
         };
-        let record = self.client.record(place, reference).await?;
-        let head = &record.organization.head;
-        if head.organization_id != place || head.parent_organization_id != Some(id) {
-            return Err(Failure::new(
-                Exit::Verification,
-                "the daemon stated an activity of another organization",
-            ));
+        let record = of(place, self.client.record(place, reference).await?)?;
+        if record.organization.head.parent_organization_id == Some(id) {
+            Ok(record)
+        } else {
+            Err(misdirected())
         }
-        Ok(record)
     }
 
     /// Compares a transaction with earlier transfers to its recipients.
@@ -159,6 +157,15 @@ impl Session {
         let by_type = by_type.into_iter().map(|sibling| Sibling { proposer: None, ..sibling });
         Ok(by_type.chain(recent).collect())
     }
+}
+
+/// Returns a record that was requested of an organization, unless it is of another one.
+fn of(id: OrganizationId, record: ReviewRecord) -> Result<ReviewRecord> {
+    if record.organization.head.organization_id == id { Ok(record) } else { Err(misdirected()) }
+}
+
+fn misdirected() -> Failure {
+    Failure::new(Exit::Verification, "the daemon stated an activity of another organization")
 }
 
 /// Pins new keys, names and the quorum of the organization, and returns the known keys.

@@ -19,7 +19,11 @@ impl RequestError {
         match self {
             Self::Intent(intent) => {
                 let error = with_reason(Code::InvalidArgument, intent, intent.reason());
-                if let Intent::OidcToken(cause) = intent { error.logged(*cause) } else { error }
+                match intent {
+                    Intent::OidcToken(cause) => error.logged(*cause),
+                    Intent::EndedVerificationToken => error.expired(),
+                    _ => error,
+                }
             }
             Self::Authn(authn) => {
                 let error = with_reason(Code::Unauthenticated, authn, authn.reason());

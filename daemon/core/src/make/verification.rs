@@ -80,7 +80,7 @@ pub fn read(token: &str, view: &View<'_>) -> Result<Proof, RequestError> {
 /// Checks a token: that this service signed it, for the organization or its parent, and that it has not ended.
 ///
 /// # Errors
-/// [`Intent::VerificationToken`] if it fails one of these checks.
+/// [`Intent::EndedVerificationToken`] if it has ended, and [`Intent::VerificationToken`] if it fails another check.
 pub fn check(
     token: &str,
     quorum_key: &dyn QuorumKey,
@@ -88,12 +88,14 @@ pub fn check(
     now: Millis,
 ) -> Result<Proof, RequestError> {
     let claims = VerificationClaims::read(token, &quorum_key.public_key())
-        .filter(|claims| claims.exp.millis() > now)
         .filter(|claims| {
             let issuer = claims.organization_id;
             issuer == organization.id() || Some(issuer) == organization.head.parent
         })
         .ok_or(Intent::VerificationToken)?;
+    if claims.exp.millis() <= now {
+        return Err(Intent::EndedVerificationToken.into());
+    }
     let text = claims.contact.clone();
     let contact = match claims.verification_type {
         OtpType::Email => Email::parse(text).map(Contact::Email),
