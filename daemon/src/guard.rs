@@ -134,7 +134,7 @@ pub fn check_new(path: &Path, folder: &Path) -> Result<(), GuardError> {
     Ok(())
 }
 
-/// State of the index of waiting activities in a store that is not served.
+/// State of the index of waiting activities in a store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum IndexState {
     /// It must equal what waits.
@@ -266,7 +266,8 @@ impl Guard {
         let mut runs = loaded.runs;
         runs.begin(run, number.saturating_add(1));
         let file = GuardFile::open(path, barrier)?;
-        let state = State::new(file, mark, loaded.digest, (run, runs), !loaded.is_indexed);
+        let index = if loaded.is_indexed { IndexState::Current } else { IndexState::Outdated };
+        let state = State::new(file, mark, loaded.digest, (run, runs), index);
         let guard = Self { path: path.to_owned(), state: Mutex::new(state), syncer: Syncer::start(path) };
         Ok((guard, newest))
     }

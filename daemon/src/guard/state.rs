@@ -11,7 +11,7 @@ use super::comparison::Comparison;
 use super::file::GuardFile;
 use super::loaded::lost;
 use super::mark::{self, Mark, RunId, Runs, Stored, StoredDigest};
-use super::{GuardError, INDEXED, RUNS};
+use super::{GuardError, INDEXED, IndexState, RUNS};
 use crate::barrier::Barrier;
 use crate::digest::StoreDigest;
 use crate::store::Batch;
@@ -25,8 +25,8 @@ pub(super) struct State {
     runs: Runs,
     /// Whether a durable group has stored the run.
     pub(super) is_stored: bool,
-    /// Whether the index of waiting activities was outdated when the run began.
-    was_index_outdated: bool,
+    /// State of the index of waiting activities when the run began.
+    index: IndexState,
     pub(super) digest: StoredDigest,
     /// Whether the store records that its records are altered.
     pub(super) is_alteration_stored: bool,
@@ -52,7 +52,7 @@ impl State {
         mark: Mark,
         digest: StoredDigest,
         (run, runs): (RunId, Runs),
-        was_index_outdated: bool,
+        index: IndexState,
     ) -> Self {
         Self {
             file,
@@ -60,7 +60,7 @@ impl State {
             run,
             runs,
             is_stored: false,
-            was_index_outdated,
+            index,
             digest,
             is_alteration_stored: false,
             comparison: Some(Comparison::default()),
@@ -75,8 +75,8 @@ impl State {
     }
 
     /// Returns whether the index of waiting activities is outdated and no group has stored this yet.
-    pub(super) const fn is_index_outdated(&self) -> bool {
-        self.was_index_outdated && !self.is_stored
+    pub(super) fn is_index_outdated(&self) -> bool {
+        self.index == IndexState::Outdated && !self.is_stored
     }
 
     /// Returns the batch that stores the runs, and that this version keeps the index of waiting activities up to date. An
