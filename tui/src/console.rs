@@ -84,12 +84,7 @@ async fn run_until_quit(session: &Arc<Session>) -> Result<()> {
     loop {
         let due = pace.due();
         if model.dirty && Instant::now() >= due {
-            screen.terminal.draw(|frame| {
-                fail_points::reach("draw");
-                view(&model, settings.theme, frame);
-            })?;
-            model.dirty = false;
-            after_drawing(&mut model);
+            draw(&mut screen, &mut model, settings.theme)?;
             pace.drawn();
         }
         let msg = tokio::select! {
@@ -135,6 +130,17 @@ async fn run_until_quit(session: &Arc<Session>) -> Result<()> {
             }
         }
     }
+}
+
+/// Draws a frame.
+fn draw(screen: &mut Screen, model: &mut Model, theme: Theme) -> Result<()> {
+    screen.terminal.draw(|frame| {
+        fail_points::reach("draw");
+        view(model, theme, frame);
+    })?;
+    model.dirty = false;
+    after_drawing(model);
+    Ok(())
 }
 
 /// What `config.toml` states about the console.

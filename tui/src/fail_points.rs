@@ -2,6 +2,7 @@
 
 /// Panics if the environment variable `QUORATE_PANIC` names this point.
 #[cfg(debug_assertions)]
+#[allow(clippy::panic, reason = "provoked by a test")]
 pub(crate) fn reach(name: &str) {
     if std::env::var_os("QUORATE_PANIC").is_some_and(|point| point == name) {
         // The text is as hostile as one that quotes the daemon.

@@ -1,5 +1,5 @@
 //! Panics of the console. A panic on any thread ends the console in order: the terminal is restored, the key is wiped,
-//! and the user is told what to do.
+//! and the message states what to do.
 
 use std::panic::PanicHookInfo;
 use std::sync::{Mutex, Once, PoisonError};
