@@ -33,6 +33,7 @@ pub mod proof;
 pub mod receiver;
 pub mod requests;
 pub mod sign_in;
+pub mod slow_proxy;
 pub mod sms_gateway;
 pub mod soft_token;
 pub mod ssh_agent;

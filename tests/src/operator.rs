@@ -84,6 +84,14 @@ impl Operator {
         Self { own: Some(words), ..Self::new(home(), PathBuf::new(), String::new()) }
     }
 
+    /// Creates somebody who has used no daemon yet.
+    pub fn newcomer() -> Self {
+        let newcomer = Self { own: Some(Vec::new()), ..Self::new(home(), PathBuf::new(), String::new()) };
+        // As the session of a user has it.
+        fs::create_dir(newcomer.home().join("runtime")).expect("a folder");
+        newcomer
+    }
+
     /// Creates an operator that acts in an organization as the user in `person`, an object with `userId`,
     /// `userName`, `publicKey` and `privateKey`.
     pub fn of(daemon: &Daemon, organization: &str, person: &Value) -> Self {
