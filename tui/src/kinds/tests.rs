@@ -19,6 +19,7 @@ mod bundles;
 mod contracts;
 mod ethereum;
 mod law;
+mod near_misses;
 mod payloads;
 mod recipients;
 mod settings;
