@@ -33,9 +33,11 @@ async fn send(call: &Call<'_>, is_v2: bool) -> Result<Value, ApiError> {
     let (kind, contact) = (call.parameters.text("otpType")?, call.parameters.text("contact")?);
     let proxy = call.proxy;
     let settings = &proxy.settings;
-    let channel = if kind == "OTP_TYPE_EMAIL" { Channel::Mail } else { Channel::Sms };
+    let is_queued = |activity, channel| {
+        proxy.executor.world().messages(channel).is_queued(MessageId { activity, number: 0 })
+    };
     let waits =
-        |activity| proxy.executor.world().messages(channel).is_queued(MessageId { activity, number: 0 });
+        |activity| [Channel::Mail, Channel::Sms].into_iter().any(|channel| is_queued(activity, channel));
     let place = proxy.waiting_codes.take(call.client, waits).ok_or_else(full)?;
     let mut parameters = json!({"otpType": kind, "contact": contact, "otpLength": settings.code_length,
         "alphanumeric": settings.code_letters});
