@@ -11,7 +11,8 @@ use crate::screen::Screen;
 async fn a_user_is_found_and_the_id_reaches_the_clipboard() {
     let daemon = Daemon::start(Options::quorum(2, 3)).await;
     let mut screen = Screen::open(Operator::root(&daemon, 0));
-    screen.shows("live").await;
+    // The palette lists what is loaded when it opens.
+    screen.shows("Nothing waits").await;
     let name = daemon.credentials().root_users[1].user_name.clone();
     screen.press(":");
     screen.shows("Enter opens").await;

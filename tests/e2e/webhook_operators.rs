@@ -61,7 +61,7 @@ async fn a_refused_delivery_is_sent_again_by_command() {
     let rows = deliveries(&operator, "ops", is_refused).await;
     let refused = rows.iter().find(|row| text(row, "activityId") == activity).expect("the attempt");
     assert_eq!((&refused["status"], &refused["attempt"]), (&json!(404), &json!(1)), "{refused:#}");
-    assert!(refused.get("nextMillis").is_none(), "{refused:#}");
+    assert!(refused.get("nextAt").is_none(), "{refused:#}");
 
     let listed = operator.run(&["webhook", "ls"]).await.with(0).json();
     assert_eq!((text(&listed, "endpointId"), text(&listed, "state")), (id.as_str(), "failing"), "{listed:#}");

@@ -285,7 +285,7 @@ fn what_an_earlier_version_left_out_is_found_and_indexed_again() {
         }
     };
     build(&mut fixture);
-    assert_eq!(differences(&fixture), [String::new(); 0]);
+    assert_eq!(differences(&fixture), Vec::<String>::new());
     // An earlier version records activities, votes and deletions without the index.
     let is_index = |key: &[u8]| key.first() == Some(&b'l') && key.get(17) == Some(&14);
     let before = fixture.memory.all_rows();
@@ -319,7 +319,7 @@ fn what_an_earlier_version_left_out_is_found_and_indexed_again() {
     let root = fixture.id;
     assert!(!inbox(&fixture, root, None, 100).is_complete);
     build(&mut fixture);
-    assert_eq!(differences(&fixture), [String::new(); 0]);
+    assert_eq!(differences(&fixture), Vec::<String>::new());
     let read = inbox(&fixture, root, None, 100);
     assert!(read.is_complete);
     assert_eq!(whole_inbox(&fixture, root, 100)[&people[0].home], [id_of(&waiting[2]), id_of(&added)]);
