@@ -184,6 +184,8 @@ async fn the_console_exports_and_compares() {
     }
     for (file, result) in [("./theirs.json", "EQUAL: all"), ("./nothing.json", "NOT COMPARED")] {
         screen.press("c");
+        // What was compared before is still in the field.
+        screen.press("\u{15}");
         screen.shows("nothing to compare yet").await;
         type_like_a_person(&mut screen, file).await;
         screen.shows("Enter compares with this file").await;
