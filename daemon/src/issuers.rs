@@ -180,7 +180,8 @@ impl Issuers {
         fetched.value(issuer).map_or(Trust::Unknown, |last| last.trust)
     }
 
-    /// Caches the outcome of a fetch that took this long. Keys that were fetched before are used until the end of their lifetime.
+    /// Caches the outcome of a fetch that took this long. Keys that were fetched before are used until the end of their
+    /// lifetime.
     fn keep(&self, issuer: &str, keys: Result<IssuerKeys, &'static str>, took: Duration) {
         let trust = if keys.is_ok() && took < SLOW { Trust::Prompt } else { Trust::Doubtful };
         let mut fetched = self.0.fetched.lock().unwrap_or_else(PoisonError::into_inner);

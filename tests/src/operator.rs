@@ -86,10 +86,7 @@ impl Operator {
 
     /// Creates somebody who has used no daemon yet.
     pub fn newcomer() -> Self {
-        let newcomer = Self { own: Some(Vec::new()), ..Self::new(home(), PathBuf::new(), String::new()) };
-        // As the session of a user has it.
-        fs::create_dir(newcomer.home().join("runtime")).expect("a folder");
-        newcomer
+        Self { own: Some(Vec::new()), ..Self::new(home(), PathBuf::new(), String::new()) }
     }
 
     /// Creates an operator that acts in an organization as the user in `person`, an object with `userId`,

@@ -33,7 +33,7 @@ pub fn run(arguments: &VerifyArguments) -> Result<(), StartError> {
     let barrier = service::open_store(&data)?;
     let Report { records, organizations, problems, index } = verify::verify(&barrier)?;
     if index == IndexState::Outdated {
-        // The result is complete without it, so a failure is none of the check.
+        // The check is complete without this line, so an error of the stream is ignored.
         let _ = writeln!(std::io::stderr(), "{OUTDATED}");
     }
     for problem in &problems {

@@ -190,22 +190,21 @@ fn warn_of_unknown(trusted: &[OrganizationId], shared: &Shared) {
 /// Returns an error if one of them cannot be opened.
 pub fn open_store(data: &Data) -> Result<Barrier, StartError> {
     let folder = &data.folder;
-    let header = Header::read(folder)?;
-    let fresh = header.is_none();
-    let engine = match header {
-        Some(header) => header.served_engine(folder, data.engine)?,
-        None => data.engine.unwrap_or_default(),
-    };
+    let existing =
+        || Header::read(folder)?.map(|header| header.served_engine(folder, data.engine)).transpose();
+    let fresh = existing()?.is_none();
     if fresh {
         check_unused(data)?;
     }
     fail_points::reach("start.folder");
     create_private(folder)?;
     let _lock = lock_folder(folder)?;
-    if fresh && Vault::exists(folder)? {
-        // Another process has created the store meanwhile.
+    // Another process may have created, moved or removed the store meanwhile.
+    let engine = existing()?;
+    if engine.is_none() != fresh {
         return Err(StoreError::InUse(folder.display().to_string()).into());
     }
+    let engine = engine.or(data.engine).unwrap_or_default();
     let (store_path, settings) = (folder.join(STORE), data.settings(engine));
     upgrade::finish(&store_path)?;
     // The store is locked before the vault is opened, so that a second daemon gets this error whatever its

@@ -51,7 +51,9 @@ pub(crate) struct Daemon {
 impl Daemon {
     /// Starts the daemon and waits until it is ready.
     pub(crate) async fn start(options: &DevArguments, folders: &Folders) -> Result<Self> {
-        let base = std::env::var_os("XDG_RUNTIME_DIR").map_or_else(std::env::temp_dir, PathBuf::from);
+        // Without a session, such as in a container, the variable may name a folder that does not exist.
+        let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_dir());
+        let base = runtime.unwrap_or_else(std::env::temp_dir);
         let folder = base.join(format!("quorate-dev-{}", std::process::id()));
         std::fs::DirBuilder::new().mode(0o700).create(&folder)?;
         let log = std::fs::File::create(folder.join("quorated.log"))?;

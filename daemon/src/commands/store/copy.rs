@@ -72,9 +72,11 @@ impl Place {
 
 /// Copies a store.
 pub(super) fn run(CopyArguments { from, to }: &CopyArguments) -> Result<(), StartError> {
+    // Another copy may just end, so what decides is read under the lock.
+    header_of(from, to)?;
+    let _source = lock_folder(&from.folder)?;
     let mut header = header_of(from, to)?;
     check_target(from, to, header.moved_to().is_some())?;
-    let _source = lock_folder(&from.folder)?;
     upgrade::finish(&from.store())?;
     let source = from.settings().open(&from.store(), false)?;
     if !guard::is_marked(source.as_ref())? {

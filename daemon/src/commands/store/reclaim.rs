@@ -26,11 +26,13 @@ pub(super) struct ReclaimArguments {
 /// Removes the mark, once the operator has typed the confirmation.
 pub(super) fn run(arguments: &ReclaimArguments) -> Result<(), StartError> {
     let folder = read(&arguments.config)?.store.path;
-    let mut header = Header::read(&folder)?.ok_or_else(|| VaultError::NoStore(folder.clone()))?;
+    let header = || Header::read(&folder)?.ok_or_else(|| VaultError::NoStore(folder.clone()));
+    header()?;
+    let _lock = lock_folder(&folder)?;
+    let mut header = header()?;
     let Some(place) = header.moved_to().map(str::to_owned) else {
         return print("nothing to reclaim: the store was not moved");
     };
-    let _lock = lock_folder(&folder)?;
     let question = format!(
         "The store was moved to {place}. Continue only if no daemon has ever served that copy, and remove it.\n\nIf it \
          was served, its changes are undone: deleted keys work again, and requests that have been executed may be \
