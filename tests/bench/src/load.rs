@@ -46,6 +46,14 @@ impl Outcome {
         self.done + self.errors.values().sum::<usize>()
     }
 
+    /// Returns the successful requests of several runs, without the costs of the runs.
+    pub fn of_all(runs: Vec<Self>) -> Self {
+        let done = runs.iter().map(|run| run.done).sum();
+        let mut latencies: Vec<_> = runs.into_iter().flat_map(|run| run.latencies).collect();
+        latencies.sort_unstable();
+        Self { done, latencies, ..Self::default() }
+    }
+
     /// Returns the latency that this share of the successful requests does not exceed, in milliseconds.
     pub fn latency_ms(&self, share: f64) -> f64 {
         let rank = (self.latencies.len() as f64 * share).ceil() as usize;
@@ -261,5 +269,16 @@ mod tests {
         let figures = [0.5, 0.99, 0.999, 1.0].map(|share| outcome.latency_ms(share));
         assert_eq!(figures.map(|figure| figure as u32), [500, 990, 999, 1000]);
         assert!(Outcome::default().latency_ms(0.5) < f64::EPSILON);
+    }
+
+    #[test]
+    fn percentiles_of_several_runs_are_those_of_all_their_requests() {
+        let run = |latencies: &[u32]| Outcome {
+            done: latencies.len(),
+            latencies: latencies.to_vec(),
+            ..Outcome::default()
+        };
+        let all = Outcome::of_all(vec![run(&[1, 5]), run(&[]), run(&[2, 3, 4])]);
+        assert_eq!((all.done, all.latencies), (5, vec![1, 2, 3, 4, 5]));
     }
 }
