@@ -34,6 +34,8 @@ mod messages;
 mod review;
 mod webhooks;
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -125,8 +127,21 @@ pub struct DaemonStatus {
     /// Whether a deny policy whose evaluation fails denies the request.
     #[serde(default)]
     pub strict_deny_errors: bool,
+    /// Engine of the store; absent if the daemon is too old to state it.
+    pub engine: Option<EngineStatus>,
     /// State of the store; absent while it accepts writes.
     pub store: Option<StoreStatus>,
+}
+
+/// Engine that stores the records.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EngineStatus {
+    /// Name of the engine in the configuration.
+    pub name: String,
+    /// Settings on which the durability of a commit depends, by their names.
+    #[serde(default)]
+    pub durability: BTreeMap<String, String>,
 }
 
 /// Parked webhook deliveries, grouped by destination.

@@ -304,9 +304,8 @@ async fn watch(
         }
         let figures = executor.figures();
         metrics.committed(figures.commits.saturating_sub(before.commits));
-        for _ in before.groups..figures.groups {
-            metrics.synced();
-        }
+        metrics.clashed(figures.clashes.saturating_sub(before.clashes));
+        metrics.synced(figures.groups.saturating_sub(before.groups));
         before = figures;
         let state = match executor.store_state().condition {
             Condition::Ready => Readiness::Ready,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use hyper::Method;
-use quorate_tests::daemon::{Daemon, Options, POLL_INTERVAL};
+use quorate_tests::daemon::{Daemon, Options, POLL_INTERVAL, engine};
 use quorate_tests::http::TIMEOUT;
 use quorate_tests::operator::{Ended, Operator};
 use quorate_tests::receiver::{Answer, Receiver};
@@ -60,6 +60,7 @@ async fn figures_follow_a_receiver_that_fails_and_then_accepts() {
     let metrics =
         daemon.http().exchange(b"GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
     assert!(metrics.contains(&commits), "{commits} is missing in {metrics}");
+    assert_eq!(done["status"]["engine"]["name"], engine(), "{done:#}");
     assert!(done["memoryBytes"].as_u64() > Some(1 << 20), "{done:#}");
     assert!(done["storeBytes"].as_u64() > Some(0), "{done:#}");
     assert!(done["diskFreeBytes"].as_u64() < done["diskBytes"].as_u64(), "{done:#}");

@@ -144,6 +144,7 @@ async fn answer(
             quorum_public_key: String::new(),
             keys_locked: true,
             strict_deny_errors: false,
+            engine: None,
             store: None,
         })),
         "organizations" => {

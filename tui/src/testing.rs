@@ -4,10 +4,10 @@
 use quorate_common::activity::{Activity, Selection, Status, Vote};
 use quorate_common::bounded::{AtMost, Decimal};
 use quorate_common::console::{
-    ActivityRow, AttemptResult, DaemonStatus, Health, LatencyBucket, MessageEvent, MessagePage, Mode,
-    OrganizationDetail, OrganizationHead, QueueFigures, RequestFigures, ReviewRecord, RuleInputs, TEST_EVENT,
-    Waiting, WaitingDelivery, WaitingReason, WaitingRule, WebhookAttempt, WebhookDeliveries, WebhookReceiver,
-    WebhookReceivers,
+    ActivityRow, AttemptResult, DaemonStatus, EngineStatus, Health, LatencyBucket, MessageEvent, MessagePage,
+    Mode, OrganizationDetail, OrganizationHead, QueueFigures, RequestFigures, ReviewRecord, RuleInputs,
+    TEST_EVENT, Waiting, WaitingDelivery, WaitingReason, WaitingRule, WebhookAttempt, WebhookDeliveries,
+    WebhookReceiver, WebhookReceivers,
 };
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{
@@ -74,6 +74,7 @@ impl Fixture {
             passkey_counters_went_back: 0,
             limits_reached: [("requests_in_flight_per_client".to_owned(), seconds / 8)].into(),
             commits: count(50),
+            clashes: 0,
             syncs: count(20),
             deliveries: [("delivered", 212), ("failed", 9)]
                 .map(|(name, count)| (name.to_owned(), count))
@@ -114,6 +115,12 @@ impl Fixture {
             quorum_public_key: String::new(),
             keys_locked: true,
             strict_deny_errors: false,
+            engine: Some(EngineStatus {
+                name: "redb".to_owned(),
+                durability: [("two_phase", "true"), ("quick_repair", "false")]
+                    .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                    .into(),
+            }),
             store: None,
         }
     }

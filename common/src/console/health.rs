@@ -33,6 +33,9 @@ pub struct Health {
     pub limits_reached: BTreeMap<String, u64>,
     /// Durable commits.
     pub commits: u64,
+    /// Commits that lost against another one, and were decided again.
+    #[serde(default)]
+    pub clashes: u64,
     /// Syncs of the store; each covers a group of commits.
     pub syncs: u64,
     /// Webhook deliveries by outcome.

@@ -105,8 +105,8 @@ pub(super) fn data(config: &Config, create: bool) -> Result<Data, StartError> {
             KeySource::Passphrase(prompt::from_terminal("Passphrase of the root key")?)
         }
     };
-    let config::Store { path, engine, two_phase, guard, reserve } = config.store.clone();
-    Ok(Data { folder: path, key, create, engine, two_phase, guard, reserve })
+    let config::Store { path, engine, redb, guard, reserve } = config.store.clone();
+    Ok(Data { folder: path, key, create, engine, redb, guard, reserve })
 }
 
 /// Opens the store of a configuration for a command without listeners.

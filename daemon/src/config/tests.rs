@@ -10,6 +10,7 @@ use tracing::level_filters::LevelFilter;
 use super::*;
 use crate::auth_proxy::settings::Method::{Email, Passkey};
 use crate::store::engine::Engine;
+use crate::store::redb::CommitMode;
 use crate::telemetry::LogFormat;
 
 const SAMPLE: &str = include_str!("../../../assets/quorated.toml");
@@ -405,17 +406,22 @@ fn an_sms_gateway_is_complete() {
 }
 
 #[test]
-fn the_engine_is_named_and_two_phases_need_redb() {
+fn the_engine_is_named_and_its_settings_need_it() {
     let text = |keys: &str| MINIMAL.replace("path = \"d\"", &format!("path = \"d\"\n{keys}"));
     let store = |keys: &str| Config::check(&text(keys), Path::new("/etc/quorate")).unwrap().store;
-    assert_eq!((store("").engine, store("").two_phase), (None, false));
+    assert_eq!((store("").engine, store("").redb), (None, CommitMode::OnePhase));
     assert_eq!(store("engine = \"sled\"").engine, Some(Engine::Sled));
     let redb = store("engine = \"redb\"\ntwo_phase = true");
-    assert_eq!((redb.engine, redb.two_phase), (Some(Engine::Redb), true));
+    assert_eq!((redb.engine, redb.redb), (Some(Engine::Redb), CommitMode::TwoPhase));
     let unknown = problems(&text("engine = \"mysql\""));
     assert_eq!(unknown, ["line 5: store.engine: must be \"sled\" or \"redb\""]);
-    for keys in ["two_phase = true", "engine = \"sled\"\ntwo_phase = true"] {
-        assert_eq!(problems(&text(keys)), ["line 3: store: two_phase needs engine = \"redb\""]);
+    let quick = store("engine = \"redb\"\nquick_repair = true");
+    assert_eq!(quick.redb, CommitMode::QuickRepair);
+    for key in ["two_phase", "quick_repair"] {
+        for engine in ["", "engine = \"sled\"\n"] {
+            let expected = format!("line 3: store: {key} needs engine = \"redb\"");
+            assert_eq!(problems(&text(&format!("{engine}{key} = true"))), [expected]);
+        }
     }
 }
 

@@ -52,6 +52,7 @@ pub(super) fn health(
         passkey_counters_went_back: figures.number("quorate_passkey_counters_went_back_total"),
         limits_reached: figures.labelled("quorate_limits_reached_total", "limit"),
         commits: figures.number("quorate_commits_total"),
+        clashes: figures.number("quorate_clashes_total"),
         syncs: figures.number("quorate_syncs_total"),
         deliveries: figures.labelled("quorate_webhook_deliveries_total", "outcome"),
         webhooks: QueueFigures {

@@ -266,6 +266,7 @@ fn commit(shared: &Shared, group: Vec<Waiting>, monitor: &StoreMonitor) {
     let mut replies = Vec::with_capacity(rest.len());
     for ((effects, reply), verdict) in rest.into_iter().zip(verdicts) {
         if verdict == BatchOutcome::Clash {
+            monitor.clashes.fetch_add(1, Ordering::Relaxed);
             replies.push((reply, Err(CommitError::Clash)));
             continue;
         }

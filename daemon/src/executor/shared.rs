@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use quorate_chain::curve::{Message, SecretKey, Signature};
 use quorate_common::bounded::{Email, Phone};
+use quorate_common::console::EngineStatus;
 use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
 use quorate_core::budget::Budget;
 use quorate_core::denials::Denials;
@@ -351,6 +352,11 @@ impl Shared {
         self.mail.notify_one();
         self.sms.notify_one();
         self.tombstones.notify_one();
+    }
+
+    /// Returns the engine of the store, with its durability settings.
+    pub fn engine(&self) -> EngineStatus {
+        self.barrier.store().engine()
     }
 
     /// Closes the store at the end of the process.

@@ -65,6 +65,8 @@ impl StoreState {
 pub struct Figures {
     /// Batches that became durable.
     pub commits: u64,
+    /// Batches that lost against another one.
+    pub clashes: u64,
     /// Groups of batches, each of which became durable with one sync.
     pub groups: u64,
 }
@@ -73,6 +75,7 @@ pub struct Figures {
 #[derive(Default)]
 pub(super) struct StoreMonitor {
     pub(super) commits: AtomicU64,
+    pub(super) clashes: AtomicU64,
     pub(super) groups: AtomicU64,
     state: Mutex<StoreState>,
 }
@@ -80,7 +83,9 @@ pub(super) struct StoreMonitor {
 impl StoreMonitor {
     /// Returns the counters since the start.
     pub(super) fn figures(&self) -> Figures {
-        Figures { commits: self.commits.load(Ordering::Relaxed), groups: self.groups.load(Ordering::Relaxed) }
+        let [commits, clashes, groups] =
+            [&self.commits, &self.clashes, &self.groups].map(|count| count.load(Ordering::Relaxed));
+        Figures { commits, clashes, groups }
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, StoreState> {

@@ -30,6 +30,7 @@ use crate::pages::PagesSettings;
 use crate::store::StoreError;
 use crate::store::embedded::Embedded;
 use crate::store::engine::{self, Engine as StoreEngine, Settings};
+use crate::store::redb::CommitMode;
 use crate::upgrade;
 use crate::vault::{Header, KeySource, Vault, VaultError};
 use crate::vitals::Place;
@@ -72,8 +73,8 @@ pub struct Data {
     pub create: bool,
     /// Engine of the store; `None` for that of an existing store, or the default one for a new store.
     pub engine: Option<StoreEngine>,
-    /// Whether each commit of redb syncs twice.
-    pub two_phase: bool,
+    /// How redb commits.
+    pub redb: CommitMode,
     /// Path of the guard file.
     pub guard: PathBuf,
     /// Space that stays free on the file system of the store, in bytes.
@@ -85,12 +86,12 @@ impl Data {
     pub fn in_folder(folder: PathBuf, key: KeySource, create: bool) -> Self {
         let guard = folder.join(GUARD);
         let reserve = u64::from(RESERVE_MIB) * 1024 * 1024;
-        Self { folder, key, create, engine: None, two_phase: false, guard, reserve }
+        Self { folder, key, create, engine: None, redb: CommitMode::default(), guard, reserve }
     }
 
     /// Returns how the store is opened on this engine.
     fn settings(&self, engine: StoreEngine) -> Settings {
-        Settings { engine, reserve: self.reserve, two_phase: self.two_phase }
+        Settings { engine, reserve: self.reserve, redb: self.redb }
     }
 }
 

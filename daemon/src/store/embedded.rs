@@ -11,10 +11,12 @@ mod merge;
 mod panics;
 mod rows;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use quorate_common::console::EngineStatus;
 use quorate_core::world::{Order as Direction, Page};
 
 use self::commits::Commits;
@@ -56,6 +58,8 @@ struct State {
 }
 
 impl Embedded {
+    /// Name of the engine.
+    pub(super) const NAME: &'static str = "sled";
     /// Name of the file of all records.
     pub(super) const DATA_FILE: &'static str = LOG;
 
@@ -233,6 +237,10 @@ impl Store for Embedded {
 
     fn register(&self, key: &[u8]) -> Result<u64, StoreError> {
         self.value(key)?.map_or(Ok(0), |bytes| number(&bytes))
+    }
+
+    fn engine(&self) -> EngineStatus {
+        EngineStatus { name: Self::NAME.to_owned(), durability: BTreeMap::new() }
     }
 
     fn commit(&self, group: &Group<'_>) -> Result<Vec<BatchOutcome>, StoreError> {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::embedded::Embedded;
 use super::files;
-use super::redb::Redb;
+use super::redb::{CommitMode, Redb};
 use super::space::Space;
 use super::{Store, StoreError};
 
@@ -32,8 +32,8 @@ impl Engine {
     /// Returns the name of the engine in the configuration.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Sled => "sled",
-            Self::Redb => "redb",
+            Self::Sled => Embedded::NAME,
+            Self::Redb => Redb::NAME,
         }
     }
 }
@@ -69,8 +69,8 @@ pub struct Settings {
     pub engine: Engine,
     /// Space that stays free on the file system of the store, in bytes.
     pub reserve: u64,
-    /// Whether each commit of redb syncs twice.
-    pub two_phase: bool,
+    /// How redb commits.
+    pub redb: CommitMode,
 }
 
 impl Settings {
@@ -86,7 +86,7 @@ impl Settings {
         }
         Ok(match self.engine {
             Engine::Sled => Arc::new(Embedded::create(folder, self.reserve)?),
-            Engine::Redb => Arc::new(Redb::create(folder, self.reserve, self.two_phase)?),
+            Engine::Redb => Arc::new(Redb::create(folder, self.reserve, self.redb)?),
         })
     }
 
@@ -110,7 +110,7 @@ impl Settings {
         Ok(match self.engine {
             Engine::Sled if has_guard => Arc::new(Embedded::open_guarded(folder, self.reserve)?),
             Engine::Sled => Arc::new(Embedded::open(folder, self.reserve)?),
-            Engine::Redb => Arc::new(Redb::open(folder, self.reserve, self.two_phase)?),
+            Engine::Redb => Arc::new(Redb::open(folder, self.reserve, self.redb)?),
         })
     }
 }

@@ -18,6 +18,7 @@ mod space;
 #[cfg(test)]
 pub(crate) mod testing;
 
+use quorate_common::console::EngineStatus;
 use quorate_core::world::Page;
 
 /// Maximum length of a value, in bytes. Implementations need not store longer values.
@@ -244,6 +245,9 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// See the trait documentation.
     fn register(&self, key: &[u8]) -> Result<u64, StoreError>;
+
+    /// Returns the engine, and the settings on which the durability of a commit depends.
+    fn engine(&self) -> EngineStatus;
 
     /// Commits a group. When this returns, all batches that are [`BatchOutcome::Done`] survive a crash and a power
     /// cut.

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use quorate_common::console::EngineStatus;
 use quorate_core::world::Page;
 use redb::{Durability, StorageError};
 
@@ -34,22 +35,51 @@ const PAGES_PER_CHANGE: u64 = 3;
 /// Maximum number of bytes that redb writes for each byte of a group: records share pages, whose sizes are powers
 /// of two and which are split.
 const AMPLIFICATION: u64 = 8;
+/// Minimum size of the file for each byte of the record of its free space, in bytes.
+const BYTES_PER_FREE_SPACE_BYTE: u64 = 4096;
 
 /// Whether records may be created in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mode {
+enum Existence {
     /// The file may be missing or empty.
-    Create,
+    Optional,
     /// The file must be a store.
-    Open,
+    Required,
+}
+
+/// How a group becomes durable.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CommitMode {
+    /// With one sync. After a power cut, checksums show which commit is complete.
+    #[default]
+    OnePhase,
+    /// With two syncs, so that no checksums are needed.
+    TwoPhase,
+    /// With two syncs, and with a record of the free space of the file, so that the next start after a kill need not read
+    /// the whole file.
+    QuickRepair,
+}
+
+impl CommitMode {
+    /// All modes.
+    #[cfg(test)]
+    const ALL: [Self; 3] = [Self::OnePhase, Self::TwoPhase, Self::QuickRepair];
+
+    /// Returns the mode by its settings.
+    pub const fn of(two_phase: bool, quick_repair: bool) -> Self {
+        match (two_phase, quick_repair) {
+            (_, true) => Self::QuickRepair,
+            (true, false) => Self::TwoPhase,
+            (false, false) => Self::OnePhase,
+        }
+    }
 }
 
 /// A redb database in a directory.
 pub struct Redb {
     folder: PathBuf,
     space: Space,
-    /// Whether each commit syncs twice, so that it does not rely on checksums after a power cut.
-    two_phase: bool,
+    mode: CommitMode,
     state: RwLock<State>,
     /// Locked by the thread that commits or recovers.
     commits: Mutex<KnownRegisters>,
@@ -70,49 +100,56 @@ struct State {
 }
 
 impl Redb {
+    /// Name of the engine.
+    pub(super) const NAME: &'static str = "redb";
     /// Name of the file of all records.
     pub(super) const DATA_FILE: &'static str = FILE;
 
     /// Opens the store in a directory. Groups are rejected while fewer than `reserve` bytes are free on its file
-    /// system. With `two_phase`, each commit syncs twice.
+    /// system.
     ///
     /// # Errors
     /// Returns an error if there is no store, another process has it open, or it is damaged.
-    pub fn open(folder: &Path, reserve: u64, two_phase: bool) -> Result<Self, StoreError> {
-        Self::open_as(Mode::Open, folder, reserve, two_phase)
+    pub fn open(folder: &Path, reserve: u64, mode: CommitMode) -> Result<Self, StoreError> {
+        Self::open_as(Existence::Required, folder, reserve, mode)
     }
 
     /// Creates a store, which is marked as unused until [`super::engine::begin`]. Opens a store that exists.
     ///
     /// # Errors
     /// See [`Self::open`].
-    pub fn create(folder: &Path, reserve: u64, two_phase: bool) -> Result<Self, StoreError> {
+    pub fn create(folder: &Path, reserve: u64, mode: CommitMode) -> Result<Self, StoreError> {
         let space = Space::new(folder, reserve);
         let failed = |source| space.failed("creating the store", folder, source);
         mark_unused(folder, FILE).map_err(failed)?;
-        match Self::open_as(Mode::Create, folder, reserve, two_phase) {
+        match Self::open_as(Existence::Optional, folder, reserve, mode) {
             // An earlier start was interrupted.
             Err(StoreError::Damaged(_)) if is_unused(folder).map_err(failed)? => {
                 clear_unused(folder).map_err(failed)?;
-                Self::open_as(Mode::Create, folder, reserve, two_phase)
+                Self::open_as(Existence::Optional, folder, reserve, mode)
             }
             opened => opened,
         }
     }
 
-    fn open_as(mode: Mode, folder: &Path, reserve: u64, two_phase: bool) -> Result<Self, StoreError> {
+    fn open_as(
+        existence: Existence,
+        folder: &Path,
+        reserve: u64,
+        mode: CommitMode,
+    ) -> Result<Self, StoreError> {
         let space = Space::new(folder, reserve);
         space.free_spare();
-        let opened = open(folder, &space, mode)?;
+        let opened = open(folder, &space, existence)?;
         space.restore();
-        Ok(Self::of(opened, folder, space, two_phase))
+        Ok(Self::of(opened, folder, space, mode))
     }
 
-    fn of(opened: Opened, folder: &Path, space: Space, two_phase: bool) -> Self {
+    fn of(opened: Opened, folder: &Path, space: Space, mode: CommitMode) -> Self {
         Self {
             folder: folder.to_owned(),
             space,
-            two_phase,
+            mode,
             state: RwLock::new(State { opened: Some(opened), uncertain: Vec::new() }),
             commits: Mutex::default(),
             failed: AtomicBool::new(false),
@@ -176,6 +213,22 @@ impl Redb {
         if self.has_failed() { Err(StoreError::Unavailable) } else { Ok(()) }
     }
 
+    /// Returns an upper bound of the number of bytes that redb writes for a group.
+    fn most_written(&self, bytes: u64, changes: usize) -> u64 {
+        let pages = (changes as u64).saturating_mul(PAGES_PER_CHANGE).saturating_add(PAGES_PER_GROUP);
+        let free_space = match self.mode {
+            CommitMode::QuickRepair => self.file_bytes() / BYTES_PER_FREE_SPACE_BYTE,
+            CommitMode::OnePhase | CommitMode::TwoPhase => 0,
+        };
+        let records = bytes.saturating_mul(AMPLIFICATION).saturating_add(pages.saturating_mul(PAGE));
+        records.saturating_add(free_space)
+    }
+
+    /// Returns the size of the file.
+    fn file_bytes(&self) -> u64 {
+        std::fs::metadata(self.folder.join(FILE)).map_or(0, |file| file.len())
+    }
+
     /// Writes the changes of a group and syncs them. Returns the records as they are then.
     fn write_group(&self, written: &Written<'_>) -> Result<Records, StoreError> {
         const DOING: &str = "writing a group";
@@ -184,7 +237,8 @@ impl Redb {
         caught(DOING, || {
             let mut transaction = opened.db.begin_write().map_err(|error| failed(DOING, error))?;
             transaction.set_durability(Durability::Immediate).map_err(|error| failed(DOING, error))?;
-            transaction.set_two_phase_commit(self.two_phase);
+            transaction.set_two_phase_commit(self.mode != CommitMode::OnePhase);
+            transaction.set_quick_repair(self.mode == CommitMode::QuickRepair);
             let mut records = transaction.open_table(RECORDS).map_err(|error| failed(DOING, error))?;
             for (key, after) in written {
                 match after {
@@ -240,6 +294,15 @@ impl Store for Redb {
         self.value(key)?.map_or(Ok(0), |bytes| number(&bytes))
     }
 
+    fn engine(&self) -> EngineStatus {
+        let settings = [
+            ("two_phase", self.mode != CommitMode::OnePhase),
+            ("quick_repair", self.mode == CommitMode::QuickRepair),
+        ];
+        let durability = settings.map(|(name, is_set)| (name.to_owned(), is_set.to_string())).into();
+        EngineStatus { name: Self::NAME.to_owned(), durability }
+    }
+
     fn commit(&self, group: &Group<'_>) -> Result<Vec<BatchOutcome>, StoreError> {
         let mut known = self.commits();
         self.check_usable()?;
@@ -262,7 +325,7 @@ impl Store for Redb {
             caught("reading a record", || write.add_changes(records, &extra)).inspect_err(|_| self.stop())?;
         }
         drop(state);
-        self.space.check(most_written(write.bytes()?, write.len()))?;
+        self.space.check(self.most_written(write.bytes()?, write.len()))?;
         let written: Written<'_> = write.into_rows().map(|(key, replaced)| (key, replaced.after)).collect();
         fail_points::reach("store.apply");
         match self.write_group(&written) {
@@ -303,7 +366,7 @@ impl Store for Redb {
         let failed = self.write().opened.take();
         close(failed);
         drop_page_cache(&self.folder)?;
-        let opened = open(&self.folder, &self.space, Mode::Open)?;
+        let opened = open(&self.folder, &self.space, Existence::Required)?;
         let accepted = caught("reading a record", || {
             let value = opened.records.value(acceptance.key());
             value.map_err(|error| errors::failed("reading a record", error))
@@ -338,12 +401,6 @@ impl Store for Redb {
         let is_uncertain = |(key, _): &Register| state.uncertain.contains(key);
         if expected.iter().any(is_uncertain) { Err(StoreError::Unavailable) } else { Ok(true) }
     }
-}
-
-/// Returns an upper bound of the number of bytes that redb writes for a group.
-fn most_written(bytes: u64, changes: usize) -> u64 {
-    let pages = (changes as u64).saturating_mul(PAGES_PER_CHANGE).saturating_add(PAGES_PER_GROUP);
-    bytes.saturating_mul(AMPLIFICATION).saturating_add(pages.saturating_mul(PAGE))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use quorate_common::console::EngineStatus;
 use quorate_core::world::Page;
 
 use super::embedded::Embedded;
@@ -87,6 +88,10 @@ impl Store for FaultyStore {
     fn register(&self, key: &[u8]) -> Result<u64, StoreError> {
         self.available()?;
         self.store.register(key)
+    }
+
+    fn engine(&self) -> EngineStatus {
+        self.store.engine()
     }
 
     fn commit(&self, group: &Group<'_>) -> Result<Vec<BatchOutcome>, StoreError> {

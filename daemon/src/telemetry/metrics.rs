@@ -32,6 +32,7 @@ struct Instruments {
     passkeys_back: Counter,
     limits_reached: Family<LimitLabels, Counter>,
     commits: Counter,
+    clashes: Counter,
     syncs: Counter,
     deliveries: Family<DeliveryLabels, Counter>,
     messages: Family<MessageLabels, Counter>,
@@ -131,6 +132,7 @@ impl Metrics {
             passkeys_back: add(all, "passkey_counters_went_back", back),
             limits_reached: add(all, "limits_reached", limits),
             commits: add(all, "commits", "Durable commits"),
+            clashes: add(all, "clashes", "Commits that lost against another one, and were decided again"),
             syncs: add(all, "syncs", syncs),
             deliveries: add(all, "webhook_deliveries", deliveries),
             messages: add(all, "messages", messages),
@@ -167,9 +169,14 @@ impl Metrics {
         self.0.commits.inc_by(count);
     }
 
-    /// Counts a sync of the store.
-    pub fn synced(&self) {
-        self.0.syncs.inc();
+    /// Counts commits that lost against another one.
+    pub fn clashed(&self, count: u64) {
+        self.0.clashes.inc_by(count);
+    }
+
+    /// Counts syncs of the store.
+    pub fn synced(&self, count: u64) {
+        self.0.syncs.inc_by(count);
     }
 
     /// Counts a webhook delivery; `outcome` is from a fixed set.

@@ -6,7 +6,7 @@ use super::webhooks::{counted, parked, total};
 use crate::clock::{CLOCK_DIFFERENCE_MILLIS, now_millis};
 use crate::failure::Result;
 use crate::output::{Answer, extended};
-use crate::proof::{mode_word, store_word};
+use crate::proof::{engine_text, mode_word, store_word};
 use crate::session::Session;
 use crate::text::{clean, date_time, duration};
 
@@ -45,7 +45,7 @@ pub(super) async fn run(session: &Session) -> Result<Answer> {
         "ok".to_owned()
     };
     let text = format!(
-        "mode      {}\nversion   {} (console protocol {})\nstarted   {}, {} ago\nsocket    {}\nAPI       {}\nstore     {store}\nclock     {clock}\nwebhooks  {webhooks}\nkeys      {}\nquorum key, which signs bundles\n          {}\n",
+        "mode      {}\nversion   {} (console protocol {})\nstarted   {}, {} ago\nsocket    {}\nAPI       {}\nengine    {}\nstore     {store}\nclock     {clock}\nwebhooks  {webhooks}\nkeys      {}\nquorum key, which signs bundles\n          {}\n",
         mode_word(status.mode),
         clean(&status.version),
         status.protocol,
@@ -53,6 +53,7 @@ pub(super) async fn run(session: &Session) -> Result<Answer> {
         duration(now_millis().saturating_sub(started)),
         clean(&session.client.socket().display().to_string()),
         status.base_url.as_deref().map_or_else(|| "not served".to_owned(), clean),
+        engine_text(status.engine.as_ref()),
         if status.keys_locked {
             "locked in memory"
         } else {

@@ -1,10 +1,11 @@
 //! States of activities and of the daemon, in words.
 
 use quorate_common::activity::{Activity, Selection, Status};
-use quorate_common::console::{Mode, OrganizationDetail, StoreState};
+use quorate_common::console::{EngineStatus, Mode, OrganizationDetail, StoreState};
 
 use super::proposal::Proposal;
 use crate::kinds::{ReviewContext, hidden};
+use crate::text::clean;
 
 /// Returns a status as a word for people.
 pub(crate) const fn status_word(status: Status) -> &'static str {
@@ -49,6 +50,14 @@ pub(crate) const fn store_word(state: StoreState) -> &'static str {
         StoreState::Altered => "ALTERED",
         StoreState::Unknown => "NOT READY",
     }
+}
+
+/// Returns the engine of the store, with its durability settings.
+pub(crate) fn engine_text(engine: Option<&EngineStatus>) -> String {
+    let Some(engine) = engine else { return "not stated by this daemon".to_owned() };
+    let settings =
+        engine.durability.iter().map(|(name, value)| format!(", {} = {}", clean(name), clean(value)));
+    format!("{}{}", clean(&engine.name), settings.collect::<String>())
 }
 
 /// Returns the word for the daemon's mode. Every screen shows it.

@@ -15,6 +15,7 @@ use crate::guard::{self, GuardError};
 use crate::private_file;
 use crate::service::{GUARD, RESERVE_MIB, STORE, StartError, create_private, lock_folder};
 use crate::store::engine::{self, Engine, Settings};
+use crate::store::redb::CommitMode;
 use crate::store::{Batch, Change, Group, Row, Store, each_chunk};
 use crate::upgrade;
 use crate::vault::{Header, VaultError};
@@ -66,7 +67,7 @@ impl Place {
 
     fn settings(&self) -> Settings {
         let reserve = u64::from(RESERVE_MIB) * 1024 * 1024;
-        Settings { engine: self.engine, reserve, two_phase: true }
+        Settings { engine: self.engine, reserve, redb: CommitMode::TwoPhase }
     }
 }
 

@@ -53,7 +53,7 @@ pub(super) fn run(arguments: &StatArguments) -> Result<(), StartError> {
     let _lock = lock_folder(&store.path)?;
     let folder = store.path.join(STORE);
     upgrade::finish(&folder)?;
-    let settings = Settings { engine: header.engine(), reserve: store.reserve, two_phase: store.two_phase };
+    let settings = Settings { engine: header.engine(), reserve: store.reserve, redb: store.redb };
     let opened = settings.open(&folder, store.guard.exists())?;
     let (mut kinds, mut all) = (BTreeMap::<&str, Sum>::new(), Sum::default());
     each_chunk(opened.as_ref(), b"", CHUNK, |rows| {

@@ -8,7 +8,7 @@ use std::path::Path;
 use redb::backends::FileBackend;
 use redb::{Builder, Database, ReadableDatabase, TableDefinition, TableError};
 
-use super::Mode;
+use super::Existence;
 use super::errors::{OpenError, failed};
 use super::rows::Records;
 use crate::store::StoreError;
@@ -45,9 +45,9 @@ fn records(db: &Database) -> Result<Records, StoreError> {
 }
 
 /// Opens the database in a directory.
-pub(super) fn open(folder: &Path, space: &Space, mode: Mode) -> Result<Opened, StoreError> {
+pub(super) fn open(folder: &Path, space: &Space, existence: Existence) -> Result<Opened, StoreError> {
     let name = folder.display().to_string();
-    let opened = silently(|| open_file(folder, mode));
+    let opened = silently(|| open_file(folder, existence));
     let error = match opened {
         Some(Ok(opened)) => return Ok(opened),
         Some(Err(error)) => error,
@@ -69,9 +69,9 @@ pub(super) fn open(folder: &Path, space: &Space, mode: Mode) -> Result<Opened, S
     })
 }
 
-fn open_file(folder: &Path, mode: Mode) -> Result<Opened, OpenError> {
+fn open_file(folder: &Path, existence: Existence) -> Result<Opened, OpenError> {
     let mut options = OpenOptions::new();
-    options.read(true).write(true).create(mode == Mode::Create).mode(0o600);
+    options.read(true).write(true).create(existence == Existence::Optional).mode(0o600);
     let file = match options.open(folder.join(FILE)) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -80,7 +80,7 @@ fn open_file(folder: &Path, mode: Mode) -> Result<Opened, OpenError> {
         Err(error) => return Err(OpenError::System(error)),
     };
     let length = file.metadata().map_err(OpenError::System)?.len();
-    if length == 0 && mode == Mode::Open {
+    if length == 0 && existence == Existence::Required {
         // redb would create a new database.
         return Err(OpenError::Damaged(format!("{FILE} is empty")));
     }
@@ -95,16 +95,16 @@ fn open_file(folder: &Path, mode: Mode) -> Result<Opened, OpenError> {
             tracing::info!("the store was not closed; its file is checked");
         }
     });
-    opened(builder.create_with_backend(FileBackend::new(file)?)?, mode)
+    opened(builder.create_with_backend(FileBackend::new(file)?)?, existence)
 }
 
 /// Opens the table of records, or creates it.
-pub(super) fn opened(db: Database, mode: Mode) -> Result<Opened, OpenError> {
+pub(super) fn opened(db: Database, existence: Existence) -> Result<Opened, OpenError> {
     let damaged = |error: redb::Error| OpenError::Damaged(error.to_string());
     let begun = db.begin_read().map_err(|error| damaged(error.into()))?;
     match begun.open_table(RECORDS) {
         Ok(table) => return Ok(Opened { records: Records(table), db }),
-        Err(TableError::TableDoesNotExist(_)) if mode == Mode::Create => {}
+        Err(TableError::TableDoesNotExist(_)) if existence == Existence::Optional => {}
         Err(error) => return Err(damaged(error.into())),
     }
     drop(begun);

@@ -12,14 +12,14 @@ fn put(rows: &[(&[u8], &[u8])]) -> Group<'static> {
 }
 
 fn created(folder: &Path) -> Redb {
-    Redb::create(folder, 0, false).unwrap()
+    Redb::create(folder, 0, CommitMode::default()).unwrap()
 }
 
 #[test]
 fn fulfils_the_contract() {
-    for two_phase in [false, true] {
+    for mode in CommitMode::ALL {
         let folder = tempfile::tempdir().unwrap();
-        contract::check(&|| Box::new(Redb::create(folder.path(), 0, two_phase).unwrap()));
+        contract::check(&|| Box::new(Redb::create(folder.path(), 0, mode).unwrap()));
     }
 }
 
@@ -27,8 +27,8 @@ fn fulfils_the_contract() {
 fn a_second_process_gets_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let _first = created(folder.path());
-    assert!(matches!(Redb::open(folder.path(), 0, false), Err(StoreError::InUse(_))));
-    assert!(matches!(Redb::create(folder.path(), 0, false), Err(StoreError::InUse(_))));
+    assert!(matches!(Redb::open(folder.path(), 0, CommitMode::default()), Err(StoreError::InUse(_))));
+    assert!(matches!(Redb::create(folder.path(), 0, CommitMode::default()), Err(StoreError::InUse(_))));
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn only_the_owner_can_read_the_file() {
 fn a_file_that_is_no_store_is_an_error_and_is_not_changed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(FILE);
-    assert!(matches!(Redb::open(folder.path(), 0, false), Err(StoreError::Empty(_))));
+    assert!(matches!(Redb::open(folder.path(), 0, CommitMode::default()), Err(StoreError::Empty(_))));
     assert!(!path.exists());
     let store = created(folder.path());
     store.commit(&put(&[(b"k", b"v")])).unwrap();
@@ -58,17 +58,23 @@ fn a_file_that_is_no_store_is_an_error_and_is_not_changed() {
     };
     for bytes in [Vec::new(), vec![0; 4096], vec![b'x'; 10_000], intact[..5000].to_vec()] {
         fs::write(&path, &bytes).unwrap();
-        let opened = Redb::open(folder.path(), 0, false);
+        let opened = Redb::open(folder.path(), 0, CommitMode::default());
         assert!(matches!(opened, Err(StoreError::Damaged(_))), "{} bytes", bytes.len());
         // A store in which something may be stored is never created again.
         if !bytes.is_empty() {
-            assert!(matches!(Redb::create(folder.path(), 0, false), Err(StoreError::Damaged(_))));
+            assert!(matches!(
+                Redb::create(folder.path(), 0, CommitMode::default()),
+                Err(StoreError::Damaged(_))
+            ));
         }
     }
     fs::write(&path, version(2)).unwrap();
-    assert!(matches!(Redb::open(folder.path(), 0, false), Err(StoreError::Version { version: 2, .. })));
+    assert!(matches!(
+        Redb::open(folder.path(), 0, CommitMode::default()),
+        Err(StoreError::Version { version: 2, .. })
+    ));
     fs::write(&path, &intact).unwrap();
-    let store = Redb::open(folder.path(), 0, false).unwrap();
+    let store = Redb::open(folder.path(), 0, CommitMode::default()).unwrap();
     assert_eq!(store.value(b"k").unwrap().as_deref(), Some(b"v".as_slice()));
 }
 
@@ -133,7 +139,7 @@ fn a_closed_store_stays_closed() {
     assert!(matches!(store.commit(&put(&[(b"k", b"w")])), Err(StoreError::Unavailable)));
     assert!(matches!(store.recover(&AcceptsAll), Err(StoreError::Unavailable)));
     // The file is free for the next process.
-    let again = Redb::open(folder.path(), 0, false).unwrap();
+    let again = Redb::open(folder.path(), 0, CommitMode::default()).unwrap();
     assert_eq!(again.value(b"k").unwrap().as_deref(), Some(b"v".as_slice()));
 }
 

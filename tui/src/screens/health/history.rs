@@ -19,6 +19,7 @@ pub(super) struct Sample {
     pub(super) rejected: u64,
     pub(super) commits: u64,
     pub(super) syncs: u64,
+    pub(super) clashes: u64,
     pub(super) limits: u64,
     /// Upper bound of the response time of 99 of 100 requests, in microseconds.
     pub(super) slowest: u64,
@@ -94,6 +95,7 @@ impl Sample {
             rejected: rate(|health| class(health, "4xx")),
             commits: rate(|health| health.commits),
             syncs: rate(|health| health.syncs),
+            clashes: rate(|health| health.clashes),
             limits: rate(|health| {
                 health.limits_reached.values().fold(0, |sum, one| sum.saturating_add(*one))
             }),

@@ -4,7 +4,7 @@ use quorate_common::console::{Health, QueueFigures};
 
 use super::history::{History, class, percentile};
 use crate::doctor::Finding;
-use crate::proof::{mode_word, store_word};
+use crate::proof::{engine_text, mode_word, store_word};
 use crate::text::{bytes, clean, counted, date_time, duration, micros, rate};
 
 /// Upper bounds of the bars of the response times in microseconds, and their labels.
@@ -67,6 +67,8 @@ fn load(history: &History, health: &Health) -> Vec<Item> {
     let latency = history.latency();
     let each = newest.commits.saturating_mul(10).checked_div(newest.syncs);
     let each = each.map(|tenths| format!(", {}.{} each", tenths / 10, tenths % 10)).unwrap_or_default();
+    let clashes =
+        if newest.clashes == 0 { String::new() } else { format!("; {} decided again", rate(newest.clashes)) };
     let bound = |percent| match percentile(&latency, percent) {
         None => "-".to_owned(),
         Some(u64::MAX) => "over 20 s".to_owned(),
@@ -96,7 +98,7 @@ fn load(history: &History, health: &Health) -> Vec<Item> {
         ),
         Item::spark(
             "commits",
-            format!("{} in {} groups{each}", rate(newest.commits), rate(newest.syncs)),
+            format!("{} in {} groups{each}{clashes}", rate(newest.commits), rate(newest.syncs)),
             history.numbers(|sample| sample.commits),
         ),
         Item::spark(
@@ -214,6 +216,7 @@ pub(super) fn daemon(history: &History, is_same_host: Option<bool>, now: u64) ->
             "version",
             format!("{}, this console {}", clean(&status.version), env!("CARGO_PKG_VERSION")),
         ),
+        Item::text("engine", engine_text(status.engine.as_ref())),
         Item::text("clock", format!("{apart} {side} this host's")),
         Item::text("host", host.to_owned()),
         Item::text("keys", keys.to_owned()),
