@@ -26,6 +26,8 @@ pub use crate::stamp_header::{InvalidPublicKey, LIMIT_BYTES, StampError};
 
 /// Name of the header that carries a stamp of an API key.
 pub const HEADER: &str = "X-Stamp";
+/// Name of the header that carries a stamp of a passkey.
+pub const WEBAUTHN_HEADER: &str = "X-Stamp-Webauthn";
 
 /// Curve of an API key.
 #[derive(
@@ -129,8 +131,19 @@ impl Stamp {
         })
     }
 
+    /// Returns the name of the header that carries the stamp.
+    pub const fn header_name(&self) -> &'static str {
+        match self.scheme {
+            Scheme::Webauthn => WEBAUTHN_HEADER,
+            _ => HEADER,
+        }
+    }
+
     /// Returns the header value: base64url of the JSON object, without padding.
     pub fn header(&self) -> String {
+        if self.scheme == Scheme::Webauthn {
+            return Base64UrlUnpadded::encode_string(self.signature.as_bytes());
+        }
         let members = Members {
             public_key: self.public_key.clone(),
             scheme: self.scheme.name().to_owned(),

@@ -13,12 +13,14 @@ mod assertion;
 mod attestation;
 mod authenticator_data;
 mod cbor;
+mod client;
 mod client_data;
 mod public_key;
 mod statement;
 
 pub use assertion::{Assertion, AssertionError, VerifiedAssertion};
 pub use attestation::{Attestation, AttestationError, NewCredential};
+pub use client::{assertion_client_data, base64url, credential_id, from_base64url, registration_client_data};
 pub use public_key::PasskeyKey;
 
 /// Maximum length of client data. Browsers write about two hundred bytes and an origin.

@@ -61,6 +61,16 @@ struct Members {
 }
 
 impl Assertion {
+    /// Creates an assertion from what an authenticator returned, for a client.
+    pub fn new(
+        credential_id: &[u8],
+        authenticator_data: Vec<u8>,
+        client_data_json: Vec<u8>,
+        signature: Vec<u8>,
+    ) -> Self {
+        Self { credential_id: encoded(credential_id), authenticator_data, client_data_json, signature }
+    }
+
     /// Parses the header value: a JSON object, or base64 of one in either alphabet, padded or not.
     ///
     /// The two are unambiguous: an object begins with `{`, which is in neither alphabet.

@@ -14,7 +14,7 @@ pub(super) enum Ceremony {
 }
 
 impl Ceremony {
-    const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Create => "webauthn.create",
             Self::Get => "webauthn.get",

@@ -22,6 +22,7 @@ use quorate_common::console::{
     Signer,
 };
 use quorate_common::ids::{ActivityId, MessageEventId, OrganizationId, WalletAccountId, WalletId};
+use quorate_common::stamp::Stamp;
 use serde::de::DeserializeOwned;
 
 use super::escape::escaped;
@@ -322,13 +323,13 @@ impl Client {
     }
 
     /// Sends a stamped body to a public route and returns the response body.
-    pub(crate) async fn post(&self, path: &str, body: &str, stamp: &str) -> Result<Bytes> {
+    pub(crate) async fn post(&self, path: &str, body: &str, stamp: &Stamp) -> Result<Bytes> {
         let request = Request::builder()
             .method(Method::POST)
             .uri(path)
             .header("host", "localhost")
             .header("content-type", "application/json")
-            .header(quorate_common::stamp::HEADER, stamp)
+            .header(stamp.header_name(), stamp.header())
             .body(Full::new(Bytes::copy_from_slice(body.as_bytes())));
         self.call(request).await
     }

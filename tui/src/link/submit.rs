@@ -37,13 +37,12 @@ pub(crate) async fn cast(
 
 /// Sends the body until an answer arrives, and returns the activity of the answer.
 async fn submit(client: &Client, ballot: &Ballot, stamp: &Stamp) -> Result<Activity> {
-    let header = stamp.header();
     let mut last = LinkError::Lost("not sent".to_owned());
     for attempt in 0..ATTEMPTS {
         if attempt > 0 {
             tokio::time::sleep(Duration::from_millis(PAUSE_MILLIS << attempt)).await;
         }
-        match client.post(ballot.path, &ballot.message, &header).await {
+        match client.post(ballot.path, &ballot.message, stamp).await {
             Ok(bytes) => {
                 let submitted: Submitted = serde_json::from_slice(&bytes)
                     .map_err(|error| LinkError::Unreadable(error.to_string()))?;
