@@ -12,6 +12,8 @@ use crate::screen::Screen;
 mod hostile_agents;
 mod key_files;
 mod memory;
+mod security_key;
+mod soft_security_key;
 mod ssh_agent;
 mod token;
 

@@ -14,7 +14,7 @@ const SIZE_LIMIT: u64 = 64 * 1024;
 const PROBLEMS: usize = 64;
 
 /// The keys of the file. Those of [`SELECTION`] may also be in a section `[contexts.NAME]`.
-pub(crate) const KEYS: [&str; 11] = [
+pub(crate) const KEYS: [&str; 12] = [
     "context",
     "contexts",
     "socket",
@@ -22,6 +22,7 @@ pub(crate) const KEYS: [&str; 11] = [
     "user",
     "key",
     "pkcs11_module",
+    "security_key",
     "theme",
     "notify",
     "mouse",
@@ -43,7 +44,7 @@ pub(crate) struct Selection {
     pub(crate) organization: Option<String>,
     /// User who votes, by id or name.
     pub(crate) user: Option<String>,
-    /// Key to sign with: `file:NAME` or a name alone, `agent:KEY` or `pkcs11:TOKEN/LABEL`.
+    /// Key to sign with: `file:NAME` or a name alone, `agent:KEY`, `pkcs11:TOKEN/LABEL` or `fido2:NAME`.
     pub(crate) key: Option<String>,
 }
 
@@ -57,6 +58,8 @@ pub(crate) struct Config {
     pub(crate) contexts: BTreeMap<String, Selection>,
     /// Absolute path of the PKCS #11 module of tokens.
     pub(crate) pkcs11_module: Option<PathBuf>,
+    /// Path of the security key, unless the attached ones are searched: a HID device or a Unix socket.
+    pub(crate) security_key: Option<PathBuf>,
     /// Name of the theme of the console.
     pub(crate) theme: Option<String>,
     /// How the console notifies of new activities with risk HIGH: some of [`NOTIFICATIONS`].
@@ -306,6 +309,7 @@ impl Read {
         match name {
             "context" => self.config.context = Some(value),
             "pkcs11_module" => self.config.pkcs11_module = Some(PathBuf::from(value)),
+            "security_key" => self.config.security_key = Some(PathBuf::from(value)),
             "theme" => self.config.theme = Some(value),
             _ => self.config.selection.set(name, value),
         }

@@ -312,6 +312,7 @@ fn perform(
                 let _ = results.send(Msg::Signed { message, result });
             });
         }
+        Effect::CancelSignature => session.cancel_signature(),
         Effect::Examine => {
             let (session, results) = (Arc::clone(session), results.clone());
             tokio::task::spawn_blocking(move || {

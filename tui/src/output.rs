@@ -154,6 +154,11 @@ pub(crate) fn warn_scripts(text: &str) {
     }
 }
 
+/// Prints what a person must do now.
+pub(crate) fn prompt(text: &str) {
+    let _ = writeln!(std::io::stderr(), "quorate: {}", clean(text));
+}
+
 /// Prints a warning that does not end the command.
 pub(crate) fn warn(text: &str) {
     let _ = writeln!(std::io::stderr(), "quorate: warning: {}", clean(text));

@@ -1,6 +1,7 @@
 //! Who acts in this console: user, key and its source, last use, organization, daemon and socket.
 
 use quorate_common::ids::UserId;
+use quorate_common::webauthn;
 use quorate_common::wire::User;
 use sha2::{Digest, Sha256};
 
@@ -69,7 +70,8 @@ fn key_lines(shared: &Shared) -> Vec<String> {
         (true, false) => "locked",
         (true, true) => "UNLOCKED",
     };
-    let bytes = const_hex::decode(canonical(public_key)).unwrap_or_default();
+    let bytes = const_hex::decode(canonical(public_key)).ok();
+    let bytes = bytes.or_else(|| webauthn::from_base64url(public_key)).unwrap_or_default();
     let mut lines = vec![
         format!("key           {}, {}, {lock}", clean(name), source(name, identity.dev_only)),
         format!("public key    {}", clean(public_key)),
@@ -88,6 +90,8 @@ fn source(name: &str, is_of_credentials: bool) -> &'static str {
         "in the SSH agent"
     } else if name.starts_with("pkcs11:") {
         "on a PKCS #11 token"
+    } else if name.starts_with("fido2:") {
+        "on a security key"
     } else {
         "in an encrypted file"
     }
@@ -97,9 +101,12 @@ fn source(name: &str, is_of_credentials: bool) -> &'static str {
 fn last_use(shared: &Shared, public_key: &str) -> String {
     let own = canonical(public_key);
     let held = shared.viewer.user.and_then(|id| user(shared, id));
-    let keys = held.iter().flat_map(|user| &user.api_keys);
-    let mut ids =
-        keys.filter(|key| canonical(&key.credential.public_key) == own).map(|key| key.api_key_id.to_string());
+    let credentials = held.iter().flat_map(|user| {
+        let keys = user.api_keys.iter().map(|key| (&key.credential, key.api_key_id.to_string()));
+        let passkeys = user.authenticators.iter();
+        keys.chain(passkeys.map(|one| (&one.credential, one.authenticator_id.to_string())))
+    });
+    let mut ids = credentials.filter(|(one, _)| canonical(&one.public_key) == own).map(|(_, id)| id);
     let Some(id) = ids.next() else {
         return "not recorded: the daemon does not state this key for the user".to_owned();
     };

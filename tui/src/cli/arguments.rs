@@ -15,6 +15,7 @@ use super::proof_arguments::{Expected, ProofCommand, VoteCommand};
 use super::values::{CurveArgument, UserKey, chain, fingerprint};
 use super::webhook_arguments::WebhookCommand;
 use crate::address::Address;
+use crate::keys::security_key::RELYING_PARTY;
 use crate::messages::DeliveryState;
 use crate::output::Format;
 use crate::session::{Context, GLOBAL_OPTIONS};
@@ -345,25 +346,40 @@ pub(crate) enum OrgCommand {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeyCommand {
-    /// Create a key in an encrypted file and print its public key
+    /// Create a key in an encrypted file, or on a security key, and print its public key
+    ///
+    /// `fido2:NAME` creates the key on the attached FIDO2 security key, which needs its PIN and a touch.
     #[command(after_help = examples::KEY_ADD)]
     Add {
-        /// Name of the key
+        /// Name of the key; `fido2:NAME` for a key on a security key
         name: String,
-        /// Curve of the key
+        /// Curve of a key in a file
         #[arg(long, default_value = "p256")]
         curve: CurveArgument,
+        /// Relying party of a key on a security key: the domain whose pages can use the key as well
+        #[arg(long, value_name = "DOMAIN", default_value = RELYING_PARTY)]
+        relying_party: String,
+        /// Web origin that stamps of a key on a security key state; https:// and the relying party if omitted
+        #[arg(long, value_name = "URL")]
+        origin: Option<String>,
     },
-    /// List your keys: key files, keys of the SSH agent, and keys on tokens
+    /// Print the registration of a key on a security key, for `quorate propose create-authenticators --file`
+    #[command(after_help = examples::KEY_REGISTRATION)]
+    Registration {
+        /// Name of the key: `fido2:NAME`
+        #[arg(add = complete::keys())]
+        name: String,
+    },
+    /// List your keys: key files, keys of the SSH agent, and keys on tokens and security keys
     Ls,
-    /// Delete a key file; its name must be typed
+    /// Delete a key file, or the record of a key on a security key; its name must be typed
     ///
     /// Shows what is lost, and reads the name of the key from the terminal, or from standard input without one.
     Rm {
-        /// Name of the key file
+        /// Name of the key
         #[arg(add = complete::keys())]
         name: String,
-        /// Name of the key file once more, instead of typing it
+        /// Name of the key once more, instead of typing it
         #[arg(long, value_name = "NAME")]
         yes: Option<String>,
     },

@@ -8,6 +8,7 @@ use crate::failure::{Exit, Failure, Result};
 use crate::files::{self, Folders};
 use crate::keys::Selector;
 use crate::keys::file::KeyFile;
+use crate::keys::security_key;
 use crate::output::Answer;
 use crate::screens::bindings::Bindings;
 use crate::session::{Context, Origin, Session, Setting, Settings};
@@ -60,6 +61,9 @@ fn check(folders: &Folders) -> Result<Answer> {
 fn key_problem(folders: &Folders, key: &str) -> Option<String> {
     match Selector::parse(key) {
         Ok(Selector::File(name)) => KeyFile::load(folders, &name).err().map(|error| error.to_string()),
+        Ok(Selector::SecurityKey(name)) => {
+            security_key::public_key(folders, &name).err().map(|error| error.to_string())
+        }
         Ok(Selector::Agent(_) | Selector::Token { .. }) => None,
         Err(error) => Some(error.to_string()),
     }
@@ -98,6 +102,7 @@ fn settings(
     };
     let other = [
         ("pkcs11_module", read.config.pkcs11_module.as_ref().map(|path| path.display().to_string())),
+        ("security_key", read.config.security_key.as_ref().map(|path| path.display().to_string())),
         ("theme", read.config.theme.clone()),
         ("notify", read.config.notify.as_ref().map(|ways| ways.join(", "))),
         ("mouse", read.config.mouse.map(|mouse| mouse.to_string())),

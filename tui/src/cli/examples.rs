@@ -39,7 +39,14 @@ Examples:
 pub(super) const KEY_ADD: &str = "\
 Examples:
   quorate key add laptop
-  quorate key add deploy --curve ed25519 --passphrase-fd 3 3< passphrase";
+  quorate key add deploy --curve ed25519 --passphrase-fd 3 3< passphrase
+  quorate key add fido2:mira                                   on the attached security key
+  quorate key add fido2:mira --relying-party keys.example.org  for the pages of that domain as well";
+
+pub(super) const KEY_REGISTRATION: &str = "\
+Examples:
+  quorate key registration fido2:mira > mira.json
+  quorate propose create-authenticators --file mira.json --set userId=mira";
 
 pub(super) const CONTEXT: &str = "\
 Examples:

@@ -1,4 +1,4 @@
-//! `quorate key add|ls|rm|lock`.
+//! `quorate key add|registration|ls|rm|lock`.
 
 use quorate_common::stamp::ApiKeyCurve;
 use serde_json::json;
@@ -6,18 +6,29 @@ use serde_json::json;
 use super::arguments::KeyCommand;
 use super::table::{self, Row, Table};
 use super::values::CurveArgument;
+use crate::config::Config;
 use crate::failure::{Exit, Failure, Result};
 use crate::files::Folders;
 use crate::keys::file::{self, KeyFile};
 use crate::keys::passphrase::{self, Source};
+use crate::keys::security_key::{self, NewSecurityKey};
 use crate::keys::{KeyError, Listed, Selector, Sources, curve_name, lock_request};
-use crate::output::Answer;
+use crate::output::{self, Answer};
 use crate::session::Context;
 use crate::text::clean;
 
 pub(super) fn run(folders: &Folders, context: &Context, command: &KeyCommand) -> Result<Answer> {
     match command {
-        KeyCommand::Add { name, curve } => add(folders, context, name, *curve),
+        KeyCommand::Add { name, curve, relying_party, origin } => {
+            match Selector::parse(name).map_err(KeyError::from)? {
+                Selector::SecurityKey(name) => {
+                    let origin = origin.clone().unwrap_or_else(|| format!("https://{relying_party}"));
+                    add_security_key(folders, context, &name, (relying_party, &origin))
+                }
+                _ => add(folders, context, name, *curve),
+            }
+        }
+        KeyCommand::Registration { name } => registration(folders, name),
         KeyCommand::Ls => list(folders),
         KeyCommand::Rm { name, yes } => remove(folders, name, yes.as_deref()),
         KeyCommand::Lock => lock(folders),
@@ -48,6 +59,41 @@ fn add(folders: &Folders, context: &Context, name: &str, curve: CurveArgument) -
     );
     let answer = Answer::one(json!({"name": name, "curve": curve, "publicKey": public}), text);
     Ok(Answer { names: Some(vec![name.clone()]), ..answer })
+}
+
+/// Creates a key on the attached security key.
+fn add_security_key(
+    folders: &Folders,
+    context: &Context,
+    name: &str,
+    relying_party_and_origin: (&str, &str),
+) -> Result<Answer> {
+    let device = Config::load(folders)?.security_key;
+    let new = NewSecurityKey::new(folders, device.as_deref(), name, relying_party_and_origin)?;
+    let source = context.passphrase_fd.map_or(Source::Terminal, Source::Descriptor);
+    let pin = passphrase::read(source, "PIN of the security key: ")?;
+    output::prompt("touch the security key when it blinks");
+    let public = new.create(folders, &pin)?;
+    let text = format!(
+        "Key fido2:{name} is created on the security key. Its public key:\n{public}\n\
+         Register it for your user: give the output of `quorate key registration fido2:{name}` to a root user. Select the \
+         key with --key fido2:{name} or in config.toml.\n"
+    );
+    let selector = format!("fido2:{name}");
+    let curve = curve_name(ApiKeyCurve::P256);
+    let answer = Answer::one(json!({"name": selector, "curve": curve, "publicKey": public}), text);
+    Ok(Answer { names: Some(vec![selector]), ..answer })
+}
+
+/// Returns the parameters that register a key on a security key.
+fn registration(folders: &Folders, selector: &str) -> Result<Answer> {
+    let Selector::SecurityKey(name) = Selector::parse(selector).map_err(KeyError::from)? else {
+        let text = format!("{selector} is not on a security key: use fido2:NAME");
+        return Err(Failure::new(Exit::Usage, text));
+    };
+    let parameters = security_key::registration(folders, &name)?;
+    let text = format!("{}\n", serde_json::to_string_pretty(&parameters).unwrap_or_default());
+    Ok(Answer::one(parameters, text))
 }
 
 /// Returns the name of a key file. `reason` is why a key of another source is an error.
@@ -93,9 +139,16 @@ fn row(key: &Listed) -> Row {
 
 /// Deletes a key file once its name was typed, or given as an argument.
 fn remove(folders: &Folders, selector: &str, yes: Option<&str>) -> Result<Answer> {
-    let name = of_file(selector, "remove it with the tools of its source, such as ssh-add -d")?;
-    let path = KeyFile::existing(folders, &name)?;
-    let public = KeyFile::load(folders, &name).map(|key| key.public_key().to_owned());
+    let parsed = Selector::parse(selector).map_err(KeyError::from)?;
+    let (name, path, public) = if let Selector::SecurityKey(name) = parsed {
+        let public = security_key::public_key(folders, &name).map_err(|error| error.to_string());
+        (selector.to_owned(), security_key::existing(folders, &name)?, public)
+    } else {
+        let name = of_file(selector, "remove it with the tools of its source, such as ssh-add -d")?;
+        let public = KeyFile::load(folders, &name).map(|key| key.public_key().to_owned());
+        let path = KeyFile::existing(folders, &name)?;
+        (name, path, public.map_err(|error| error.to_string()))
+    };
     let public = public.unwrap_or_else(|error| format!("unusable: {error}"));
     let typed = match yes {
         Some(given) => given.to_owned(),

@@ -14,7 +14,7 @@ use crate::output::Answer;
 use crate::published::time_name;
 
 /// The commands that print each noun.
-const NOUNS: [(&str, &str); 25] = [
+const NOUNS: [(&str, &str); 26] = [
     ("organization", "quorate org ls"),
     ("organizationDetail", "quorate org get"),
     ("credential", "quorate user ls"),
@@ -26,6 +26,7 @@ const NOUNS: [(&str, &str); 25] = [
     ("review", "quorate review, quorate activity get, quorate activity wait, --dry-run"),
     ("vote", "quorate approve, quorate reject, and commands that propose"),
     ("key", "quorate key ls, quorate key add"),
+    ("registration", "quorate key registration"),
     ("knownKey", "quorate known-keys ls"),
     ("address", "quorate book ls"),
     ("decision", "quorate journal ls"),
@@ -137,6 +138,7 @@ fn of_files(all: &mut Map<String, Value>) {
     let mut add = |noun: &str, schema| all.insert(noun.to_owned(), schema);
     let key = [("curve", text()), ("publicKey", text()), ("comment", text()), ("error", text())];
     add("key", object(&[("name", text())], &key));
+    add("registration", object(&[("authenticators", list(&json!(true)))], &[]));
     let known = [
         ("organizationId", text()),
         ("userId", text()),

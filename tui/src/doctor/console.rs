@@ -161,12 +161,12 @@ fn key(context: &Context, config: &Config, folders: &Folders) -> Option<Finding>
     };
     let name = match Selector::parse(&name) {
         Ok(Selector::File(name)) => name,
-        Ok(Selector::Agent(_) | Selector::Token { .. }) | Err(_) => {
+        Ok(Selector::Agent(_) | Selector::Token { .. } | Selector::SecurityKey(_)) | Err(_) => {
             let error = Sources::configured(folders, config).open(&name).err()?;
             return Some(Finding::problem(
                 "key-source",
                 clean(&error.to_string()),
-                "Start the SSH agent or attach the token, or correct `key` in config.toml.",
+                "Start the SSH agent, attach the token, restore the record of the security key, or correct `key` in config.toml.",
             ));
         }
     };

@@ -211,10 +211,15 @@ pub(crate) fn names(folders: &Folders) -> Result<Vec<String>, KeyFileError> {
     Ok(files::names(&folders.keys(), ".key")?)
 }
 
+/// Returns whether a text can be the name of a key.
+pub(super) fn is_name(text: &str) -> bool {
+    let plain = text.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter));
+    let starts = text.starts_with(|letter: char| letter.is_ascii_alphanumeric());
+    plain && starts && text.len() <= 64
+}
+
 fn path(folders: &Folders, name: &str) -> Result<PathBuf, KeyFileError> {
-    let plain = name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter));
-    let starts = name.starts_with(|letter: char| letter.is_ascii_alphanumeric());
-    if !plain || !starts || name.len() > 64 {
+    if !is_name(name) {
         return Err(KeyFileError::Name);
     }
     Ok(folders.keys().join(format!("{name}.key")))

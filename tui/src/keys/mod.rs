@@ -8,6 +8,7 @@ mod error;
 pub(crate) mod file;
 pub(crate) mod lock_request;
 pub(crate) mod passphrase;
+pub(crate) mod security_key;
 mod selector;
 mod source;
 mod sources;

@@ -1,5 +1,5 @@
-//! Names of keys in options and in the configuration: `file:NAME`, `agent:KEY`, `pkcs11:TOKEN/LABEL`, or a name
-//! alone for a file.
+//! Names of keys in options and in the configuration: `file:NAME`, `agent:KEY`, `pkcs11:TOKEN/LABEL`, `fido2:NAME`, or a
+//! name alone for a file.
 
 use super::error::{Cause, KeyError};
 
@@ -7,7 +7,7 @@ use super::error::{Cause, KeyError};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SelectorError {
     /// No kind of source has this prefix.
-    #[error("unknown key source {0}: use file:NAME, agent:KEY or pkcs11:TOKEN/LABEL")]
+    #[error("unknown key source {0}: use file:NAME, agent:KEY, pkcs11:TOKEN/LABEL or fido2:NAME")]
     Source(String),
     /// The labels of a token and a key are missing.
     #[error("invalid key {0}: use pkcs11:TOKEN/LABEL with the labels of the token and of the key")]
@@ -29,6 +29,8 @@ pub(crate) enum Selector {
     Agent(String),
     /// Key with a label on the PKCS #11 token with a label.
     Token { token: String, label: String },
+    /// Key on a security key, whose record has this name.
+    SecurityKey(String),
 }
 
 impl Selector {
@@ -38,6 +40,7 @@ impl Selector {
             None => Ok(Self::File(text.to_owned())),
             Some(("file", name)) => Ok(Self::File(name.to_owned())),
             Some(("agent", key)) => Ok(Self::Agent(key.to_owned())),
+            Some(("fido2", name)) => Ok(Self::SecurityKey(name.to_owned())),
             Some(("pkcs11", labels)) => match labels.split_once('/') {
                 Some((token, label)) if !token.is_empty() && !label.is_empty() => {
                     Ok(Self::Token { token: token.to_owned(), label: label.to_owned() })
@@ -62,6 +65,7 @@ mod tests {
         check("agent:", Selector::Agent(String::new()));
         check("agent:mira@laptop: work", Selector::Agent("mira@laptop: work".to_owned()));
         check("agent:SHA256:AAAA", Selector::Agent("SHA256:AAAA".to_owned()));
+        check("fido2:mira", Selector::SecurityKey("mira".to_owned()));
         let token = |token: &str, label: &str| Selector::Token { token: token.into(), label: label.into() };
         check("pkcs11:treasury/mira", token("treasury", "mira"));
         check("pkcs11:my token/a/b:c", token("my token", "a/b:c"));

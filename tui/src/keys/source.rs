@@ -11,6 +11,8 @@ pub(crate) enum Secret {
     Passphrase,
     /// PIN of a token.
     Pin,
+    /// PIN of a security key, which must also be touched for each signature.
+    PinAndTouch,
 }
 
 impl Secret {
@@ -18,8 +20,13 @@ impl Secret {
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Passphrase => "Passphrase",
-            Self::Pin => "PIN",
+            Self::Pin | Self::PinAndTouch => "PIN",
         }
+    }
+
+    /// Returns whether each signature needs a touch of the key.
+    pub(crate) const fn needs_touch(self) -> bool {
+        matches!(self, Self::PinAndTouch)
     }
 }
 
@@ -28,7 +35,7 @@ impl Secret {
 pub(crate) struct Description {
     /// The selector that finds the key, as the user wrote it.
     pub(crate) name: String,
-    /// Public key as it is registered, in lower-case hex.
+    /// Public key as it is registered: lower-case hex, or base64url of the COSE key of a passkey.
     pub(crate) public_key: String,
     pub(crate) curve: ApiKeyCurve,
     /// What the console must prompt for; `None` if it never does.
@@ -48,6 +55,9 @@ pub(crate) trait KeySource: Send + Sync {
     /// Returns the stamp of exactly these bytes. `secret` unlocks the key if it is locked. Call [`sign`], which verifies
     /// the stamp.
     fn stamp(&self, body: &[u8], secret: &str) -> Result<Stamp, KeyError>;
+
+    /// Cancels a signature that waits for a person.
+    fn cancel(&self) {}
 
     /// Wipes everything that unlocks the key.
     fn lock(&self);

@@ -9,6 +9,7 @@ use super::agent::{self, AgentKey};
 use super::encrypted::EncryptedKey;
 use super::error::KeyError;
 use super::file::{self, KeyFile};
+use super::security_key::{self, SecurityKey};
 use super::selector::Selector;
 use super::source::KeySource;
 use super::token::{self, TokenKey};
@@ -23,6 +24,8 @@ pub(crate) struct Sources {
     pub(crate) agent: Option<PathBuf>,
     /// PKCS #11 module of tokens.
     pub(crate) module: Option<PathBuf>,
+    /// Path of the security key, unless the attached ones are searched.
+    pub(crate) security_key: Option<PathBuf>,
 }
 
 /// A key, or a source that cannot be listed.
@@ -48,8 +51,12 @@ impl Sources {
     /// Creates the sources of this environment with a configuration.
     pub(crate) fn configured(folders: &Folders, config: &Config) -> Self {
         let agent = std::env::var_os("SSH_AUTH_SOCK").filter(|path| !path.is_empty());
-        let module = config.pkcs11_module.clone();
-        Self { folders: folders.clone(), agent: agent.map(PathBuf::from), module }
+        Self {
+            folders: folders.clone(),
+            agent: agent.map(PathBuf::from),
+            module: config.pkcs11_module.clone(),
+            security_key: config.security_key.clone(),
+        }
     }
 
     /// Finds a key.
@@ -63,6 +70,9 @@ impl Sources {
             Selector::Token { token, label } => {
                 Arc::new(TokenKey::open(self.module.as_deref(), &token, &label)?)
             }
+            Selector::SecurityKey(name) => {
+                Arc::new(SecurityKey::open(&self.folders, self.security_key.as_deref(), &name)?)
+            }
         })
     }
 
@@ -75,6 +85,7 @@ impl Sources {
             file::names(&self.folders)?.into_iter().map(|name| self.of_file(name)).collect();
         all.extend(self.of_agent());
         all.extend(self.of_tokens());
+        all.extend(self.of_security_keys());
         Ok(all)
     }
 
@@ -112,6 +123,23 @@ impl Sources {
                 .collect(),
             Err(error) => vec![unusable("pkcs11:", &error.to_string())],
         }
+    }
+
+    /// Lists the keys on security keys by their records: a security key itself lists nothing without its PIN.
+    fn of_security_keys(&self) -> Vec<Listed> {
+        let names = match security_key::names(&self.folders) {
+            Ok(names) => names,
+            Err(error) => return vec![unusable("fido2:", &error.to_string())],
+        };
+        let of = |name: String| {
+            let key = security_key::public_key(&self.folders, &name);
+            Listed {
+                selector: format!("fido2:{name}"),
+                comment: None,
+                key: key.map(|key| (ApiKeyCurve::P256, key)).map_err(|error| error.to_string()),
+            }
+        };
+        names.into_iter().map(of).collect()
     }
 }
 

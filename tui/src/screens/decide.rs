@@ -135,6 +135,11 @@ impl Decide {
         matches!(self.step, Step::Sending { .. })
     }
 
+    /// Returns whether the key is making the signature.
+    pub(super) const fn is_signing(&self) -> bool {
+        matches!(self.step, Step::Signing)
+    }
+
     /// Returns whether the vote or proposal is recorded.
     pub(super) const fn is_sent(&self) -> bool {
         matches!(&self.step, Step::Receipt(receipt) if receipt.success)

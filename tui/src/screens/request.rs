@@ -76,6 +76,8 @@ pub(crate) enum Effect {
         /// Exact bytes to sign.
         message: String,
     },
+    /// Cancel a signature that waits for a person.
+    CancelSignature,
     /// Edit this text.
     Edit(String),
     /// Check the files and the socket of this console.

@@ -19,7 +19,7 @@ use super::settings::Settings;
 use crate::config::Config;
 use crate::failure::{Exit, Failure, Result};
 use crate::files::{self, FileError, Folders};
-use crate::keys::{self, CredentialsKey, Description, KeySource, Sources, passphrase};
+use crate::keys::{self, CredentialsKey, Description, KeySource, Secret, Sources, passphrase};
 use crate::link::Client;
 use crate::output;
 use crate::proof::{PinnedBy, Viewer};
@@ -169,12 +169,16 @@ impl Session {
         if let Some(warning) = warning {
             output::warn(warning);
         }
+        let needs_touch = secret.is_some_and(Secret::needs_touch);
         let secret = match secret.filter(|_| key.is_locked()) {
             Some(secret) => {
                 passphrase::read(self.passphrase, &format!("{} for key {name}: ", secret.word()))?
             }
             None => Zeroizing::default(),
         };
+        if needs_touch {
+            output::prompt("touch the security key when it blinks");
+        }
         // An agent may ask a person, who can still interrupt this program meanwhile.
         let (key, body) = (Arc::clone(key), body.to_owned());
         let signed =
@@ -185,6 +189,13 @@ impl Session {
     /// Signs a request body with this passphrase or PIN, which is empty if none is needed.
     pub(crate) fn sign(&self, body: &str, secret: &str) -> Result<Stamp> {
         Ok(keys::sign(self.key()?.as_ref(), body.as_bytes(), secret)?)
+    }
+
+    /// Cancels a signature that waits for a person.
+    pub(crate) fn cancel_signature(&self) {
+        if let Some(key) = &self.key {
+            key.cancel();
+        }
     }
 
     /// Wipes what unlocks the key.

@@ -89,9 +89,7 @@ impl Identity {
     /// Returns the user who has the key.
     fn holder(&self, organization: &OrganizationDetail) -> Option<UserId> {
         let public = self.public_key.as_ref()?;
-        let holds = |user: &&User| {
-            user.api_keys.iter().any(|key| key.credential.public_key.eq_ignore_ascii_case(public))
-        };
+        let holds = |user: &&User| user.public_keys().any(|key| canonical(key) == canonical(public));
         organization.users.iter().find(holds).map(|user| user.user_id)
     }
 
@@ -142,16 +140,14 @@ impl Identity {
             _ => {}
         }
         let public = self.public_key.as_ref()?;
-        let has = |user: &User| {
-            let mut keys = user.api_keys.iter();
-            keys.any(|key| canonical(&key.credential.public_key) == canonical(public))
-        };
+        let has = |user: &User| user.public_keys().any(|key| canonical(key) == canonical(public));
+        let kind = if self.secret.needs_touch() { "a passkey" } else { "an API key" };
         let key = quoted(self.key_name.as_deref().unwrap_or_default());
         let text = match user {
             Some(user) if has(user) => return None,
-            Some(user) => format!("key {key} is not an API key of user {}", quoted(&user.user_name)),
+            Some(user) => format!("key {key} is not {kind} of user {}", quoted(&user.user_name)),
             None if organization.users.iter().any(has) => return None,
-            None => format!("key {key} is not an API key of any user of organization {id}"),
+            None => format!("key {key} is not {kind} of any user of organization {id}"),
         };
         Some(Failure::new(Exit::Denied, text))
     }

@@ -19,7 +19,7 @@ pub(crate) struct Context {
     /// Organization to work with, by id or name; votes are signed for an id only [env: `QUORATE_ORGANIZATION`]
     #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "ORGANIZATION")]
     pub(crate) organization: Option<String>,
-    /// Key to sign with: the name of a key file, agent:KEY or pkcs11:TOKEN/LABEL, see `quorate key ls` [env: `QUORATE_KEY`]
+    /// Key to sign with: the name of a key file, agent:KEY, pkcs11:TOKEN/LABEL or fido2:NAME, see `quorate key ls` [env: `QUORATE_KEY`]
     #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "KEY", conflicts_with = "credentials")]
     pub(crate) key: Option<String>,
     /// Sign with a key from the credentials file that `quorated dev` wrote

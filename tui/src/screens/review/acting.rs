@@ -194,6 +194,9 @@ impl State {
             return vec![Request::Proposed];
         }
         let mut requests = Vec::new();
+        if decide.is_signing() {
+            requests.push(Effect::CancelSignature.into());
+        }
         let has_note = !decide.is_sent() && !decide.note.value().is_empty();
         if !decide.is_finished() {
             let kept = if has_note { "; x brings the note back" } else { "" };

@@ -99,7 +99,11 @@ impl Panel<'_> {
                 }
             }
             Step::Signing => {
-                push("Waiting for the signature of the key. An SSH agent may ask you to confirm it.");
+                push(if shared.identity.secret.needs_touch() {
+                    "Touch the security key when it blinks. Esc cancels; nothing has been sent yet."
+                } else {
+                    "Waiting for the signature of the key. An SSH agent may ask you to confirm it."
+                });
             }
             Step::Hold { until, .. } => {
                 let left = until.saturating_sub(shared.now).div_ceil(1000);
