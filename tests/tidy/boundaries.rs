@@ -101,6 +101,8 @@ const ONLY: &[(&str, &[&str])] = &[
     ("ssh_key", &["tui/src/keys/agent"]),
     ("ssh_encoding", &["tui/src/keys/agent"]),
     ("cryptoki", &["tui/src/keys/token"]),
+    ("passkey_transports", &["tui/src/keys/security_key"]),
+    ("hidreport", &["tui/src/keys/security_key"]),
     ("hyper", &["daemon/src/http", "daemon/src/outgoing", "tui/src/link"]),
     ("hyper_util", &["daemon/src/http", "daemon/src/outgoing", "tui/src/link"]),
     ("jsonwebtoken", &["daemon/core/src/id_token"]),
