@@ -4,6 +4,9 @@
 //! decided on, and changes no organization. A vote goes through the public submit routes and needs a stamp. Errors are
 //! returned as [`crate::api_error::ApiError`].
 //!
+//! Users of an organization and of its parent read the routes below `organizations/ID` remotely, with the stamped query
+//! `get_console_view`. It also has the path [`REMOTE_STATUS`], which returns a [`RemoteStatus`].
+//!
 //! | route | response |
 //! |---|---|
 //! | `GET /console/v1/status` | [`DaemonStatus`] |
@@ -58,6 +61,15 @@ pub use webhooks::{
 
 /// Version of this protocol. A console rejects a daemon with another version.
 pub const PROTOCOL: u32 = 2;
+
+/// Path of [`RemoteStatus`] in the query `get_console_view`.
+pub const REMOTE_STATUS: &str = "status";
+
+/// Path of the page of sub-organizations in the query `get_console_view`.
+pub const REMOTE_CHILDREN: &str = "organizations";
+
+/// Maximum time for which a stamped request to read for a console is valid, in milliseconds.
+pub const REMOTE_VALID_MILLIS: u64 = 300_000;
 
 /// Maximum number of entries on a page of any list.
 pub const PAGE_LIMIT: usize = 100;
@@ -142,6 +154,26 @@ pub struct EngineStatus {
     /// Settings on which the durability of a commit depends, by their names.
     #[serde(default)]
     pub durability: BTreeMap<String, String>,
+}
+
+/// What users may know of the daemon. Only operators read the rest, at the local socket.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RemoteStatus {
+    /// Protocol version of the daemon; see [`PROTOCOL`].
+    pub protocol: u32,
+    /// Software version of the daemon.
+    pub version: String,
+    /// Command with which the daemon was started.
+    pub mode: Mode,
+    /// Current time of the daemon's clock, in milliseconds since 1970.
+    pub now_millis: u64,
+    /// P-256 key that signs bundles: uncompressed point in hex.
+    pub quorum_public_key: String,
+    /// Whether a deny policy whose evaluation fails denies the request.
+    pub strict_deny_errors: bool,
+    /// Version of the organization that was queried, which changes with everything in it.
+    pub organization_version: u64,
 }
 
 /// Parked webhook deliveries, grouped by destination.

@@ -7,13 +7,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::Method;
-use quorate_common::activity::Status;
-use quorate_common::console::{DaemonStatus, Mode, PAGE_LIMIT, PROTOCOL, StoreState, StoreStatus};
+use quorate_common::console::{DaemonStatus, Mode, PROTOCOL, StoreState, StoreStatus};
 use quorate_common::wire::Timestamp;
-use quorate_core::advice;
 use quorate_core::budget::Cancellation;
+use quorate_core::console_routes::{self, Parameters};
 use quorate_core::error::{Intent, RequestError};
-use quorate_core::operator::{self, ActivityQuery, HistoryQuery};
+use quorate_core::operator;
 use quorate_core::policy::DenyErrors;
 use quorate_core::world::World;
 use serde::Serialize;
@@ -78,7 +77,7 @@ impl Console {
         cancellation: &Cancellation,
     ) -> Result<Requested, Answer> {
         let parts: Vec<&str> = rest.split('/').collect();
-        let query = Query::of(incoming);
+        let query = Parameters::of(incoming.query());
         let read = self.executor.read(cancellation, |world| webhooks::requested(world, &parts, &query));
         let requested = read.map_err(|error| Answer::error(&error))?.ok_or_else(Answer::wrong_method)?;
         self.webhooks.admit(&requested, incoming.listener, now())?;
@@ -95,7 +94,7 @@ impl Console {
         if incoming.method != Method::GET {
             return Answer::wrong_method();
         }
-        let query = Query::of(incoming);
+        let query = Parameters::of(incoming.query());
         let parts: Vec<&str> = rest.split('/').collect();
         if let ["events"] = parts.as_slice() {
             return self.events(query.text("after"));
@@ -115,7 +114,7 @@ impl Console {
         &self,
         world: &dyn World,
         parts: &[&str],
-        query: &Query,
+        query: &Parameters,
     ) -> Result<Option<Bytes>, RequestError> {
         let now = now();
         let body = match parts {
@@ -126,44 +125,15 @@ impl Console {
                 json(&operator::parked(world, query.text("after").as_deref(), query.limit()?)?)
             }
             ["organizations"] => organizations(world, query),
-            ["organizations", id] => json(&operator::organization(world, parsed(id)?)?),
-            ["organizations", id, "signer"] => {
-                let name = query.text("name").unwrap_or_default();
-                json(&operator::signer(world, parsed(id)?, &name, now)?)
-            }
-            ["organizations", id, "messages"] => {
-                json(&operator::messages(world, parsed(id)?, query.id("after")?, query.limit()?)?)
-            }
             ["organizations", id, "webhooks"] => {
                 json(&self.webhooks.receivers(world, parsed(id)?, self.started)?)
             }
             ["organizations", id, "webhooks", receiver, "deliveries"] => {
                 json(&self.webhooks.deliveries(world, parsed(id)?, receiver)?)
             }
-            ["organizations", id, "history"] => history(world, id, query),
-            ["organizations", id, "inbox"] => {
-                let after = query.text("after");
-                let is_outdated = self.world().is_index_outdated();
-                let mut page = operator::inbox(world, parsed(id)?, after.as_deref(), query.limit()?, now)?;
-                page.is_complete &= !is_outdated;
-                json(&page)
-            }
-            ["organizations", id, "activities"] => activities(world, id, query),
-            ["organizations", id, "policies", "findings"] => {
-                json(&serde_json::json!({"findings": advice::findings(world, parsed(id)?, now)?}))
-            }
-            ["organizations", id, "activities", reference, "explanation"] => {
-                json(&advice::explained(world, parsed(id)?, reference, now)?)
-            }
-            ["organizations", id, "activities", reference, "location"] => {
-                json(&operator::location(world, parsed(id)?, reference)?)
-            }
-            ["organizations", id, "activities", reference] => {
-                json(&operator::review(world, parsed(id)?, reference, now)?)
-            }
-            ["organizations", id, "wallets", wallet, "accounts"] => {
-                let (id, wallet) = (parsed(id)?, parsed(wallet)?);
-                json(&operator::accounts(world, id, wallet, query.id("after")?, query.limit()?)?)
+            ["organizations", id, rest @ ..] => {
+                let answer = console_routes::answer(world, parsed(id)?, rest, query, now)?;
+                return Ok(answer.map(Bytes::from));
             }
             _ => return Ok(None),
         };
@@ -228,45 +198,13 @@ fn store_status(state: executor::StoreState) -> Option<StoreStatus> {
     Some(StoreStatus { state: condition, since: Timestamp::from_millis(state.since), detail: state.cause })
 }
 
-fn organizations(world: &dyn World, query: &Query) -> Result<Bytes, RequestError> {
+fn organizations(world: &dyn World, query: &Parameters) -> Result<Bytes, RequestError> {
     let (parent, after, limit) = (query.id("parent")?, query.id("after")?, query.limit()?);
     let Some(contact) = query.text("contact") else {
         return json(&operator::organizations(world, parent, after, limit)?);
     };
     let parent = parent.ok_or(Intent::Text("expected a `parent` beside `contact`"))?;
     json(&operator::with_contact(world, parent, &contact, after, limit)?)
-}
-
-fn activities(world: &dyn World, id: &str, query: &Query) -> Result<Bytes, RequestError> {
-    let filter = ActivityQuery {
-        statuses: query.statuses()?,
-        types: query.list("type"),
-        ids: query.list("id").iter().map(|id| parsed(id)).collect::<Result<_, _>>()?,
-        after: query.id("after")?,
-        limit: query.limit()?,
-    };
-    json(&operator::activities(world, parsed(id)?, &filter, now())?)
-}
-
-fn history(world: &dyn World, id: &str, query: &Query) -> Result<Bytes, RequestError> {
-    let number = |name: &str| {
-        let text = query.text(name);
-        text.map(|text| text.parse().map_err(|_| Intent::Text("expected a time in milliseconds"))).transpose()
-    };
-    let order = query.text("order").unwrap_or_else(|| "time".to_owned());
-    let history = HistoryQuery {
-        statuses: query.statuses()?,
-        types: query.list("type"),
-        proposers: query.list("proposer").iter().map(|id| parsed(id)).collect::<Result<_, _>>()?,
-        words: query.text("text").unwrap_or_default().split_whitespace().map(str::to_lowercase).collect(),
-        before: number("before")?,
-        order: serde_json::from_value(serde_json::Value::String(order))
-            .map_err(|_| Intent::Text("unknown order"))?,
-        reverse: query.text("reverse").is_some_and(|text| text == "true"),
-        after: query.text("after"),
-        limit: query.limit()?,
-    };
-    json(&operator::history(world, parsed(id)?, &history, now())?)
 }
 
 /// Sends events until the client disconnects.
@@ -306,46 +244,4 @@ fn json<T: Serialize>(value: &T) -> Result<Bytes, RequestError> {
 
 fn parsed<T: std::str::FromStr>(text: &str) -> Result<T, RequestError> {
     text.parse().map_err(|_| Intent::Text("expected an id").into())
-}
-
-/// The parameters in the query part of a request target.
-struct Query(Vec<(String, String)>);
-
-impl Query {
-    fn of(incoming: &Incoming) -> Self {
-        let pairs = url::form_urlencoded::parse(incoming.query().as_bytes());
-        Self(pairs.into_owned().collect())
-    }
-
-    fn text(&self, name: &str) -> Option<String> {
-        let found = self.0.iter().find(|(known, _)| known == name);
-        found.map(|(_, value)| value.clone()).filter(|value| !value.is_empty())
-    }
-
-    fn list(&self, name: &str) -> Vec<String> {
-        let text = self.text(name).unwrap_or_default();
-        text.split(',').filter(|part| !part.is_empty()).map(str::to_owned).collect()
-    }
-
-    fn statuses(&self) -> Result<Vec<Status>, RequestError> {
-        let unknown = || RequestError::from(Intent::Text("unknown status"));
-        let status = |name: &String| {
-            serde_json::from_value(serde_json::Value::String(name.clone())).map_err(|_| unknown())
-        };
-        self.list("status").iter().map(status).collect()
-    }
-
-    fn id<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, RequestError> {
-        self.text(name).map(|text| parsed(&text)).transpose()
-    }
-
-    fn limit(&self) -> Result<usize, RequestError> {
-        match self.text("limit") {
-            None => Ok(PAGE_LIMIT),
-            Some(text) => {
-                let limit: usize = text.parse().map_err(|_| Intent::Text("expected a number as `limit`"))?;
-                Ok(limit.clamp(1, PAGE_LIMIT))
-            }
-        }
-    }
 }

@@ -55,6 +55,7 @@ mod proof_bundles;
 mod proposals;
 mod quorum_key;
 mod races;
+mod remote;
 mod revocation;
 mod screen;
 mod sign_in;

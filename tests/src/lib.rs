@@ -38,4 +38,5 @@ pub mod sms_gateway;
 pub mod soft_token;
 pub mod ssh_agent;
 pub mod tampering_proxy;
+pub mod tls_terminator;
 pub mod webhook_faults;

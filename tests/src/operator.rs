@@ -119,6 +119,13 @@ impl Operator {
         Self { own: Some(words.map(str::to_owned).to_vec()), ..self }
     }
 
+    /// Returns the same user with more arguments that select the daemon.
+    #[must_use]
+    pub fn with_arguments(self, words: &[&str]) -> Self {
+        let more = words.iter().map(|word| (*word).to_owned());
+        Self { own: Some(self.identity().into_iter().chain(more).collect()), ..self }
+    }
+
     /// Returns the same user with one more environment variable.
     #[must_use]
     pub fn with_variable(mut self, name: &'static str, value: PathBuf) -> Self {

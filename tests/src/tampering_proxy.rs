@@ -19,7 +19,7 @@ use tokio::net::{TcpListener, UnixListener};
 use crate::http::Listener;
 
 /// Changes the JSON of an answer.
-type Tamper = dyn Fn(&mut Value) + Send + Sync;
+pub(crate) type Tamper = dyn Fn(&mut Value) + Send + Sync;
 type Body = UnsyncBoxBody<Bytes, hyper::Error>;
 
 /// A running tampering proxy.
@@ -52,7 +52,7 @@ async fn accept(listener: UnixListener, daemon: Listener, tamper: Arc<Tamper>) {
     }
 }
 
-fn serve(
+pub(crate) fn serve(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     daemon: Listener,
     tamper: Arc<Tamper>,

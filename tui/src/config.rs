@@ -14,10 +14,13 @@ const SIZE_LIMIT: u64 = 64 * 1024;
 const PROBLEMS: usize = 64;
 
 /// The keys of the file. Those of [`SELECTION`] may also be in a section `[contexts.NAME]`.
-pub(crate) const KEYS: [&str; 12] = [
+pub(crate) const KEYS: [&str; 15] = [
     "context",
     "contexts",
     "socket",
+    "url",
+    "pin",
+    "ca_file",
     "organization",
     "user",
     "key",
@@ -34,12 +37,18 @@ pub(crate) const NOTIFICATIONS: [&str; 4] = ["bell", "osc9", "osc777", "title"];
 const ENTRIES: usize = 64;
 
 /// The keys that select a daemon, an organization, a user and a key.
-const SELECTION: [&str; 4] = ["socket", "organization", "user", "key"];
+const SELECTION: [&str; 7] = ["socket", "url", "pin", "ca_file", "organization", "user", "key"];
 
 /// What selects a daemon, an organization, a user and a key.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Selection {
     pub(crate) socket: Option<PathBuf>,
+    /// URL of a daemon elsewhere.
+    pub(crate) url: Option<String>,
+    /// Pin of its TLS key: `sha256/BASE64`.
+    pub(crate) pin: Option<String>,
+    /// PEM file of the certificate authorities that may vouch for it.
+    pub(crate) ca_file: Option<PathBuf>,
     /// Organization that this console is pinned to, by id; or its name, which pins nothing.
     pub(crate) organization: Option<String>,
     /// User who votes, by id or name.
@@ -320,6 +329,9 @@ impl Selection {
     fn set(&mut self, name: &str, value: String) {
         match name {
             "socket" => self.socket = Some(PathBuf::from(value)),
+            "url" => self.url = Some(value),
+            "pin" => self.pin = Some(value),
+            "ca_file" => self.ca_file = Some(PathBuf::from(value)),
             "organization" => self.organization = Some(value),
             "user" => self.user = Some(value),
             _ => self.key = Some(value),

@@ -83,8 +83,13 @@ impl From<LinkError> for Failure {
     fn from(error: LinkError) -> Self {
         let exit = match &error {
             LinkError::Down(_) | LinkError::Lost(_) => Exit::Unreachable,
-            LinkError::Forbidden(_) => Exit::Denied,
-            LinkError::Unreadable(_) | LinkError::Protocol { .. } => Exit::Failed,
+            LinkError::Forbidden(_) | LinkError::LocalOnly | LinkError::Stamp(_) => Exit::Denied,
+            LinkError::Unselected | LinkError::Unstamped => Exit::Usage,
+            LinkError::Untrusted(_) => Exit::Verification,
+            LinkError::Unreadable(_)
+            | LinkError::Protocol { .. }
+            | LinkError::NotDaemon { .. }
+            | LinkError::Clock => Exit::Failed,
             LinkError::Api(_) if error.is_sealed() => Exit::Sealed,
             LinkError::Api(error) => match error.code {
                 Code::NotFound => Exit::NotFound,

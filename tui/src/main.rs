@@ -116,7 +116,7 @@ async fn open(context: &Context, folders: &Folders) -> Result<Answer> {
     if is_dumb() {
         return linear(context, folders).await;
     }
-    console::run(Session::new(context, folders)?).await?;
+    console::run(Session::interactive(context, folders).await?).await?;
     Ok(Answer::nothing())
 }
 
@@ -126,7 +126,7 @@ fn is_dumb() -> bool {
 }
 
 async fn linear(context: &Context, folders: &Folders) -> Result<Answer> {
-    let session = Session::new(context, folders)?;
+    let session = Session::interactive(context, folders).await?;
     let ended = tokio::select! {
         ended = cli::linear::run(&session) => ended,
         _ = tokio::signal::ctrl_c() => Err(Failure::new(Exit::Interrupted, "interrupted")),

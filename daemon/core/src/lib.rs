@@ -15,6 +15,7 @@ pub mod catalog;
 pub mod cleanup;
 pub mod consensus;
 pub mod consistency;
+pub mod console_routes;
 pub mod creation;
 pub mod denials;
 pub mod error;

@@ -156,6 +156,12 @@ pub trait Installation {
 
     /// Returns how errors of denying policies are handled.
     fn deny_errors(&self) -> DenyErrors;
+
+    /// Returns whether the service is a throwaway one of `quorated dev`.
+    fn is_dev(&self) -> bool;
+
+    /// Returns whether the index of waiting activities lacks some that an earlier version stored.
+    fn is_index_outdated(&self) -> bool;
 }
 
 /// Everything outside of the core that a request can use.

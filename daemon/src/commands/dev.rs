@@ -107,6 +107,7 @@ pub async fn run(arguments: DevArguments) -> Result<(), StartError> {
         .or_else(|| temporary.as_ref().map(|folder| folder.path().to_owned()))
         .unwrap_or_default();
     let settings = ServiceSettings {
+        is_dev: true,
         webhooks: ReceiverPolicy::dev(),
         oidc: OidcSettings { receivers: ReceiverPolicy::dev(), ..OidcSettings::default() },
         mail: arguments.mail.clone().map(mail).transpose()?,

@@ -75,6 +75,7 @@ fn service_settings(config: &Config) -> Result<ServiceSettings, StartError> {
         Ok(SmsSettings { gateway: sms.gateway.clone(), secret, prefixes: sms.prefixes.clone() })
     });
     Ok(ServiceSettings {
+        is_dev: false,
         webhooks,
         oidc: config.oidc.clone(),
         oauth2: config.oauth2.clone(),

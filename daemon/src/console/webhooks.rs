@@ -16,7 +16,7 @@ use quorate_core::operator::{self, Repeated};
 use quorate_core::world::World;
 use serde::Serialize;
 
-use super::{Query, json, parsed};
+use super::{Parameters, json, parsed};
 use crate::listener::{Answer, Listener};
 use crate::outbox::OutboxControl;
 use crate::rate::RateLimiter;
@@ -46,7 +46,7 @@ pub(super) struct Webhooks {
 pub(super) fn requested(
     world: &dyn World,
     parts: &[&str],
-    query: &Query,
+    query: &Parameters,
 ) -> Result<Option<Requested>, RequestError> {
     Ok(match parts {
         ["organizations", id, "webhooks", receiver, "retry"] => {

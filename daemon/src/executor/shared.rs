@@ -76,6 +76,8 @@ pub struct WorldSettings {
     pub trusted: Vec<OrganizationId>,
     /// Effect of deny policies whose evaluation fails.
     pub deny_errors: DenyErrors,
+    /// Whether this is a throwaway daemon of `quorated dev`.
+    pub is_dev: bool,
     /// Issuers whose ID tokens are accepted.
     pub oidc: OidcSettings,
     /// OAuth 2.0; `None` if it is not enabled.
@@ -246,6 +248,14 @@ impl Installation for Shared {
 
     fn deny_errors(&self) -> DenyErrors {
         self.settings.deny_errors
+    }
+
+    fn is_dev(&self) -> bool {
+        self.settings.is_dev
+    }
+
+    fn is_index_outdated(&self) -> bool {
+        self.guard.is_index_outdated()
     }
 }
 

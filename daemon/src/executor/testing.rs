@@ -30,6 +30,7 @@ pub(crate) fn shared(folder: &Path, store: Arc<dyn Store>) -> (Arc<Shared>, Iden
         allow_registration: false,
         trusted: Vec::new(),
         deny_errors: DenyErrors::default(),
+        is_dev: false,
         oidc: crate::issuers::OidcSettings::default(),
         oauth2: None,
     };

@@ -118,6 +118,8 @@ pub struct ServiceSettings {
     pub trusted: Vec<OrganizationId>,
     /// Effect of deny policies whose evaluation fails.
     pub deny_errors: DenyErrors,
+    /// Whether this is a throwaway daemon of `quorated dev`.
+    pub is_dev: bool,
     /// Settings of the authentication proxy; `None` if it is not served.
     pub auth_proxy: Option<auth_proxy::Settings>,
     /// Limits of one organization's share of the outbox.
@@ -160,6 +162,7 @@ pub fn open(data: &Data, limits: Limits, settings: &ServiceSettings) -> Result<E
         // The operator chose the organization of the proxy.
         trusted: settings.trusted.iter().copied().chain(proxied).collect(),
         deny_errors: settings.deny_errors,
+        is_dev: settings.is_dev,
         oidc: settings.oidc.clone(),
         oauth2: oauth2.transpose()?,
     };

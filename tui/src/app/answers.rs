@@ -249,7 +249,7 @@ fn lost(model: &mut Model, error: LinkError, pause: u64) {
     model.shared.inbox.abort_reading(model.shared.now);
     model.failures.clear();
     model.shared.link = match error {
-        LinkError::Protocol { .. } => LinkState::Refused(error.to_string()),
+        LinkError::Protocol { .. } | LinkError::Untrusted(_) => LinkState::Refused(error.to_string()),
         error => LinkState::Lost {
             error,
             since,

@@ -64,7 +64,12 @@ fn title(error: &LinkError) -> &'static str {
         LinkError::Down(_) => "No daemon",
         LinkError::Forbidden(_) => "No access to the daemon",
         LinkError::Protocol { .. } => "Another version of the daemon",
-        LinkError::Unreadable(_) => "Not a daemon of Quorate",
+        LinkError::Unreadable(_) | LinkError::NotDaemon { .. } => "Not a daemon of Quorate",
+        LinkError::Untrusted(_) => "Not the daemon that was trusted",
+        LinkError::Clock => "Another time",
+        LinkError::LocalOnly | LinkError::Unselected | LinkError::Unstamped | LinkError::Stamp(_) => {
+            "Not available with --url"
+        }
         LinkError::Lost(_) => "Connection lost",
         LinkError::Api(_) => "Daemon not ready",
     }
@@ -94,6 +99,13 @@ fn help(error: &LinkError) -> Vec<String> {
             "[x] What listens there does not answer as a daemon does. Check the path of the socket.".to_owned()
         }
         LinkError::Lost(_) => "[x] The connection broke before anything was read.".to_owned(),
+        LinkError::Untrusted(_)
+        | LinkError::NotDaemon { .. }
+        | LinkError::Clock
+        | LinkError::LocalOnly
+        | LinkError::Unselected
+        | LinkError::Unstamped
+        | LinkError::Stamp(_) => format!("[x] {error}."),
         LinkError::Api(_) => "[x] The daemon runs, but it refuses to answer. The line above states why.".to_owned(),
     };
     vec![text]

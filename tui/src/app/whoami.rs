@@ -117,7 +117,8 @@ fn last_use(shared: &Shared, public_key: &str) -> String {
 }
 
 fn daemon_lines(shared: &Shared) -> Vec<String> {
-    let mut lines = vec![format!("socket        {}", shared.identity.socket)];
+    let label = if shared.is_remote() { "URL" } else { "socket" };
+    let mut lines = vec![format!("{label:<14}{}", shared.identity.socket)];
     let own = env!("CARGO_PKG_VERSION");
     lines.push(match &shared.daemon {
         None => format!("daemon        not connected; this console is version {own}"),

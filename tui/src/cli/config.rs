@@ -1,5 +1,7 @@
 //! `quorate config check` and `quorate config show`.
 
+use std::path::PathBuf;
+
 use serde_json::json;
 
 use super::arguments::ConfigCommand;
@@ -114,7 +116,11 @@ fn settings(
         let identity = &session.identity;
         let organization = identity.viewer.organization.map(|id| id.to_string());
         let own = [
-            ("socket", Some(session.client.socket().display().to_string()), context.socket.is_some()),
+            (
+                if session.client.is_remote() { "url" } else { "socket" },
+                Some(session.client.address()),
+                context.socket.is_some() || context.url.is_some(),
+            ),
             (
                 "organization",
                 organization.or(identity.organization_name.clone()),
@@ -130,11 +136,16 @@ fn settings(
         });
         return Ok(own.chain(other).collect());
     }
-    let Settings { context, socket, organization, user, key, .. } = Settings::of(context, &read.config)?;
-    let socket = Setting { value: socket.value.display().to_string(), origin: socket.origin };
+    let Settings { context, socket, url, pin, ca_file, organization, user, key, .. } =
+        Settings::of(context, &read.config)?;
+    let shown =
+        |path: Setting<PathBuf>| Setting { value: path.value.display().to_string(), origin: path.origin };
     let own = [
         ("context", context),
-        ("socket", Some(socket)),
+        ("socket", Some(shown(socket))),
+        ("url", url),
+        ("pin", pin),
+        ("ca_file", ca_file.map(shown)),
         ("organization", organization),
         ("user", user),
         ("key", key),
@@ -143,7 +154,7 @@ fn settings(
         None => (name, None, "not set".to_owned()),
         Some(Setting { value, origin }) => {
             let from = match origin {
-                Origin::Argument => format!("option --{name}"),
+                Origin::Argument => format!("option --{}", name.replace('_', "-")),
                 Origin::Variable => format!("variable QUORATE_{}", name.to_ascii_uppercase()),
                 Origin::Context(of) => of_file(&format!("contexts.{of}.{name}")),
                 Origin::File => of_file(name),

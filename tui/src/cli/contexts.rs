@@ -1,5 +1,7 @@
 //! `quorate context ls|use|show`.
 
+use std::path::PathBuf;
+
 use serde_json::{Value, json};
 
 use super::arguments::ContextCommand;
@@ -50,17 +52,18 @@ fn of<'a>(config: &'a Config, name: &str) -> Result<&'a Selection> {
 }
 
 fn data(name: &str, selection: &Selection, is_current: bool) -> Value {
-    let Selection { socket, organization, user, key } = selection;
-    json!({"name": name, "current": is_current, "socket": socket, "organization": organization, "user": user,
-        "key": key})
+    let Selection { socket, url, pin, ca_file, organization, user, key } = selection;
+    json!({"name": name, "current": is_current, "socket": socket, "url": url, "pin": pin, "caFile": ca_file,
+        "organization": organization, "user": user, "key": key})
 }
 
 fn text(name: &str, selection: &Selection) -> String {
-    let Selection { socket, organization, user, key } = selection;
-    let socket = socket.as_ref().map(|path| path.display().to_string());
-    let rows =
-        [("context", Some(name.to_owned())), ("socket", socket), ("organization", organization.clone())];
-    let rows = rows.into_iter().chain([("user", user.clone()), ("key", key.clone())]);
+    let Selection { socket, url, pin, ca_file, organization, user, key } = selection;
+    let shown = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
+    let rows = [("context", Some(name.to_owned())), ("socket", shown(socket)), ("url", url.clone())];
+    let rows = rows.into_iter().chain([("pin", pin.clone()), ("ca_file", shown(ca_file))]);
+    let rows = rows.chain([("organization", organization.clone())]);
+    let rows = rows.chain([("user", user.clone()), ("key", key.clone())]);
     let rows = rows.filter_map(|(label, value)| Some(format!("{label:<12}  {}\n", clean(&value?))));
     rows.collect()
 }

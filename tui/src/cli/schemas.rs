@@ -161,6 +161,9 @@ fn of_files(all: &mut Map<String, Value>) {
         ("name", text()),
         ("current", yes_or_no()),
         selected("socket"),
+        selected("url"),
+        selected("pin"),
+        selected("caFile"),
         selected("organization"),
         selected("user"),
         selected("key"),
@@ -183,6 +186,7 @@ fn of_files(all: &mut Map<String, Value>) {
     let identity = [
         selected("context"),
         ("socket", text()),
+        ("transport", text()),
         ("mode", text()),
         ("organizationId", text()),
         ("organizationName", text()),

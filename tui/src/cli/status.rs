@@ -1,5 +1,6 @@
 //! `quorate status`.
 
+use quorate_common::console::DaemonStatus;
 use serde_json::json;
 
 use super::webhooks::{counted, parked, total};
@@ -13,11 +14,14 @@ use crate::text::{clean, date_time, duration};
 pub(super) async fn run(session: &Session) -> Result<Answer> {
     let status = session.daemon_status().await?;
     let difference = status.now_millis.abs_diff(now_millis());
+    if session.client.is_remote() {
+        return Ok(remote(session, &status, difference));
+    }
     // The status is also shown if the store cannot be read.
     let destinations = parked(session).await.ok();
     let parked = destinations.as_deref().map(total);
     let members = [
-        ("socket", json!(session.client.socket())),
+        ("socket", json!(session.client.address())),
         ("parkedWebhooks", json!(parked)),
         ("parkedDestinations", json!(destinations.as_ref().map(Vec::len))),
         ("clockApartMillis", json!(difference)),
@@ -39,11 +43,7 @@ pub(super) async fn run(session: &Session) -> Result<Answer> {
         ),
         _ => "cannot be read now".to_owned(),
     };
-    let clock = if difference > CLOCK_DIFFERENCE_MILLIS {
-        format!("differs from this host's by {}; requests may be refused", duration(difference))
-    } else {
-        "ok".to_owned()
-    };
+    let clock = clock(difference);
     let text = format!(
         "mode      {}\nversion   {} (console protocol {})\nstarted   {}, {} ago\nsocket    {}\nAPI       {}\nengine    {}\nstore     {store}\nclock     {clock}\nwebhooks  {webhooks}\nkeys      {}\nquorum key, which signs bundles\n          {}\n",
         mode_word(status.mode),
@@ -51,7 +51,7 @@ pub(super) async fn run(session: &Session) -> Result<Answer> {
         status.protocol,
         date_time(started),
         duration(now_millis().saturating_sub(started)),
-        clean(&session.client.socket().display().to_string()),
+        session.client.address(),
         status.base_url.as_deref().map_or_else(|| "not served".to_owned(), clean),
         engine_text(status.engine.as_ref()),
         if status.keys_locked {
@@ -62,4 +62,39 @@ pub(super) async fn run(session: &Session) -> Result<Answer> {
         clean(&status.quorum_public_key),
     );
     Ok(Answer::one(data, text))
+}
+
+/// Describes how much the clocks of this host and of the daemon differ, in milliseconds.
+fn clock(difference: u64) -> String {
+    if difference > CLOCK_DIFFERENCE_MILLIS {
+        format!("differs from this host's by {}; requests may be refused", duration(difference))
+    } else {
+        "ok".to_owned()
+    }
+}
+
+/// Returns what users may know of a daemon at a URL.
+fn remote(session: &Session, status: &DaemonStatus, difference: u64) -> Answer {
+    let transport = session.identity.transport;
+    let data = json!({
+        "url": session.client.address(),
+        "transport": transport,
+        "mode": status.mode,
+        "version": status.version,
+        "protocol": status.protocol,
+        "quorumPublicKey": status.quorum_public_key,
+        "strictDenyErrors": status.strict_deny_errors,
+        "clockApartMillis": difference,
+    });
+    let text = format!(
+        "mode      {}\nversion   {} (console protocol {})\nURL       {}\nserver    {transport}\nclock     {}\nquorum key, which signs bundles\n          {}\n\
+         Store, queues and keys of the daemon are shown on its host only.\n",
+        mode_word(status.mode),
+        clean(&status.version),
+        status.protocol,
+        session.client.address(),
+        clock(difference),
+        clean(&status.quorum_public_key),
+    );
+    Answer::one(data, text)
 }

@@ -24,7 +24,8 @@ pub(super) async fn run(session: &Session, folders: &Folders) -> Result<Answer> 
     let is_pinned = identity.viewer.organization.is_some();
     let data = json!({
         "context": context,
-        "socket": session.client.socket(),
+        "socket": session.client.address(),
+        "transport": identity.transport,
         "mode": status.mode,
         "organizationId": organization.head.organization_id,
         "organizationName": organization.head.organization_name,
@@ -45,10 +46,11 @@ pub(super) async fn run(session: &Session, folders: &Folders) -> Result<Answer> 
     };
     let name = quoted(&organization.head.organization_name);
     let text = format!(
-        "context       {}\ndaemon        {} at {}\norganization  {name} {}{pinned}\nuser          {}\nkey           {}\n",
+        "context       {}\ndaemon        {} at {}, {}\norganization  {name} {}{pinned}\nuser          {}\nkey           {}\n",
         context.as_deref().map_or_else(|| "none".to_owned(), clean),
         mode_word(status.mode),
         identity.socket,
+        identity.transport,
         organization.head.organization_id,
         user.map_or_else(|| "none selected: read only".to_owned(), described),
         identity.key_name.as_ref().map_or_else(|| "none selected: read only".to_owned(), key),

@@ -38,11 +38,14 @@ pub(crate) fn of_console(context: &Context, folders: &Folders) -> Vec<Finding> {
 }
 
 /// Returns the path of the socket that the user selected, or the default. There is none if the configuration is not valid
-/// and may name another one.
+/// and may name another one, or if a URL is selected.
 pub(crate) fn socket_path(context: &Context, folders: &Folders) -> Option<PathBuf> {
     let read = config::read(folders).ok();
     let is_valid = read.as_ref().is_some_and(|read| read.problems.is_empty());
-    let socket = Settings::of(context, &read.unwrap_or_default().config).ok()?.socket;
+    let Settings { socket, url, .. } = Settings::of(context, &read.unwrap_or_default().config).ok()?;
+    if url.is_some() {
+        return None;
+    }
     (is_valid || socket.origin != Origin::Default).then_some(socket.value)
 }
 

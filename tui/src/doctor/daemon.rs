@@ -83,6 +83,21 @@ fn unreachable(error: &LinkError) -> Finding {
             "the daemon does not report figures",
             "Upgrade the daemon to the version of this console.",
         ),
+        LinkError::LocalOnly => Finding::note(
+            "daemon-remote",
+            "the daemon is at a URL, which states nothing about its store, its queues and its host",
+            "Run `quorate doctor` on the host of the daemon.",
+        ),
+        LinkError::Untrusted(_) => Finding::problem(
+            "server-untrusted",
+            what,
+            "Compare the key with the operator by another channel before you pin it.",
+        ),
+        LinkError::Clock => Finding::problem("clock-differs", what, "Set the clock of this host."),
+        LinkError::Unselected | LinkError::Unstamped | LinkError::Stamp(_) => {
+            Finding::problem("remote-key", what, "Name organization and key in config.toml.")
+        }
+        LinkError::NotDaemon { .. } => Finding::problem("daemon-answer", what, "Check the URL."),
         LinkError::Lost(_) | LinkError::Api(_) | LinkError::Unreadable(_) => {
             Finding::problem("daemon-answer", what, "Read the log of the daemon.")
         }

@@ -1,10 +1,11 @@
-//! HTTP/1.1 client for the local socket. It opens one connection per request: on a local socket this is
-//! cheap, and no connection state survives a restart of the daemon.
+//! HTTP/1.1 client for the local socket, or for the public API at a URL. It opens one connection per request, so that no
+//! connection state survives a restart of the daemon.
 
 use std::fmt::Write as _;
 
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -13,98 +14,96 @@ use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use interprocess::local_socket::GenericFilePath;
-use interprocess::local_socket::tokio::{Stream, prelude::*};
+use interprocess::local_socket::tokio::{Stream as Socket, prelude::*};
 use quorate_common::activity::Status;
-use quorate_common::api_error::{ApiError, Code};
+use quorate_common::api_error::ApiError;
 use quorate_common::console::{
     AccountPage, ActivityLocation, ActivityPage, ActivityRow, DaemonStatus, Health, HistoryPage, InboxPage,
-    MessagePage, OrganizationDetail, OrganizationPage, PAGE_LIMIT, PROTOCOL, ParkedPage, ReviewRecord,
-    Signer,
+    MessagePage, OrganizationDetail, OrganizationPage, PAGE_LIMIT, PROTOCOL, ParkedPage, RemoteStatus,
+    ReviewRecord, Signer,
 };
 use quorate_common::ids::{ActivityId, MessageEventId, OrganizationId, WalletAccountId, WalletId};
 use quorate_common::stamp::Stamp;
 use serde::de::DeserializeOwned;
 
+use super::error::{LinkError, Result};
 use super::escape::escaped;
 use super::history::History;
+use super::remote::{Reader, Remote, RemoteUrl, Stream, VIEW, viewed};
+use super::tls::Trust;
 use crate::text::clean;
 
 /// Maximum size of a response body, in bytes.
 const ANSWER_LIMIT: usize = 64 * 1024 * 1024;
-/// Message of the daemon for a path that it does not have. Missing items have messages of their own.
-const NO_ROUTE: &str = "Not Found";
 /// Time limit of one request.
 const REQUEST_SECONDS: u64 = 30;
 
-/// Why a request failed.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub(crate) enum LinkError {
-    /// Nothing listens on the socket.
-    #[error("no daemon listens at {0}")]
-    Down(String),
-    /// This user may not open the socket.
-    #[error("permission denied: only the daemon's user and its configured group may open {0}")]
-    Forbidden(String),
-    /// The connection broke or timed out. It is unknown whether the daemon handled the request.
-    #[error("the connection to the daemon was lost: {0}")]
-    Lost(String),
-    /// The daemon answered with an API error.
-    #[error("{}", api_error_text(.0))]
-    Api(ApiError),
-    /// The response does not match the protocol.
-    #[error("invalid answer from the daemon: {}", clean(.0))]
-    Unreadable(String),
-    /// The daemon uses another protocol version.
-    #[error(
-        "the daemon uses console protocol {daemon}, this console uses {PROTOCOL}: install matching versions"
-    )]
-    Protocol { daemon: u32 },
+/// Where a daemon is.
+#[derive(Debug, Clone)]
+enum Endpoint {
+    Socket(PathBuf),
+    Remote(Arc<Remote>),
 }
 
-/// The result of a request to the daemon.
-pub(crate) type Result<T, E = LinkError> = std::result::Result<T, E>;
-
-impl LinkError {
-    /// Returns whether the same bytes may be sent again.
-    pub(crate) fn is_transport(&self) -> bool {
-        matches!(self, Self::Down(_) | Self::Lost(_))
-    }
-
-    /// Returns whether the requested item does not exist.
-    pub(crate) fn is_missing(&self) -> bool {
-        matches!(self, Self::Api(error) if error.code == Code::NotFound)
-    }
-
-    /// Distinguishes a daemon without the requested path from one without the requested item.
-    fn of_route(self) -> Self {
-        match self {
-            Self::Api(error) if error.code == Code::NotFound && error.message == NO_ROUTE => {
-                let text = "it does not have what this console reads: install matching versions of both";
-                Self::Unreadable(text.to_owned())
-            }
-            other => other,
-        }
-    }
-
-    pub(crate) fn is_sealed(&self) -> bool {
-        matches!(self, Self::Api(error) if error.code == Code::Unavailable && error.message.contains("sealed"))
-    }
-}
-
-/// A client for one socket.
+/// A client for one daemon.
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
-    socket: PathBuf,
+    endpoint: Endpoint,
 }
 
 impl Client {
     /// Creates a client for the socket at this path without connecting.
     pub(crate) fn new(socket: PathBuf) -> Self {
-        Self { socket }
+        Self { endpoint: Endpoint::Socket(socket) }
     }
 
-    pub(crate) fn socket(&self) -> &Path {
-        &self.socket
+    /// Creates a client for the daemon at a URL without connecting. `reader` stamps requests that read, for the selected
+    /// organization.
+    ///
+    /// # Errors
+    /// If the file of certificate authorities cannot be used.
+    pub(crate) fn remote(
+        url: RemoteUrl,
+        trust: &Trust,
+        organization: Option<OrganizationId>,
+        reader: Option<Arc<dyn Reader>>,
+    ) -> Result<Self> {
+        let remote = Remote::new(url, trust, organization, reader)?;
+        Ok(Self { endpoint: Endpoint::Remote(Arc::new(remote)) })
+    }
+
+    /// Returns the path of the socket, or the URL, as it is shown.
+    pub(crate) fn address(&self) -> String {
+        match &self.endpoint {
+            Endpoint::Socket(path) => clean(&path.display().to_string()),
+            Endpoint::Remote(remote) => clean(&remote.url.to_string()),
+        }
+    }
+
+    /// Returns the daemon at a URL; `None` for a local socket.
+    pub(super) fn at_url(&self) -> Option<&Remote> {
+        match &self.endpoint {
+            Endpoint::Socket(_) => None,
+            Endpoint::Remote(remote) => Some(remote),
+        }
+    }
+
+    /// Returns the organization whose data a remote daemon states.
+    pub(super) fn own_organization(&self) -> Result<OrganizationId> {
+        self.at_url().ok_or(LinkError::Unselected)?.organization()
+    }
+
+    /// Returns whether the daemon is at a URL.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.at_url().is_some()
+    }
+
+    /// Unlocks the key that stamps requests to read, if a daemon at a URL needs it. A person may be prompted.
+    pub(crate) async fn unlock(&self) -> Result<()> {
+        if let Some(remote) = self.at_url() {
+            remote.query("/console/v1/status").await?;
+        }
+        Ok(())
     }
 
     /// Queries the daemon's status. Fails if the daemon uses another protocol version.
@@ -115,7 +114,18 @@ impl Client {
         if daemon != u64::from(PROTOCOL) {
             return Err(LinkError::Protocol { daemon: u32::try_from(daemon).unwrap_or(u32::MAX) });
         }
-        serde_json::from_value(value).map_err(|error| LinkError::Unreadable(error.to_string()))
+        let unreadable = |error: serde_json::Error| LinkError::Unreadable(error.to_string());
+        if let Some(remote) = self.at_url() {
+            let status: RemoteStatus = serde_json::from_value(value).map_err(unreadable)?;
+            return Ok(remote.status(status));
+        }
+        serde_json::from_value(value).map_err(unreadable)
+    }
+
+    /// Queries the version of the organization that is selected at a remote daemon.
+    pub(super) async fn version(&self) -> Result<u64> {
+        let status: RemoteStatus = self.read("/console/v1/status").await?;
+        Ok(status.organization_version)
     }
 
     /// Queries the figures of the daemon.
@@ -129,6 +139,11 @@ impl Client {
         parent: Option<OrganizationId>,
         after: Option<OrganizationId>,
     ) -> Result<OrganizationPage> {
+        if let (Some(remote), None) = (self.at_url(), parent) {
+            // Users see no organization beside their own.
+            let own = self.organization(remote.organization()?).await?;
+            return Ok(OrganizationPage { organizations: vec![own.head], next: None });
+        }
         let parent = parent.map_or_else(String::new, |id| format!("&parent={id}"));
         let after = after.map_or_else(String::new, |id| format!("&after={id}"));
         self.read(&format!("/console/v1/organizations?limit={PAGE_LIMIT}{parent}{after}")).await
@@ -324,10 +339,14 @@ impl Client {
 
     /// Sends a stamped body to a public route and returns the response body.
     pub(crate) async fn post(&self, path: &str, body: &str, stamp: &Stamp) -> Result<Bytes> {
+        let (target, host) = match self.at_url() {
+            None => (path.to_owned(), "localhost".to_owned()),
+            Some(remote) => (remote.target(path)?.to_string(), remote.authority()),
+        };
         let request = Request::builder()
             .method(Method::POST)
-            .uri(path)
-            .header("host", "localhost")
+            .uri(target)
+            .header("host", host)
             .header("content-type", "application/json")
             .header(stamp.header_name(), stamp.header())
             .body(Full::new(Bytes::copy_from_slice(body.as_bytes())));
@@ -340,19 +359,39 @@ impl Client {
         if status == StatusCode::OK {
             return Ok(body);
         }
-        Err(error(status, &collect(body).await?))
+        Err(self.error(status, &collect(body).await?))
+    }
+
+    fn error(&self, status: StatusCode, bytes: &[u8]) -> LinkError {
+        match (serde_json::from_slice::<ApiError>(bytes), self.at_url()) {
+            (Ok(mut error), _) => {
+                error.message = clean(&error.message);
+                LinkError::Api(error)
+            }
+            (Err(_), Some(remote)) => not_daemon(remote, &format!("status {status}")),
+            (Err(_), None) => LinkError::Unreadable(format!("status {status} without an error body")),
+        }
     }
 
     pub(super) async fn read<T: DeserializeOwned>(&self, path: &str) -> Result<T> {
-        let bytes = self.call(get(path)).await.map_err(LinkError::of_route)?;
-        serde_json::from_slice(&bytes).map_err(|error| LinkError::Unreadable(error.to_string()))
+        let unreadable = |error: serde_json::Error| LinkError::Unreadable(error.to_string());
+        let Some(remote) = self.at_url() else {
+            let bytes = self.call(get(path)).await.map_err(LinkError::of_route)?;
+            return serde_json::from_slice(&bytes).map_err(unreadable);
+        };
+        let (body, stamp) = remote.query(path).await?;
+        let answered = self.post(VIEW, &body, &stamp).await;
+        let bytes = answered.map_err(|error| error.of_route().of_clock())?;
+        let answer = serde_json::from_slice(&bytes).ok().and_then(viewed);
+        let answer = answer.ok_or_else(|| not_daemon(remote, "an answer without what was queried"))?;
+        serde_json::from_value(answer).map_err(unreadable)
     }
 
     pub(super) async fn call(&self, request: http::Result<Request<Full<Bytes>>>) -> Result<Bytes> {
         let answer = async {
             let (status, body) = self.exchange(request).await?;
             let bytes = collect(body).await?;
-            if status.is_success() { Ok(bytes) } else { Err(error(status, &bytes)) }
+            if status.is_success() { Ok(bytes) } else { Err(self.error(status, &bytes)) }
         };
         tokio::time::timeout(Duration::from_secs(REQUEST_SECONDS), answer)
             .await
@@ -373,14 +412,18 @@ impl Client {
         Ok((response.status(), response.into_body()))
     }
 
-    async fn dial(&self) -> Result<Stream> {
-        let shown = || clean(&self.socket.display().to_string());
-        let name =
-            self.socket.as_path().to_fs_name::<GenericFilePath>().map_err(|_| LinkError::Down(shown()))?;
-        Stream::connect(name).await.map_err(|error| match error.kind() {
+    async fn dial(&self) -> Result<Box<dyn Stream>> {
+        let path = match &self.endpoint {
+            Endpoint::Socket(path) => path.as_path(),
+            Endpoint::Remote(remote) => return remote.dial().await,
+        };
+        let shown = || clean(&path.display().to_string());
+        let name = path.to_fs_name::<GenericFilePath>().map_err(|_| LinkError::Down(shown()))?;
+        let connected = Socket::connect(name).await.map_err(|error| match error.kind() {
             ErrorKind::PermissionDenied => LinkError::Forbidden(shown()),
             _ => LinkError::Down(shown()),
-        })
+        });
+        Ok(Box::new(connected?))
     }
 }
 
@@ -393,20 +436,8 @@ async fn collect(body: Incoming) -> Result<Bytes> {
     whole.map(http_body_util::Collected::to_bytes).map_err(|error| LinkError::Lost(error.to_string()))
 }
 
-fn error(status: StatusCode, bytes: &[u8]) -> LinkError {
-    match serde_json::from_slice::<ApiError>(bytes) {
-        Ok(mut error) => {
-            error.message = clean(&error.message);
-            LinkError::Api(error)
-        }
-        Err(_) => LinkError::Unreadable(format!("status {status} without an error body")),
-    }
-}
-
-/// Formats an API error. All its texts come from the daemon and are cleaned.
-fn api_error_text(error: &ApiError) -> String {
-    let code = error.turnkey_error_code.as_ref().map(|code| format!(", {code}")).unwrap_or_default();
-    clean(&format!("{} ({:?}{code})", error.message, error.code))
+fn not_daemon(remote: &Remote, answer: &str) -> LinkError {
+    LinkError::NotDaemon { url: clean(&remote.url.to_string()), answer: answer.to_owned() }
 }
 
 fn lost(error: &hyper::Error) -> LinkError {

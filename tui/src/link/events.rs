@@ -8,37 +8,54 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use quorate_common::console::Event;
 
-use super::client::{Client, LinkError, Result};
+use super::client::Client;
+use super::error::{LinkError, Result};
 use super::escape::escaped;
+use super::poll::{Item, Poll};
 
 /// Maximum length of a line of the feed, in bytes.
 const LINE_LIMIT: usize = 64 * 1024;
 
-/// An item of the feed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Item {
-    Event(Event),
-    /// The daemon is alive.
-    Alive,
-}
-
-pub(super) struct Feed {
-    body: Incoming,
-    lines: Lines,
+/// The change feed of a daemon.
+pub(super) enum Feed {
+    /// The feed of the local socket.
+    Stream { body: Incoming, lines: Lines },
+    /// A daemon at a URL, which is queried again and again.
+    Poll(Box<Poll>),
 }
 
 impl Feed {
-    /// Creates a feed from a newly opened response body.
-    pub(super) fn new(body: Incoming) -> Self {
-        Self { body, lines: Lines::default() }
+    /// Opens the feed after the event with this token, or from now on.
+    pub(super) async fn open(client: &Client, after: Option<&str>) -> Result<Self> {
+        if client.is_remote() {
+            return Ok(Self::Poll(Box::new(Poll::start(client, after).await?)));
+        }
+        let path = after.map_or_else(
+            || "/console/v1/events".to_owned(),
+            |token| format!("/console/v1/events?after={}", escaped(token)),
+        );
+        Ok(Self::Stream { body: client.open(&path).await?, lines: Lines::default() })
     }
 
     /// Waits for the next items.
     pub(super) async fn next(&mut self) -> Result<Vec<Item>> {
-        let frame =
-            self.body.frame().await.ok_or_else(|| LinkError::Lost("the event feed ended".to_owned()))?;
+        let (body, lines) = match self {
+            Self::Stream { body, lines } => (body, lines),
+            Self::Poll(poll) => return poll.next().await,
+        };
+        let frame = body.frame().await.ok_or_else(|| LinkError::Lost("the event feed ended".to_owned()))?;
         let frame = frame.map_err(|error| LinkError::Lost(error.to_string()))?;
-        self.lines.push(&frame.into_data().unwrap_or_else(|_| Bytes::new()))
+        lines.push(&frame.into_data().unwrap_or_else(|_| Bytes::new()))
+    }
+}
+
+impl Feed {
+    /// Returns whether everything must be read again, because the feed does not report all changes.
+    pub(super) fn is_due(&mut self) -> bool {
+        match self {
+            Self::Stream { .. } => false,
+            Self::Poll(poll) => poll.is_due(),
+        }
     }
 }
 
@@ -67,17 +84,13 @@ impl Events {
 impl Client {
     /// Opens the feed after the event with this token, or from now on.
     pub(crate) async fn events(&self, after: Option<&str>) -> Result<Events> {
-        let path = after.map_or_else(
-            || "/console/v1/events".to_owned(),
-            |token| format!("/console/v1/events?after={}", escaped(token)),
-        );
-        Ok(Events { feed: Feed::new(self.open(&path).await?), waiting: VecDeque::new() })
+        Ok(Events { feed: Feed::open(self, after).await?, waiting: VecDeque::new() })
     }
 }
 
 /// Splits the stream into lines and collects the data of an event.
 #[derive(Default)]
-struct Lines {
+pub(super) struct Lines {
     rest: Vec<u8>,
     data: String,
 }

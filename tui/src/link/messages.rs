@@ -11,7 +11,7 @@ use quorate_common::console::{
 use quorate_common::ids::{ActivityId, MessageEventId, OrganizationId, WalletAccountId, WalletId};
 use quorate_common::stamp::Stamp;
 
-use super::client::{LinkError, Result};
+use super::error::{LinkError, Result};
 use super::history::History;
 use super::transfers::EarlierTransfers;
 use super::webhooks::ReceiverId;

@@ -3,7 +3,8 @@
 use quorate_common::console::ActivityRow;
 use quorate_common::ids::OrganizationId;
 
-use super::client::{Client, LinkError, Result};
+use super::client::Client;
+use super::error::{LinkError, Result};
 use crate::policies::{Body, RECENT, ResolvedNames, changing, signed};
 
 /// Returns the last activities of an organization, newest first, and the signers that they name.

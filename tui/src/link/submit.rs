@@ -8,7 +8,8 @@ use quorate_common::ids::OrganizationId;
 use quorate_common::stamp::Stamp;
 use serde::Deserialize;
 
-use super::client::{Client, LinkError, Result};
+use super::client::Client;
+use super::error::{LinkError, Result};
 use crate::ballot::{Ballot, Choice};
 
 /// How often the same bytes are sent before giving up.

@@ -6,7 +6,8 @@ use quorate_common::activity::Status;
 use quorate_common::console::{ActivityRow, PAGE_LIMIT, Signer};
 use quorate_common::ids::OrganizationId;
 
-use super::client::{Client, LinkError, Result};
+use super::client::Client;
+use super::error::{LinkError, Result};
 
 /// Maximum number of pages of executed transactions that are read.
 const PAGES: usize = 3;

@@ -8,7 +8,8 @@ use quorate_common::console::{
 use quorate_common::ids::{ActivityId, EndpointId, OrganizationId};
 use serde::de::DeserializeOwned;
 
-use super::client::{Client, LinkError, Result};
+use super::client::Client;
+use super::error::{LinkError, Result};
 
 /// A webhook receiver: an endpoint of an organization, or the URL of its webhook feature.
 pub(crate) type ReceiverId = (OrganizationId, Option<EndpointId>);
@@ -41,6 +42,9 @@ impl Client {
 
     /// Posts to a route that has an effect. It is never sent twice.
     async fn act<T: DeserializeOwned>(&self, path: &str) -> Result<T> {
+        if self.is_remote() {
+            return Err(LinkError::LocalOnly);
+        }
         let request = Request::builder().method(Method::POST).uri(path).header("host", "localhost");
         let bytes = self.call(request.body(Full::default())).await?;
         serde_json::from_slice(&bytes).map_err(|error| LinkError::Unreadable(error.to_string()))

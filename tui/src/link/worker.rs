@@ -4,14 +4,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use quorate_common::console::{Health, PAGE_LIMIT};
+use quorate_common::console::{Change, Health, PAGE_LIMIT};
 use quorate_common::ids::{ActivityId, OrganizationId};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::client::{Client, LinkError, Result};
-use super::escape::escaped;
-use super::events::{Feed, Item};
+use super::client::Client;
+use super::error::{LinkError, Result};
+use super::events::Feed;
 use super::messages::{Answer, InboxEnd, InboxRead, Order};
+use super::poll::Item;
 use super::recent::{policy_changes, recent};
 use super::submit::cast;
 use super::transfers::earlier_transfers;
@@ -194,12 +195,8 @@ async fn connect(
     answers: &UnboundedSender<Answer>,
     token: &mut Option<String>,
 ) -> Result<LinkError> {
-    let path = token.as_ref().map_or_else(
-        || "/console/v1/events".to_owned(),
-        |token| format!("/console/v1/events?after={}", escaped(token)),
-    );
-    let (status, feed) = tokio::join!(client.status(), client.open(&path));
-    let (status, mut feed) = (status?, Feed::new(feed?));
+    let (status, feed) = tokio::join!(client.status(), Feed::open(client, token.as_deref()));
+    let (status, mut feed) = (status?, feed?);
     // The screens reload their data on `Connected`, which covers changes made before the feed opened.
     let _ = answers.send(Answer::Connected(status));
     tokio::spawn(find_host(client.clone(), answers.clone()));
@@ -208,6 +205,9 @@ async fn connect(
         let items = tokio::select! {
             items = feed.next() => items,
             _ = pulse.tick() => {
+                if feed.is_due() && answers.send(Answer::Changed(Change::Reset)).is_err() {
+                    return Ok(LinkError::Lost("the console ended".to_owned()));
+                }
                 let status = client.status().await;
                 status.map(|status| drop(answers.send(Answer::Status(status)))).map(|()| vec![Item::Alive])
             }

@@ -138,6 +138,11 @@ impl Shared {
             .then_some(age)
     }
 
+    /// Returns whether the daemon is at a URL.
+    pub(crate) fn is_remote(&self) -> bool {
+        self.identity.socket.starts_with("http")
+    }
+
     /// Returns the state of the connection for the header.
     pub(crate) fn link_text(&self) -> String {
         match &self.link {
@@ -146,6 +151,7 @@ impl Shared {
             LinkState::Lost { .. } => "DISCONNECTED".to_owned(),
             LinkState::Live => match self.data_age() {
                 Some(age) => format!("OLD {}", duration(age)),
+                None if self.is_remote() => format!("live, {}", self.identity.transport),
                 None => "live".to_owned(),
             },
         }

@@ -15,12 +15,13 @@ use zeroize::Zeroizing;
 use super::identity::Identity;
 use super::names;
 use super::options::Context;
+use super::reader::ReadingKey;
 use super::settings::Settings;
 use crate::config::Config;
 use crate::failure::{Exit, Failure, Result};
 use crate::files::{self, FileError, Folders};
 use crate::keys::{self, CredentialsKey, Description, KeySource, Secret, Sources, passphrase};
-use crate::link::Client;
+use crate::link::{Client, Pin, Reader, RemoteUrl, Trust};
 use crate::output;
 use crate::proof::{PinnedBy, Viewer};
 use crate::text::clean;
@@ -51,14 +52,66 @@ fn wiped<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Zeroizing<
     String::deserialize(deserializer).map(Zeroizing::new)
 }
 
+/// Where the daemon is.
+enum Place {
+    Socket(PathBuf),
+    /// Elsewhere, and what vouches for its TLS key.
+    Url(RemoteUrl, Trust),
+}
+
+impl Place {
+    /// Returns the place that a URL is.
+    ///
+    /// # Errors
+    /// If the URL, the pin or their combination is not valid.
+    fn at_url(url: &str, pin: Option<&str>, ca_file: Option<PathBuf>) -> Result<Self> {
+        let invalid = |text: String| Failure::new(Exit::Usage, text);
+        let url: RemoteUrl = url.parse().map_err(invalid)?;
+        let pin: Option<Pin> =
+            pin.map(str::parse).transpose().map_err(|error| invalid(format!("invalid pin: {error}")))?;
+        let trust = match (pin, ca_file) {
+            (Some(_), Some(_)) => {
+                return Err(invalid(
+                    "a pin and a file of authorities exclude each other: choose one".to_owned(),
+                ));
+            }
+            (Some(pin), None) => Trust::Pinned(pin),
+            (None, Some(path)) => Trust::File(path),
+            (None, None) => Trust::System,
+        };
+        if !url.has_tls() && trust != Trust::System {
+            return Err(invalid(
+                "a pin or a file of authorities needs a URL that begins with https://".to_owned(),
+            ));
+        }
+        Ok(Self::Url(url, trust))
+    }
+
+    /// Returns what vouches for what the daemon states, as the header shows it.
+    fn transport(&self) -> &'static str {
+        match self {
+            Self::Socket(_) => "local socket",
+            Self::Url(url, trust) => {
+                if url.has_tls() {
+                    trust.shown()
+                } else {
+                    "HTTP on this host"
+                }
+            }
+        }
+    }
+}
+
 /// What the arguments, the credentials or the configuration select.
 struct Selected {
-    socket: PathBuf,
+    place: Place,
     viewer: Viewer,
     organization_name: Option<String>,
     user_name: Option<String>,
     /// The key to sign with; read only without one.
     key: Option<Arc<dyn KeySource>>,
+    /// The same key once more, which only reads: votes lock and unlock their own.
+    reading: Option<Arc<dyn KeySource>>,
     /// See [`Identity::is_of_other`].
     is_of_other: bool,
 }
@@ -79,11 +132,28 @@ pub(crate) struct Session {
 impl Session {
     /// Resolves the context without connecting to the daemon.
     pub(crate) fn new(context: &Context, folders: &Folders) -> Result<Self> {
-        let Selected { socket, viewer, organization_name, user_name, key, is_of_other } =
-            match &context.credentials {
-                Some(path) => from_credentials(context, path)?,
-                None => from_configuration(context, folders)?,
-            };
+        let selected = match &context.credentials {
+            Some(path) => from_credentials(context, path)?,
+            None => from_configuration(context, folders)?,
+        };
+        // A command ends soon, so it unlocks its key once.
+        let reading = selected.key.clone();
+        Self::of(context, folders, Selected { reading, ..selected })
+    }
+
+    /// Resolves the context of a console that runs for long. If the daemon is at a URL, the key is unlocked for reading.
+    pub(crate) async fn interactive(context: &Context, folders: &Folders) -> Result<Self> {
+        let selected = match &context.credentials {
+            Some(path) => from_credentials(context, path)?,
+            None => from_configuration(context, folders)?,
+        };
+        let session = Self::of(context, folders, selected)?;
+        session.client.unlock().await?;
+        Ok(session)
+    }
+
+    fn of(context: &Context, folders: &Folders, selected: Selected) -> Result<Self> {
+        let Selected { place, viewer, organization_name, user_name, key, reading, is_of_other } = selected;
         let described = key.as_ref().map(|key| key.describe());
         let identity = Identity {
             viewer,
@@ -95,13 +165,22 @@ impl Session {
             needs_passphrase: described.is_some_and(|key| key.secret.is_some()),
             secret: described.and_then(|key| key.secret).unwrap_or_default(),
             dev_only: context.credentials.is_some(),
-            socket: clean(&socket.display().to_string()),
+            socket: String::new(),
+            transport: place.transport(),
             is_of_other,
         };
         let passphrase =
             context.passphrase_fd.map_or(passphrase::Source::Terminal, passphrase::Source::Descriptor);
+        let client = match place {
+            Place::Socket(path) => Client::new(path),
+            Place::Url(url, trust) => {
+                let reader = reading.map(|key| Arc::new(ReadingKey::new(key, passphrase)) as Arc<dyn Reader>);
+                Client::remote(url, &trust, identity.viewer.organization, reader)?
+            }
+        };
+        let identity = Identity { socket: client.address(), ..identity };
         Ok(Self {
-            client: Client::new(socket),
+            client,
             identity,
             key,
             passphrase,
@@ -214,12 +293,22 @@ impl Session {
 
 fn from_configuration(context: &Context, folders: &Folders) -> Result<Selected> {
     let config = Config::load(folders)?;
-    let Settings { socket, organization, user, key, is_of_other, .. } = Settings::of(context, &config)?;
-    let key = key.map(|key| Sources::configured(folders, &config).open(&key.value)).transpose()?;
+    let settings = Settings::of(context, &config)?;
+    let Settings { socket, url, pin, ca_file, organization, user, key, is_of_other, .. } = settings;
+    let place = match url {
+        None => Place::Socket(socket.value),
+        Some(url) => {
+            let pin = pin.map(|pin| pin.value);
+            Place::at_url(&url.value, pin.as_deref(), ca_file.map(|file| file.value))?
+        }
+    };
+    let open = || key.as_ref().map(|key| Sources::configured(folders, &config).open(&key.value)).transpose();
+    let key_again = if matches!(place, Place::Url(..)) { open()? } else { None };
+    let key = open()?;
     let (organization, organization_name) = id_or_name(organization.map(|setting| setting.value));
     let (user, user_name) = id_or_name(user.map(|setting| setting.value));
     let viewer = Viewer { organization, user, pinned_by: PinnedBy::Id };
-    Ok(Selected { socket: socket.value, viewer, organization_name, user_name, key, is_of_other })
+    Ok(Selected { place, viewer, organization_name, user_name, key, reading: key_again, is_of_other })
 }
 
 /// Returns the id that a text is, otherwise the name.
@@ -261,6 +350,11 @@ fn from_credentials(context: &Context, path: &Path) -> Result<Selected> {
     let (id, organization_name) = id_or_name(context.organization.clone().filter(|name| !is_own(name)));
     let own = organization_name.is_none().then_some(credentials.organization_id);
     let viewer = Viewer { organization: id.or(own), user, pinned_by: PinnedBy::Id };
-    let socket = context.socket.clone().unwrap_or(credentials.socket);
-    Ok(Selected { socket, viewer, organization_name, user_name: None, key, is_of_other: false })
+    let place = match &context.url {
+        None => Place::Socket(context.socket.clone().unwrap_or(credentials.socket)),
+        Some(url) => Place::at_url(url, context.pin.as_deref(), context.ca_file.clone())?,
+    };
+    // Such a key is never locked.
+    let reading = key.clone();
+    Ok(Selected { place, viewer, organization_name, user_name: None, key, reading, is_of_other: false })
 }

@@ -30,8 +30,10 @@ pub(crate) struct Identity {
     pub(crate) secret: Secret,
     /// Whether only a DEV daemon may be used.
     pub(crate) dev_only: bool,
-    /// Socket path, cleaned.
+    /// Socket path or URL of the daemon, cleaned.
     pub(crate) socket: String,
+    /// What vouches for what the daemon states: the local socket, or a TLS key and who vouches for that.
+    pub(crate) transport: &'static str,
     /// Whether user and key are those of the configuration, which names another organization. They may then be absent
     /// from this one, and nobody is selected.
     pub(crate) is_of_other: bool,

@@ -5,6 +5,7 @@ mod context;
 mod identity;
 mod names;
 mod options;
+mod reader;
 mod reading;
 mod settings;
 

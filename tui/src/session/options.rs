@@ -16,6 +16,15 @@ pub(crate) struct Context {
     /// Path of the daemon's local socket [env: `QUORATE_SOCKET`]
     #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "PATH")]
     pub(crate) socket: Option<PathBuf>,
+    /// URL of a daemon elsewhere, https:// [env: `QUORATE_URL`]
+    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "URL", conflicts_with = "socket")]
+    pub(crate) url: Option<String>,
+    /// Pin of the TLS key of that daemon: sha256/ and the base64 digest of its public key [env: `QUORATE_PIN`]
+    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "PIN", conflicts_with = "ca_file")]
+    pub(crate) pin: Option<String>,
+    /// PEM file of the certificate authorities that may vouch for that daemon, instead of those of the system [env: `QUORATE_CA_FILE`]
+    #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "FILE")]
+    pub(crate) ca_file: Option<PathBuf>,
     /// Organization to work with, by id or name; votes are signed for an id only [env: `QUORATE_ORGANIZATION`]
     #[arg(long, global = true, help_heading = GLOBAL_OPTIONS, value_name = "ORGANIZATION")]
     pub(crate) organization: Option<String>,
@@ -41,6 +50,9 @@ impl Context {
     pub(super) fn selection(&self) -> Selection {
         Selection {
             socket: self.socket.clone(),
+            url: self.url.clone(),
+            pin: self.pin.clone(),
+            ca_file: self.ca_file.clone(),
             organization: self.organization.clone(),
             user: self.user.clone(),
             key: self.key.clone(),
@@ -65,6 +77,9 @@ impl Environment {
             context: text("QUORATE_CONTEXT"),
             selection: Selection {
                 socket: of("QUORATE_SOCKET").map(PathBuf::from),
+                url: text("QUORATE_URL"),
+                pin: text("QUORATE_PIN"),
+                ca_file: of("QUORATE_CA_FILE").map(PathBuf::from),
                 organization: text("QUORATE_ORGANIZATION"),
                 user: text("QUORATE_USER"),
                 key: text("QUORATE_KEY"),

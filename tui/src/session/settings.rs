@@ -34,6 +34,12 @@ pub(crate) struct Settings {
     /// Name of the context that applies.
     pub(crate) context: Option<Setting<String>>,
     pub(crate) socket: Setting<PathBuf>,
+    /// URL of a daemon elsewhere, unless a socket is set by something stronger.
+    pub(crate) url: Option<Setting<String>>,
+    /// Pin of the TLS key of that daemon. A pin that is weaker than the URL is for another one.
+    pub(crate) pin: Option<Setting<String>>,
+    /// File of certificate authorities for that daemon, likewise.
+    pub(crate) ca_file: Option<Setting<PathBuf>>,
     /// Organization, by name or id.
     pub(crate) organization: Option<Setting<String>>,
     /// User, by name or id.
@@ -65,9 +71,17 @@ impl Settings {
             })
         };
         let default = || Setting { value: files::default_socket(), origin: Origin::Default };
-        let socket = layers.iter().find_map(|(origin, selection)| {
-            Some(Setting { value: selection.socket.clone()?, origin: origin.clone() })
-        });
+        let path = |of: fn(&Selection) -> &Option<PathBuf>| {
+            layers.iter().find_map(|(origin, selection)| {
+                Some(Setting { value: of(selection).clone()?, origin: origin.clone() })
+            })
+        };
+        let socket = path(|selection| &selection.socket);
+        let is_weaker = |origin: &Origin| socket.as_ref().is_some_and(|socket| socket.origin < *origin);
+        let url = text(|selection| &selection.url).filter(|url| !is_weaker(&url.origin));
+        let is_of_url = |origin: &Origin| url.as_ref().is_some_and(|url| *origin <= url.origin);
+        let pin = text(|selection| &selection.pin).filter(|pin| is_of_url(&pin.origin));
+        let ca_file = path(|selection| &selection.ca_file).filter(|file| is_of_url(&file.origin));
         let organization = text(|selection| &selection.organization);
         let user = text(|selection| &selection.user);
         let key = text(|selection| &selection.key);
@@ -78,7 +92,8 @@ impl Settings {
             weaker.is_some_and(|weaker| chosen.origin < *weaker)
                 && own.and_then(Option::as_ref) != Some(&chosen.value)
         });
-        Ok(Self { context, socket: socket.unwrap_or_else(default), organization, user, key, is_of_other })
+        let socket = socket.unwrap_or_else(default);
+        Ok(Self { context, socket, url, pin, ca_file, organization, user, key, is_of_other })
     }
 }
 

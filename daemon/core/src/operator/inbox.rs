@@ -48,7 +48,8 @@ pub fn inbox(
             format!("{part}.{organization}.{activity}")
         }),
         waiting,
-        is_complete: world.records().read(&layout::waiting_is_complete(world.index()))?.is_some(),
+        is_complete: !world.installation().is_index_outdated()
+            && world.records().read(&layout::waiting_is_complete(world.index()))?.is_some(),
     })
 }
 

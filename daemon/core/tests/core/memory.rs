@@ -472,6 +472,14 @@ impl Installation for Memory {
     fn deny_errors(&self) -> DenyErrors {
         self.deny_errors
     }
+
+    fn is_dev(&self) -> bool {
+        false
+    }
+
+    fn is_index_outdated(&self) -> bool {
+        false
+    }
 }
 
 impl World for Memory {

@@ -8,12 +8,14 @@ use crate::model::layout::{self, Key, Lookup};
 use crate::records;
 use crate::world::{Order, Page};
 
+mod get_console_view;
 mod get_organization;
 mod get_organization_configs;
 mod list_suborgs;
 mod list_verified_suborgs;
 
 pub(super) const ENTRIES: &[Entry] = &[
+    entry::<get_console_view::GetConsoleView>("get_console_view", "view"),
     entry::<get_organization::GetOrganization>("get_organization", "organizationData"),
     entry::<get_organization_configs::GetOrganizationConfigs>("get_organization_configs", "configs"),
     entry::<list_suborgs::ListSuborgs>("list_suborgs", "organizationIds"),

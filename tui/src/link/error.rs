@@ -1,0 +1,103 @@
+//! Why a request to the daemon failed, in sentences for people.
+
+use quorate_common::api_error::{ApiError, Code};
+use quorate_common::console::PROTOCOL;
+
+use crate::text::clean;
+
+/// Message of the daemon for a path that it does not have. Missing items have messages of their own.
+const NO_ROUTE: &str = "Not Found";
+
+/// Why a request failed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub(crate) enum LinkError {
+    /// Nothing listens on the socket.
+    #[error("no daemon listens at {0}")]
+    Down(String),
+    /// This user may not open the socket.
+    #[error("permission denied: only the daemon's user and its configured group may open {0}")]
+    Forbidden(String),
+    /// The connection broke or timed out. It is unknown whether the daemon handled the request.
+    #[error("the connection to the daemon was lost: {0}")]
+    Lost(String),
+    /// The daemon answered with an API error.
+    #[error("{}", api_error_text(.0))]
+    Api(ApiError),
+    /// The response does not match the protocol.
+    #[error("invalid answer from the daemon: {}", clean(.0))]
+    Unreadable(String),
+    /// The daemon uses another protocol version.
+    #[error(
+        "the daemon uses console protocol {daemon}, this console uses {PROTOCOL}: install matching versions"
+    )]
+    Protocol { daemon: u32 },
+    /// Nothing vouches for the key of the server, or something else does than the user expects. Contains the reason.
+    #[error("{0}")]
+    Untrusted(String),
+    /// Something else than a daemon answered at this URL.
+    #[error(
+        "{url} does not answer as a daemon of Quorate does ({answer}): check the URL, and what a proxy before it changes"
+    )]
+    NotDaemon { url: String, answer: String },
+    /// The clocks of this host and of the daemon differ too much.
+    #[error(
+        "the clocks of this host and of the daemon differ: set the clock of this host, since stamped requests are valid for a minute"
+    )]
+    Clock,
+    /// Only operators may read this.
+    #[error("not available with --url: only the local socket of the daemon answers this, on its host")]
+    LocalOnly,
+    /// A remote daemon answers for an organization, which is not known.
+    #[error("a daemon at a URL needs the id of your organization: --organization ID, or in config.toml")]
+    Unselected,
+    /// A remote daemon answers stamped requests only, and no key is selected.
+    #[error("a daemon at a URL needs your key also to read: --key KEY, or in config.toml")]
+    Unstamped,
+    /// The key does not stamp. Contains the reason.
+    #[error("cannot stamp a request to read: {}", clean(.0))]
+    Stamp(String),
+}
+
+/// The result of a request to the daemon.
+pub(crate) type Result<T, E = LinkError> = std::result::Result<T, E>;
+
+impl LinkError {
+    /// Returns whether the same bytes may be sent again.
+    pub(crate) fn is_transport(&self) -> bool {
+        matches!(self, Self::Down(_) | Self::Lost(_))
+    }
+
+    /// Returns whether the requested item does not exist.
+    pub(crate) fn is_missing(&self) -> bool {
+        matches!(self, Self::Api(error) if error.code == Code::NotFound)
+    }
+
+    /// Distinguishes a daemon without the requested path from one without the requested item.
+    pub(super) fn of_route(self) -> Self {
+        match self {
+            Self::Api(error) if error.code == Code::NotFound && error.message == NO_ROUTE => {
+                let text = "it does not have what this console reads: install matching versions of both";
+                Self::Unreadable(text.to_owned())
+            }
+            other => other,
+        }
+    }
+
+    /// Distinguishes a request that was stamped by a clock that differs from that of the daemon.
+    pub(super) fn of_clock(self) -> Self {
+        match self {
+            Self::Api(error) if error.message.contains("`validUntilMs`") => Self::Clock,
+            other => other,
+        }
+    }
+
+    pub(crate) fn is_sealed(&self) -> bool {
+        matches!(self, Self::Api(error) if error.code == Code::Unavailable && error.message.contains("sealed"))
+    }
+}
+
+/// Formats an API error. All its texts come from the daemon and are cleaned.
+fn api_error_text(error: &ApiError) -> String {
+    let code = error.turnkey_error_code.as_ref().map(|code| format!(", {code}")).unwrap_or_default();
+    clean(&format!("{} ({:?}{code})", error.message, error.code))
+}
