@@ -16,8 +16,10 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::cache::TwoGenerations;
+use crate::clock;
 use crate::load::Trust;
 use crate::outgoing::{Dialler, Outcome, OutgoingUrl, ReceiverPolicy, shares};
+use crate::rate::RateLimiter;
 use crate::readers::Account;
 
 /// How long fetched keys are used. A key that its issuer revoked is accepted for as long.
@@ -32,8 +34,12 @@ const DEADLINE: Duration = Duration::from_secs(5);
 const SLOW: Duration = Duration::from_secs(1);
 /// Maximum size of each of the two documents, in bytes.
 const DOCUMENT_BYTES: usize = 128 * 1024;
-/// Maximum number of issuers whose keys are cached.
+/// Maximum number of issuers whose keys are cached; the size of their documents is bounded as well.
 const ISSUERS: usize = 512;
+/// Maximum total size of the key sets of these issuers, in bytes.
+const CACHE_BYTES: usize = 8 * 1024 * 1024;
+/// Maximum number of failed fetches that are logged within a minute. Anybody with a token of an own issuer can cause them.
+const WARNINGS: u32 = 60;
 
 /// Which issuers are accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -51,6 +57,8 @@ pub struct OidcSettings {
 struct Fetched {
     /// Keys, and when they were fetched.
     keys: Option<(Arc<IssuerKeys>, Instant)>,
+    /// Size of the document with the keys, in bytes.
+    bytes: usize,
     /// When the last fetch ended.
     tried: Instant,
     /// Why the last fetch failed, if it did.
@@ -80,6 +88,7 @@ struct Inner {
     dialler: Dialler,
     deadline: Duration,
     fetched: Mutex<TwoGenerations<String, Fetched>>,
+    warnings: RateLimiter<()>,
     fetches: Mutex<Fetches>,
 }
 
@@ -87,8 +96,16 @@ impl Issuers {
     /// Creates an empty cache.
     pub(crate) fn new(settings: OidcSettings) -> Self {
         let dialler = Dialler::new(settings.receivers.clone());
-        let fetched = Mutex::new(TwoGenerations::new(ISSUERS));
-        Self(Arc::new(Inner { settings, dialler, deadline: DEADLINE, fetched, fetches: Mutex::default() }))
+        let fetched = Mutex::new(TwoGenerations::weighed(ISSUERS, CACHE_BYTES));
+        let warnings = RateLimiter::new(WARNINGS, 60_000);
+        Self(Arc::new(Inner {
+            settings,
+            dialler,
+            deadline: DEADLINE,
+            fetched,
+            warnings,
+            fetches: Mutex::default(),
+        }))
     }
 
     /// Returns whether no ID tokens are accepted.
@@ -182,32 +199,38 @@ impl Issuers {
 
     /// Caches the outcome of a fetch that took this long. Keys that were fetched before are used until the end of their
     /// lifetime.
-    fn keep(&self, issuer: &str, keys: Result<IssuerKeys, &'static str>, took: Duration) {
+    fn keep(&self, issuer: &str, keys: Result<(IssuerKeys, usize), &'static str>, took: Duration) {
         let trust = if keys.is_ok() && took < SLOW { Trust::Prompt } else { Trust::Doubtful };
         let mut fetched = self.0.fetched.lock().unwrap_or_else(PoisonError::into_inner);
         let tried = Instant::now();
-        let (keys, failure) = match keys {
-            Ok(keys) => (Some((Arc::new(keys), tried)), ""),
+        let (keys, bytes, failure) = match keys {
+            Ok((keys, bytes)) => (Some((Arc::new(keys), tried)), bytes, ""),
             Err(failure) => {
-                tracing::warn!(
-                    issuer = issuer.escape_debug().to_string(),
-                    failure,
-                    "the keys of an issuer cannot be fetched"
-                );
-                (fetched.value(issuer).and_then(|before: Fetched| before.keys), failure)
+                if self.0.warnings.take((), clock::now()) {
+                    tracing::warn!(
+                        issuer = issuer.escape_debug().to_string(),
+                        failure,
+                        "the keys of an issuer cannot be fetched"
+                    );
+                }
+                let before = fetched.value(issuer);
+                let (keys, bytes) = before.map_or((None, 0), |before: Fetched| (before.keys, before.bytes));
+                (keys, bytes, failure)
             }
         };
-        fetched.keep(issuer.to_owned(), Fetched { keys, tried, failure, trust });
+        let weight = bytes.saturating_add(issuer.len());
+        fetched.keep_weighed(issuer.to_owned(), Fetched { keys, bytes, tried, failure, trust }, weight);
     }
 
-    /// Fetches the configuration of an issuer, and the keys that it names.
-    async fn fetch(&self, issuer: &str) -> Result<IssuerKeys, &'static str> {
+    /// Fetches the configuration of an issuer, and the keys that it names. Also returns the size of their document.
+    async fn fetch(&self, issuer: &str) -> Result<(IssuerKeys, usize), &'static str> {
         let deadline = Instant::now() + self.0.deadline;
         let configuration = self.get(&configuration_url(issuer), deadline).await?;
         let url =
             key_set_url(&configuration, issuer).ok_or("the configuration of its issuer is not valid")?;
         let keys = self.get(&url, deadline).await?;
-        IssuerKeys::parse(&keys).ok_or("the keys of its issuer are not valid")
+        let parsed = IssuerKeys::parse(&keys).ok_or("the keys of its issuer are not valid")?;
+        Ok((parsed, keys.len()))
     }
 
     async fn get(&self, url: &str, deadline: Instant) -> Result<bytes::Bytes, &'static str> {

@@ -188,6 +188,20 @@ async fn unknown_key_ids_cause_one_fetch_a_minute() {
 }
 
 #[tokio::test]
+async fn large_key_sets_displace_each_other() {
+    let issuers = issuers();
+    let name = |number: usize| format!("http://127.0.0.1:{}", 1000 + number);
+    let count = CACHE_BYTES / DOCUMENT_BYTES + 2;
+    for number in 0..count {
+        let keys = IssuerKeys::parse(KEYS.as_bytes()).unwrap();
+        issuers.keep(&name(number), Ok((keys, DOCUMENT_BYTES)), Duration::ZERO);
+    }
+    let is_cached = |number: usize| issuers.keys(&name(number), None).is_some();
+    assert!(is_cached(count - 1) && is_cached(count - 2), "the newest");
+    assert!(!is_cached(0), "the oldest");
+}
+
+#[tokio::test]
 async fn a_flood_of_unknown_key_ids_causes_one_fetch() {
     let (issuer, issuers) = (Issuer::start(Behavior::Answers).await, issuers());
     issuers.load(&issuer.url, None, tenant(1)).await.unwrap();

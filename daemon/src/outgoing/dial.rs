@@ -23,6 +23,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::TlsConnector;
 use url::Host;
 
+use super::lookup::Lookups;
 use super::receiver::{OutgoingUrl, ReceiverPolicy};
 
 /// Deadline of a delivery, from name resolution to the status of the answer.
@@ -87,7 +88,7 @@ pub struct Dialler {
 /// Source of the addresses of names.
 #[derive(Clone)]
 enum Names {
-    System,
+    System(Lookups),
     #[cfg(test)]
     Fixed(Vec<IpAddr>),
     /// Each lookup has the next answer.
@@ -103,7 +104,12 @@ impl Dialler {
         if let Err(error) = &tls {
             tracing::warn!(%error, "requests to other services cannot use https");
         }
-        Self { policy: Arc::new(policy), tls: tls.ok(), deadline: DEADLINE, names: Names::System }
+        Self {
+            policy: Arc::new(policy),
+            tls: tls.ok(),
+            deadline: DEADLINE,
+            names: Names::System(Lookups::of_system()),
+        }
     }
 
     /// Returns the policy that receivers are checked against.
@@ -236,13 +242,7 @@ impl Dialler {
             Host::Domain(name) => name,
         };
         match &self.names {
-            Names::System => {
-                let unresolved = Outcome::Silent(UNRESOLVED);
-                let resolved = tokio::net::lookup_host((name.as_str(), url.port)).await;
-                let addresses: Vec<IpAddr> =
-                    resolved.map_err(|_| unresolved)?.map(|address| address.ip()).collect();
-                if addresses.is_empty() { Err(unresolved) } else { Ok(addresses) }
-            }
+            Names::System(lookups) => lookups.addresses(name).await.map_err(|_| Outcome::Silent(UNRESOLVED)),
             #[cfg(test)]
             Names::Fixed(addresses) => Ok(addresses.clone()),
             #[cfg(test)]

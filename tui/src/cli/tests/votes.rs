@@ -27,8 +27,8 @@ impl Machines {
         let folder = tempfile::tempdir().unwrap();
         let machines = Self { fake, folder, hash };
         let bundle = machines.bundle();
-        let (exit, data) =
-            at(&machines.fake, "mira", &["proof", "export", &id, "--output", text(&bundle)]).await;
+        let words = ["proof", "export", &id, "--output", text(&bundle)];
+        let (exit, data) = Box::pin(at(&machines.fake, "mira", &words)).await;
         assert_eq!(exit, Exit::Done, "{data:?}");
         machines
     }
