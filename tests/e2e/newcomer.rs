@@ -66,9 +66,9 @@ async fn the_built_in_help_leads_to_the_first_approval() {
     }
     reader.read(&screen.shows("[ 1_ ]").await);
     screen.press("\r");
-    let receipt = screen.shows("Vote recorded").await;
+    let receipt = screen.shows("It was executed.").await;
     reader.read(&receipt);
-    assert!(receipt.contains("It was executed."), "{receipt}");
+    assert!(receipt.contains("Vote recorded"), "{receipt}");
     // The next one, and the end, are announced as well.
     reader.read(&screen.shows("n opens ").await);
     screen.press("\u{1b}");
