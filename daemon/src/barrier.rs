@@ -10,6 +10,7 @@ use quorate_core::seal::{NONCE, TAG};
 use quorate_core::world::{Page, Records};
 use zeroize::Zeroizing;
 
+use crate::store::postgres::KeyClasses;
 use crate::store::{Change, LONGEST_VALUE, Row, Store, StoreError};
 use crate::vault::Vault;
 
@@ -21,6 +22,9 @@ const WHOLE: u8 = 1;
 const SPLIT: u8 = 2;
 /// First byte of the keys of parts.
 const PARTS: u8 = b'~';
+
+/// Keys with a table of their own in a database.
+pub const KEY_CLASSES: KeyClasses = KeyClasses { registers: layout::VERSIONS, queues: layout::QUEUES };
 
 /// Returns whether a value can be copied as it is stored. Such a value is not a part of a record, not split
 /// and not too long. Parts are copied with their record.

@@ -41,7 +41,7 @@ async fn run(arguments: Arguments) -> Result<(), StartError> {
         Command::AcceptLoss(arguments) => accept_loss::run(&arguments),
         Command::AcceptClock(arguments) => accept_clock::run(&arguments),
         Command::Store(arguments) => store::run(&arguments),
-        Command::Dev(arguments) => dev::run(arguments).await,
+        Command::Dev(arguments) => dev::run(*arguments).await,
         Command::Completion { shell } => manual::completion(shell),
         Command::Man { folder } => manual::pages(&folder),
     }

@@ -1,10 +1,12 @@
 //! Assembly of the daemon: store, vault, executor, listeners and outbox, started and stopped in order.
 
 mod data;
+mod database;
+mod location;
 
-pub use data::{
-    Data, Engine, GUARD, RESERVE_MIB, STORE, ServiceSettings, create_private, lock_folder, open, open_store,
-};
+pub use data::{Engine, ServiceSettings, open, open_store};
+pub use database::header as database_header;
+pub use location::{Data, GUARD, RESERVE_MIB, STORE, create_private, lock_folder};
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -36,6 +38,7 @@ use crate::routes::Routes;
 use crate::socket::{SocketError, SocketListener};
 use crate::source::Proxies;
 use crate::store::StoreError;
+use crate::store::postgres::DatabaseError;
 use crate::telemetry::{Metrics, Readiness, SharedReadiness};
 use crate::upgrade::UpgradeError;
 use crate::vault::VaultError;
@@ -133,6 +136,13 @@ impl StartError {
                 StoreError::InUse(_) => 6,
                 StoreError::Full { .. } | StoreError::System { .. } => 3,
                 StoreError::Empty(_) => 9,
+                StoreError::Database(error) => match error {
+                    DatabaseError::InUse => 6,
+                    DatabaseError::Missing | DatabaseError::OtherStore => 9,
+                    DatabaseError::NotConfigured => 2,
+                    DatabaseError::Level(_) => 7,
+                    _ => 3,
+                },
                 _ => 7,
             },
             Self::Guard(error) => match error {

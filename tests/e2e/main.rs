@@ -50,6 +50,7 @@ mod palette;
 mod payouts;
 mod policies;
 mod policy_outcomes;
+mod postgres;
 mod power_cuts;
 mod proof_bundles;
 mod proposals;

@@ -132,7 +132,7 @@ async fn copies_that_could_be_mistaken_are_refused() {
         (("redb", "data"), ("redb", "new"), USAGE, "is on the engine sled: use --from sled:"),
         (("sled", "data"), ("redb", "data"), USAGE, "must be outside of the directory of the store"),
         (("sled", "data"), ("redb", "data/store"), USAGE, "must be outside of the directory of the store"),
-        (("mysql", "data"), ("redb", "new"), USAGE, "must be \"sled\" or \"redb\""),
+        (("mysql", "data"), ("redb", "new"), USAGE, "must be \"sled\", \"redb\" or \"postgres\""),
     ] {
         assert_run(&copy(&installation, from, to).await, code, words);
     }

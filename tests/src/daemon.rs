@@ -13,6 +13,7 @@ use serde::Deserialize;
 use tempfile::TempDir;
 
 use crate::caller::Caller;
+use crate::cluster::Cluster;
 use crate::http::{Listener, TIMEOUT};
 use crate::keys::Key;
 use crate::paths;
@@ -37,6 +38,8 @@ pub struct Options {
     pub pages: bool,
     /// Engine of a new store, in the words of `--engine`.
     pub engine: String,
+    /// URL of the database of a store on PostgreSQL; `None` for a server of its own.
+    pub database: Option<String>,
     /// Environment variables of the daemon, in addition to those of the tests.
     pub variables: Vec<(String, String)>,
 }
@@ -87,6 +90,12 @@ impl Options {
         Self { engine: engine.to_owned(), ..self }
     }
 
+    /// Sets the database of a store on PostgreSQL.
+    #[must_use]
+    pub fn on_database(self, url: String) -> Self {
+        Self { engine: "postgres".to_owned(), database: Some(url), ..self }
+    }
+
     /// Returns options with these numbers and without demo data, on the engine that [`engine`] names.
     pub fn quorum(threshold: u32, users: u32) -> Self {
         Self {
@@ -97,6 +106,7 @@ impl Options {
             sms: None,
             pages: false,
             engine: engine(),
+            database: None,
             variables: Vec::new(),
         }
     }
@@ -156,6 +166,7 @@ pub struct Daemon {
     data: PathBuf,
     child: Option<Child>,
     credentials: Credentials,
+    cluster: Option<Cluster>,
 }
 
 impl Daemon {
@@ -188,9 +199,12 @@ impl Daemon {
         Self::try_start_with(options, folder, data.to_owned()).await
     }
 
-    async fn try_start_with(options: Options, folder: TempDir, data: PathBuf) -> Result<Self, Ended> {
+    async fn try_start_with(mut options: Options, folder: TempDir, data: PathBuf) -> Result<Self, Ended> {
+        let needs_cluster = options.engine == "postgres" && options.database.is_none();
+        let cluster = needs_cluster.then(Cluster::start);
+        options.database = options.database.or(cluster.as_ref().map(Cluster::url));
         let (child, credentials) = launch(&options, folder.path(), &data).await?;
-        Ok(Self { options, folder, data, child: Some(child), credentials })
+        Ok(Self { options, folder, data, child: Some(child), credentials, cluster })
     }
 
     /// Replaces the environment variables of the next start.
@@ -216,6 +230,11 @@ impl Daemon {
     /// Returns a temporary folder of the scenario, which is removed at its end.
     pub fn folder(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// Returns the server of PostgreSQL of this daemon.
+    pub fn cluster(&mut self) -> &mut Cluster {
+        self.cluster.as_mut().expect("the store is on PostgreSQL")
     }
 
     /// Returns the process id.
@@ -393,6 +412,7 @@ fn command(options: &Options, folder: &Path, data: &Path) -> Command {
         .arg("--credentials")
         .arg(credentials_file(folder))
         .args(["--engine", &options.engine])
+        .args(options.database.iter().flat_map(|url| ["--database", url]))
         .args(["--users", &options.users.to_string(), "--threshold", &options.threshold.to_string()])
         .args(if options.demo { &[][..] } else { &["--no-demo"][..] })
         .args(if options.pages { &["--pages"][..] } else { &[][..] })

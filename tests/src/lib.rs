@@ -14,6 +14,8 @@ pub mod book;
 pub mod browser;
 pub mod caller;
 pub mod choices;
+pub mod cluster;
+pub mod cutting_proxy;
 pub mod daemon;
 pub mod dialogue;
 pub mod disk;

@@ -93,6 +93,8 @@ const DECIDERS: [&str; 2] = ["daemon/core/src/policy", "daemon/core/src/consensu
 const ONLY: &[(&str, &[&str])] = &[
     ("sled", &["daemon/src/store/embedded"]),
     ("redb", &["daemon/src/store/redb"]),
+    ("tokio_postgres", &["daemon/src/store/postgres"]),
+    ("tokio_postgres_rustls", &["daemon/src/store/postgres"]),
     ("seccompiler", &["daemon/src/store/durable"]),
     ("lettre", &["daemon/src/outbox/mail"]),
     ("minijinja", &["daemon/core/src/messages"]),

@@ -7,7 +7,8 @@ use crate::packages;
 use crate::tree::{self, none};
 
 /// Crates that pure packages never use: threads and async runtimes, network, disk, terminal.
-const IMPURE: &[&str] = &["tokio", "hyper", "sled", "redb", "interprocess", "ratatui", "crossterm"];
+const IMPURE: &[&str] =
+    &["tokio", "hyper", "sled", "redb", "tokio-postgres", "interprocess", "ratatui", "crossterm"];
 
 /// Packages, and the crates that they never reach over normal dependencies.
 const NEVER: &[(&str, &[&str])] = &[
@@ -17,7 +18,7 @@ const NEVER: &[(&str, &[&str])] = &[
     ("quorate-policy", IMPURE),
     ("quorate-policy", &["quorate-chain"]),
     ("quorate-core", &["quorated", "quorate"]),
-    ("quorate", &["quorate-core", "sled", "redb", "quorated"]),
+    ("quorate", &["quorate-core", "sled", "redb", "tokio-postgres", "quorated"]),
     ("quorated", &["ratatui", "crossterm", "quorate"]),
     // Fail points are for tests. A release has none.
     ("quorated", &["fail"]),

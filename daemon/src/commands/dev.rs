@@ -17,6 +17,7 @@ use zeroize::Zeroizing;
 use super::credentials::{Credentials, RootUser};
 use super::init::{create, new_user};
 use super::{demo, stop_signal, write_private};
+use crate::barrier::KEY_CLASSES;
 use crate::clock::now;
 use crate::http::limits::{Limits as ListenerLimits, RequestLimits};
 use crate::issuers::OidcSettings;
@@ -27,6 +28,7 @@ use crate::pages::PagesSettings;
 use crate::service::{self, Data, HttpSettings, Listeners, ServiceSettings, StartError};
 use crate::source::Proxies;
 use crate::store::engine::Engine;
+use crate::store::postgres::{DatabaseSettings, DatabaseUrl};
 use crate::telemetry::{self, LogFormat};
 use crate::vault::KeySource;
 
@@ -55,6 +57,9 @@ pub struct DevArguments {
     /// Engine of a new store [default: sled]
     #[arg(long, value_enum)]
     engine: Option<Engine>,
+    /// Database of a store on PostgreSQL, without a password
+    #[arg(long, value_name = "URL", requires = "engine")]
+    database: Option<DatabaseUrl>,
     /// Number of root users
     #[arg(long, value_name = "N", default_value_t = 3)]
     users: u32,
@@ -121,7 +126,10 @@ pub async fn run(arguments: DevArguments) -> Result<(), StartError> {
         ..ServiceSettings::default()
     };
     let data = Data::in_folder(folder.clone(), KeySource::File(folder.join("root.key")), true);
-    let data = Data { engine: arguments.engine, ..data };
+    let database = arguments.database.clone();
+    let database =
+        database.map(|url| DatabaseSettings { url, ca_file: None, password: None, classes: KEY_CLASSES });
+    let data = Data { engine: arguments.engine, database, ..data };
     let engine = service::open(&data, Limits::default(), &settings)?;
     let mut state = load_or_create(&engine, &arguments, &folder).await?;
     let socket = arguments.socket.clone().unwrap_or_else(|| default_socket(&folder));
@@ -168,6 +176,9 @@ fn check(arguments: &DevArguments) -> Result<(), StartError> {
     }
     if !(1..=arguments.users).contains(&arguments.threshold) {
         return wrong("--threshold must be between 1 and the number of users");
+    }
+    if arguments.database.is_some() != (arguments.engine == Some(Engine::Postgres)) {
+        return wrong("--engine postgres and --database must be given together");
     }
     Ok(())
 }

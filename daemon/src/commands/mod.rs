@@ -74,7 +74,7 @@ pub enum Command {
     /// Show what a store contains, or copy it to another engine or folder
     Store(store::StoreArguments),
     /// Serve a throwaway organization on this machine, with demo activities to approve
-    Dev(dev::DevArguments),
+    Dev(Box<dev::DevArguments>),
     /// Print a completion script for a shell
     Completion {
         /// Shell that runs the script

@@ -5,6 +5,7 @@ use std::path::Path;
 use quorate_common::console::Mode;
 
 use super::stop_signal;
+use crate::barrier::KEY_CLASSES;
 use crate::config::{self, Config};
 use crate::http::tls::{self, TlsError};
 use crate::outbox::{MailSettings, SmsSettings};
@@ -13,6 +14,7 @@ use crate::pages::PagesSettings;
 use crate::service::{self, Data, Engine, HttpSettings, Listeners, ServiceSettings, StartError};
 use crate::socket::group;
 use crate::source::Proxies;
+use crate::store::postgres::DatabaseSettings;
 use crate::vault::KeySource;
 use crate::{prompt, telemetry};
 
@@ -106,8 +108,18 @@ pub(super) fn data(config: &Config, create: bool) -> Result<Data, StartError> {
             KeySource::Passphrase(prompt::from_terminal("Passphrase of the root key")?)
         }
     };
-    let config::Store { path, engine, redb, guard, reserve } = config.store.clone();
-    Ok(Data { folder: path, key, create, engine, redb, guard, reserve })
+    let database = database(&config.store)?;
+    let config::Store { path, engine, redb, guard, reserve, .. } = config.store.clone();
+    Ok(Data { folder: path, key, create, engine, redb, database, guard, reserve })
+}
+
+/// Returns the settings of the database of a store, with its password.
+pub(super) fn database(store: &config::Store) -> Result<Option<DatabaseSettings>, StartError> {
+    let Some(config::Database { url, ca_file, password_file }) = store.database.clone() else {
+        return Ok(None);
+    };
+    let password = password_file.as_deref().map(prompt::from_file).transpose()?;
+    Ok(Some(DatabaseSettings { url, ca_file, password, classes: KEY_CLASSES }))
 }
 
 /// Opens the store of a configuration for a command without listeners.

@@ -39,7 +39,7 @@ pub use pages::Pages;
 pub use policies::Policies;
 pub use sms::Sms;
 pub use socket::Socket;
-pub use store::Store;
+pub use store::{Database, Store};
 
 use relations::Relations;
 use section::Document;

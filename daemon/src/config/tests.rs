@@ -240,6 +240,11 @@ fn keys_read_from(text: &str) -> BTreeSet<String> {
     document.read_keys().iter().cloned().collect()
 }
 
+/// Returns the configuration with the engine to which the keys of a database belong.
+fn on_a_database(text: &str) -> String {
+    text.replace("engine = \"sled\"", "engine = \"postgres\"")
+}
+
 #[test]
 fn the_sample_is_valid_and_shows_every_key() {
     assert_eq!(problems(SAMPLE), Vec::<String>::new());
@@ -252,7 +257,8 @@ fn the_sample_is_valid_and_shows_every_key() {
         })
         .collect();
     assert_eq!(shown, keys_read_from(&full));
-    // With all keys enabled, only the sources of the root key conflict.
+    // With all keys enabled, only the sources of the root key conflict, if the engine is that of all keys.
+    let full = on_a_database(&full);
     let line = 1 + full.lines().position(|line| line == "[key]").unwrap();
     assert_eq!(
         problems(&full),
@@ -265,7 +271,8 @@ fn the_sample_is_valid_and_shows_every_key() {
 #[test]
 fn the_sample_shows_the_defaults() {
     let defaults = Limits::default();
-    let shown = Config::check(&uncommented().replace("passphrase_", "# "), Path::new("")).unwrap();
+    let shown =
+        Config::check(&on_a_database(&uncommented()).replace("passphrase_", "# "), Path::new("")).unwrap();
     assert_eq!(shown.limits, defaults);
     assert_eq!(shown.log, Log::default());
     assert!(!shown.webhook.allow_http);
@@ -414,7 +421,7 @@ fn the_engine_is_named_and_its_settings_need_it() {
     let redb = store("engine = \"redb\"\ntwo_phase = true");
     assert_eq!((redb.engine, redb.redb), (Some(Engine::Redb), CommitMode::TwoPhase));
     let unknown = problems(&text("engine = \"mysql\""));
-    assert_eq!(unknown, ["line 5: store.engine: must be \"sled\" or \"redb\""]);
+    assert_eq!(unknown, ["line 5: store.engine: must be \"sled\", \"redb\" or \"postgres\""]);
     let quick = store("engine = \"redb\"\nquick_repair = true");
     assert_eq!(quick.redb, CommitMode::QuickRepair);
     for key in ["two_phase", "quick_repair"] {
@@ -597,4 +604,24 @@ fn warns_of_what_is_probably_a_mistake() {
     assert!(matches!(short.as_slice(), [one] if one.contains("6 digits")), "{short:?}");
     let open = codes("", "");
     assert!(matches!(open.as_slice(), [one] if one.contains("set prefixes in [sms]")), "{open:?}");
+}
+
+#[test]
+fn a_database_has_a_url_without_a_password() {
+    let text = |keys: &str| MINIMAL.replace("path = \"d\"", &format!("path = \"d\"\n{keys}"));
+    let url = "url = \"postgres://quorate@db.example.org/quorate\"";
+    let complete =
+        format!("engine = \"postgres\"\n{url}\nca_file = \"ca.pem\"\npassword_file = \"/run/password\"");
+    let store = Config::check(&text(&complete), Path::new("/etc/quorate")).unwrap().store;
+    let database = store.database.unwrap();
+    assert_eq!(store.engine, Some(Engine::Postgres));
+    assert_eq!(database.ca_file.as_deref(), Some(Path::new("/etc/quorate/ca.pem")));
+    assert_eq!(database.password_file.as_deref(), Some(Path::new("/run/password")));
+    assert_eq!(problems(&text("engine = \"postgres\"")), ["line 3: store: engine = \"postgres\" needs url"]);
+    assert_eq!(problems(&text(url)), ["line 3: store: url needs engine = \"postgres\""]);
+    let secret = "engine = \"postgres\"\nurl = \"postgres://quorate:secret@db.example.org/quorate\"";
+    assert_eq!(
+        problems(&text(secret)),
+        ["line 6: store.url: must not contain a password; use password_file"]
+    );
 }

@@ -1,8 +1,7 @@
 //! Opens the data: the directory, the vault, the store and the guard file. The order ensures that none of them
 //! is created if another one exists already.
 
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,13 +12,14 @@ use quorate_core::model::Organization;
 use quorate_core::policy::DenyErrors;
 use quorate_core::world::World as _;
 
-use super::StartError;
+use super::location::{Data, STORE, check_unused, create_private, lock_folder};
+use super::{StartError, database};
 use crate::auth_proxy;
 use crate::barrier::Barrier;
 use crate::clock;
 use crate::executor::{Executor, Oauth2, PhoneCheck, Shared, WorldSettings};
 use crate::fail_points;
-use crate::guard::{self, Guard, GuardError};
+use crate::guard::{self, Guard};
 use crate::identity::Identity;
 use crate::issuers::OidcSettings;
 use crate::oauth2::Oauth2Settings;
@@ -29,18 +29,10 @@ use crate::outgoing::{OutgoingUrl, ReceiverPolicy};
 use crate::pages::PagesSettings;
 use crate::store::StoreError;
 use crate::store::embedded::Embedded;
-use crate::store::engine::{self, Engine as StoreEngine, Settings};
-use crate::store::redb::CommitMode;
+use crate::store::engine::{self, Engine as StoreEngine};
 use crate::upgrade;
-use crate::vault::{Header, KeySource, Vault, VaultError};
+use crate::vault::{Header, Vault};
 use crate::vitals::Place;
-
-/// Subdirectory of the store in the data directory.
-pub const STORE: &str = "store";
-/// Default name of the guard file in the data directory.
-pub const GUARD: &str = "guard";
-/// Default of `reserve_mib`, in MiB.
-pub const RESERVE_MIB: u32 = 32;
 
 /// Time for which the records of the store are compared with their digest before requests are answered. The rest
 /// of a larger store is compared in the background.
@@ -60,38 +52,6 @@ impl Drop for Engine {
     fn drop(&mut self) {
         // The thread of the committer may keep the store until the process ends.
         self.executor.world().close_store();
-    }
-}
-
-/// Location of the data and source of its root key.
-pub struct Data {
-    /// Data directory.
-    pub folder: PathBuf,
-    /// Source of the root key.
-    pub key: KeySource,
-    /// Whether a missing store is created.
-    pub create: bool,
-    /// Engine of the store; `None` for that of an existing store, or the default one for a new store.
-    pub engine: Option<StoreEngine>,
-    /// How redb commits.
-    pub redb: CommitMode,
-    /// Path of the guard file.
-    pub guard: PathBuf,
-    /// Space that stays free on the file system of the store, in bytes.
-    pub reserve: u64,
-}
-
-impl Data {
-    /// Returns data in a directory that also contains the guard file.
-    pub fn in_folder(folder: PathBuf, key: KeySource, create: bool) -> Self {
-        let guard = folder.join(GUARD);
-        let reserve = u64::from(RESERVE_MIB) * 1024 * 1024;
-        Self { folder, key, create, engine: None, redb: CommitMode::default(), guard, reserve }
-    }
-
-    /// Returns how the store is opened on this engine.
-    fn settings(&self, engine: StoreEngine) -> Settings {
-        Settings { engine, reserve: self.reserve, redb: self.redb }
     }
 }
 
@@ -196,7 +156,11 @@ pub fn open_store(data: &Data) -> Result<Barrier, StartError> {
     let folder = &data.folder;
     let existing =
         || Header::read(folder)?.map(|header| header.served_engine(folder, data.engine)).transpose();
-    let fresh = existing()?.is_none();
+    let served = existing()?;
+    if served.or(data.engine) == Some(StoreEngine::Postgres) {
+        return database::open(data);
+    }
+    let fresh = served.is_none();
     if fresh {
         check_unused(data)?;
     }
@@ -243,50 +207,4 @@ fn upgraded(data: &Data, barrier: Barrier, store_path: &Path) -> Result<Barrier,
     };
     upgrade::seal_contents(&barrier)?;
     Ok(barrier)
-}
-
-/// Returns an error unless a store may be created in a directory without a header. A new header or key would
-/// make existing records unreadable forever.
-fn check_unused(data: &Data) -> Result<(), StartError> {
-    let folder = &data.folder;
-    let store_path = folder.join(STORE);
-    if !engine::is_unused(&store_path)? || !engine::is_unused(&upgrade::replaced(&store_path))? {
-        return Err(VaultError::NoHeader(folder.clone()).into());
-    }
-    match guard::check_new(&data.guard, folder) {
-        // There was a store: its disk may not be mounted.
-        Err(error @ GuardError::NoStore { .. }) => Err(error.into()),
-        _ if !data.create => Err(VaultError::NoStore(folder.clone()).into()),
-        guarded => {
-            Vault::check_new(folder, &data.key)?;
-            Ok(guarded?)
-        }
-    }
-}
-
-/// Locks the data directory while its store is opened, so that two first starts do not create it at the same
-/// time. Later, the lock of the store itself is enough.
-///
-/// # Errors
-/// Returns an error if another process holds the lock, or the directory cannot be opened.
-pub fn lock_folder(folder: &Path) -> Result<File, StartError> {
-    let failed =
-        |source| VaultError::System { doing: "locking the data directory", path: folder.to_owned(), source };
-    let handle = File::open(folder).map_err(failed)?;
-    match rustix::fs::flock(&handle, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(handle),
-        Err(rustix::io::Errno::WOULDBLOCK) => Err(StoreError::InUse(folder.display().to_string()).into()),
-        Err(error) => Err(failed(error.into()).into()),
-    }
-}
-
-/// Creates the data directory with access for its owner only.
-///
-/// # Errors
-/// Returns an error if the directory cannot be created.
-pub fn create_private(folder: &Path) -> Result<(), StartError> {
-    use std::os::unix::fs::DirBuilderExt;
-    let created = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    let doing = "creating the data directory";
-    created.map_err(|source| VaultError::System { doing, path: folder.to_owned(), source }.into())
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::embedded::Embedded;
 use super::files;
+use super::postgres::{DatabaseError, DatabaseSettings, Postgres};
 use super::redb::{CommitMode, Redb};
 use super::space::Space;
 use super::{Store, StoreError};
@@ -23,17 +24,20 @@ pub enum Engine {
     Sled,
     /// A file of redb.
     Redb,
+    /// A database of PostgreSQL.
+    Postgres,
 }
 
 impl Engine {
     /// All engines.
-    pub const ALL: [Self; 2] = [Self::Sled, Self::Redb];
+    pub const ALL: [Self; 3] = [Self::Sled, Self::Redb, Self::Postgres];
 
     /// Returns the name of the engine in the configuration.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sled => Embedded::NAME,
             Self::Redb => Redb::NAME,
+            Self::Postgres => Postgres::NAME,
         }
     }
 }
@@ -42,16 +46,18 @@ impl FromStr for Engine {
     type Err = &'static str;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::ALL.into_iter().find(|engine| engine.name() == name).ok_or("must be \"sled\" or \"redb\"")
+        let found = Self::ALL.into_iter().find(|engine| engine.name() == name);
+        found.ok_or("must be \"sled\", \"redb\" or \"postgres\"")
     }
 }
 
 impl Engine {
-    /// Returns the name of the file of all records, in the directory of the store.
-    const fn data_file(self) -> &'static str {
+    /// Returns the name of the file of all records, in the directory of the store, if the engine has one.
+    const fn data_file(self) -> Option<&'static str> {
         match self {
-            Self::Sled => Embedded::DATA_FILE,
-            Self::Redb => Redb::DATA_FILE,
+            Self::Sled => Some(Embedded::DATA_FILE),
+            Self::Redb => Some(Redb::DATA_FILE),
+            Self::Postgres => None,
         }
     }
 }
@@ -63,7 +69,7 @@ impl fmt::Display for Engine {
 }
 
 /// How a store is opened.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// Engine of the store.
     pub engine: Engine,
@@ -71,15 +77,25 @@ pub struct Settings {
     pub reserve: u64,
     /// How redb commits.
     pub redb: CommitMode,
+    /// Database of a store on PostgreSQL.
+    pub database: Option<DatabaseSettings>,
 }
 
 impl Settings {
+    /// Returns the settings of the database.
+    fn database(&self) -> Result<&DatabaseSettings, DatabaseError> {
+        self.database.as_ref().ok_or(DatabaseError::NotConfigured)
+    }
+
     /// Creates a store, which is marked as unused until [`begin`].
     ///
     /// # Errors
     /// Returns an error if the store cannot be created, or another process has it open.
     pub fn create(&self, folder: &Path) -> Result<Arc<dyn Store>, StoreError> {
-        let is_other = |engine: Engine| engine != self.engine && folder.join(engine.data_file()).exists();
+        let is_other = |engine: Engine| {
+            let exists = |file| folder.join(file).exists();
+            engine != self.engine && engine.data_file().is_some_and(exists)
+        };
         if Engine::ALL.into_iter().any(is_other) && is_unused(folder)? {
             // An earlier start on another engine was interrupted.
             clear(folder)?;
@@ -87,6 +103,11 @@ impl Settings {
         Ok(match self.engine {
             Engine::Sled => Arc::new(Embedded::create(folder, self.reserve)?),
             Engine::Redb => Arc::new(Redb::create(folder, self.reserve, self.redb)?),
+            Engine::Postgres => {
+                let store = Postgres::create(self.database()?)?;
+                store.clear_unused()?;
+                Arc::new(store)
+            }
         })
     }
 
@@ -97,7 +118,7 @@ impl Settings {
     pub fn open_again(&self, folder: &Path) -> Result<Arc<dyn Store>, StoreError> {
         match self.engine {
             Engine::Sled => Ok(Arc::new(Embedded::open_again(folder, self.reserve)?)),
-            Engine::Redb => self.open(folder, false),
+            Engine::Redb | Engine::Postgres => self.open(folder, false),
         }
     }
 
@@ -111,6 +132,7 @@ impl Settings {
             Engine::Sled if has_guard => Arc::new(Embedded::open_guarded(folder, self.reserve)?),
             Engine::Sled => Arc::new(Embedded::open(folder, self.reserve)?),
             Engine::Redb => Arc::new(Redb::open(folder, self.reserve, self.redb)?),
+            Engine::Postgres => Arc::new(Postgres::open(self.database()?)?),
         })
     }
 }
@@ -156,15 +178,15 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let on = |engine| Settings { engine, ..Settings::default() };
             drop(on(first).create(folder.path()).unwrap());
-            assert!(folder.path().join(first.data_file()).exists());
+            assert!(folder.path().join(first.data_file().unwrap()).exists());
             let store = on(second).create(folder.path()).unwrap();
-            assert!(!folder.path().join(first.data_file()).exists());
-            assert!(folder.path().join(second.data_file()).exists());
+            assert!(!folder.path().join(first.data_file().unwrap()).exists());
+            assert!(folder.path().join(second.data_file().unwrap()).exists());
             begin(folder.path()).unwrap();
             drop(store);
             // A store in which something may be stored is never removed.
             let _ = on(first).create(folder.path());
-            assert!(folder.path().join(second.data_file()).exists());
+            assert!(folder.path().join(second.data_file().unwrap()).exists());
         }
     }
 }

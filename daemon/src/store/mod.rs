@@ -12,6 +12,7 @@ pub mod engine;
 mod files;
 mod judge;
 mod panics;
+pub mod postgres;
 mod range;
 pub mod redb;
 mod space;
@@ -50,6 +51,9 @@ pub enum StoreError {
         /// Number of the format.
         version: u8,
     },
+    /// The database cannot be used as a store.
+    #[error(transparent)]
+    Database(#[from] postgres::DatabaseError),
     /// The operating system does not allow durable writes.
     #[error("writes cannot be made durable on this system: {0}")]
     NotDurable(String),
@@ -278,6 +282,23 @@ pub trait Store: Send + Sync {
     /// Closes the store at the end of the process, so that the next start needs not check it as after a kill. Afterwards
     /// all calls return [`StoreError::Unavailable`], or work as before.
     fn close(&self) {}
+
+    /// Returns the header that is stored with the records. Engines in a directory have a file instead.
+    ///
+    /// # Errors
+    /// See the trait documentation.
+    fn header(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(None)
+    }
+
+    /// Stores the header with the records. Does nothing on engines in a directory.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be stored.
+    fn set_header(&self, header: &[u8]) -> Result<(), StoreError> {
+        let _ = header;
+        Ok(())
+    }
 
     /// Returns whether registers still have the values that an answer was computed from. An answer without a
     /// commit must not be sent before this check.

@@ -51,11 +51,42 @@ impl Header {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(system("reading", &path)(error)),
         };
-        let header: Option<Self> = serde_json::from_slice(&text).ok();
-        match header {
-            Some(header) if header.format == FORMAT => Ok(Some(header)),
-            _ => Err(VaultError::Header(path)),
-        }
+        Self::decode(&text, &path).map(Some)
+    }
+
+    /// Decodes a header that is stored with the records in a database.
+    ///
+    /// # Errors
+    /// Returns [`VaultError::Header`] if the header is damaged or from a newer version.
+    pub fn of_database(text: &[u8], folder: &Path) -> Result<Self, VaultError> {
+        Self::decode(text, &folder.join(HEADER))
+    }
+
+    fn decode(text: &[u8], path: &Path) -> Result<Self, VaultError> {
+        let header: Option<Self> = serde_json::from_slice(text).ok();
+        header.filter(|header| header.format == FORMAT).ok_or_else(|| VaultError::Header(path.to_owned()))
+    }
+
+    /// Returns the header as it is stored with the records in a database.
+    ///
+    /// # Errors
+    /// Returns [`VaultError::Header`] if it cannot be encoded.
+    pub fn for_database(&self, folder: &Path) -> Result<Vec<u8>, VaultError> {
+        self.encode(&folder.join(HEADER))
+    }
+
+    /// Returns whether both are headers of the same store.
+    pub fn is_same_store(&self, other: &Self) -> bool {
+        self.store_id == other.store_id
+    }
+
+    /// Creates or replaces the header in a data directory.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be written.
+    pub fn put(&self, folder: &Path) -> Result<(), VaultError> {
+        let path = folder.join(HEADER);
+        private_file::replace(&path, &self.encode(&path)?).map_err(system("writing", &path))
     }
 
     /// Returns the engine of the store, which may be served.
@@ -98,14 +129,18 @@ impl Header {
         private_file::create(&path, &self.encode(&path)?).map_err(system("creating", &path))
     }
 
+    /// Sets where the store was moved, or that it was not moved. Writes nothing.
+    pub fn set_moved(&mut self, place: Option<String>) {
+        self.moved_to = place;
+    }
+
     /// Records in the header where the store was moved, or that it was not moved.
     ///
     /// # Errors
     /// Returns an error if the header cannot be written.
     pub fn mark_moved(&mut self, folder: &Path, place: Option<String>) -> Result<(), VaultError> {
-        self.moved_to = place;
-        let path = folder.join(HEADER);
-        private_file::replace(&path, &self.encode(&path)?).map_err(system("writing", &path))
+        self.set_moved(place);
+        self.put(folder)
     }
 
     fn encode(&self, path: &Path) -> Result<Vec<u8>, VaultError> {

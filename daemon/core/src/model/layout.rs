@@ -153,6 +153,9 @@ fn last_id(key: &[u8]) -> Option<[u8; 16]> {
 /// First byte of the registers that contain the versions of organizations.
 pub const VERSIONS: u8 = Letter::Version as u8;
 
+/// First bytes of the keys of queues, whose records are replaced and removed often.
+pub const QUEUES: [u8; 3] = [Letter::LegacyDelivery as u8, Letter::Mail as u8, Letter::Tombstone as u8];
+
 /// Returns the key of the register with the version of an organization.
 pub fn version(id: OrganizationId) -> Key {
     key(Letter::Version, &[id.as_bytes()])

@@ -4,19 +4,22 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use clap::Args;
 use quorate_core::world::Page;
 use sha2::{Digest, Sha256};
 
 use super::super::print;
+use super::super::serve::{database, read};
 use crate::fail_points;
 use crate::guard::{self, GuardError};
 use crate::private_file;
-use crate::service::{GUARD, RESERVE_MIB, STORE, StartError, create_private, lock_folder};
+use crate::service::{GUARD, RESERVE_MIB, STORE, StartError, create_private, database_header, lock_folder};
 use crate::store::engine::{self, Engine, Settings};
+use crate::store::postgres::DatabaseError;
 use crate::store::redb::CommitMode;
-use crate::store::{Batch, Change, Group, Row, Store, each_chunk};
+use crate::store::{Batch, Change, Group, Row, Store, StoreError, each_chunk};
 use crate::upgrade;
 use crate::vault::{Header, VaultError};
 
@@ -26,37 +29,70 @@ const CHUNK: usize = 512;
 /// Arguments of `quorated store copy`.
 #[derive(Debug, Args)]
 pub(super) struct CopyArguments {
-    /// Engine and data directory of the store, such as `sled:/var/lib/quorate`
-    #[arg(long, value_name = "ENGINE:DIR")]
-    from: Place,
-    /// Engine and data directory of the copy, which must be empty or missing
-    #[arg(long, value_name = "ENGINE:DIR")]
-    to: Place,
+    /// Engine and data directory of the store, such as `sled:/var/lib/quorate`. For a store in a database, the
+    /// configuration file, such as `postgres:/etc/quorate/quorated.toml`
+    #[arg(long, value_name = "ENGINE:PATH")]
+    from: Named,
+    /// Engine and data directory of the copy, which must be empty or missing. For a database, the configuration file
+    /// that names both
+    #[arg(long, value_name = "ENGINE:PATH")]
+    to: Named,
 }
 
-/// An engine and a data directory.
+/// An engine, and a data directory or configuration file, as named in an argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Place {
+struct Named {
     engine: Engine,
-    folder: PathBuf,
+    path: PathBuf,
 }
 
-impl FromStr for Place {
+impl FromStr for Named {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (engine, folder) =
-            text.split_once(':').ok_or("must be ENGINE:DIR, such as redb:/var/lib/quorate")?;
+        let (engine, path) =
+            text.split_once(':').ok_or("must be ENGINE:PATH, such as redb:/var/lib/quorate")?;
         let engine = engine.parse().map_err(|problem| format!("the engine {problem}"))?;
         // The place is recorded for daemons that run in other directories.
-        let folder = std::path::absolute(folder).map_err(|error| error.to_string())?;
-        Ok(Self { engine, folder })
+        let path = std::path::absolute(path).map_err(|error| error.to_string())?;
+        Ok(Self { engine, path })
+    }
+}
+
+/// Where a store is, and how it is opened.
+struct Place {
+    engine: Engine,
+    /// Data directory or configuration file, as named in the argument.
+    path: PathBuf,
+    folder: PathBuf,
+    settings: Settings,
+}
+
+impl Named {
+    /// Reads the configuration file, if one is named.
+    fn place(&self) -> Result<Place, StartError> {
+        let Self { engine, path } = self.clone();
+        let reserve = u64::from(RESERVE_MIB) * 1024 * 1024;
+        let mut settings = Settings { engine, reserve, redb: CommitMode::TwoPhase, database: None };
+        let mut folder = path.clone();
+        if engine == Engine::Postgres {
+            let store = read(&path)?.store;
+            settings.database = database(&store)?;
+            folder = store.path;
+            if settings.database.is_none() {
+                let file = path.display();
+                return Err(StartError::Usage(format!(
+                    "{file} names no database: set engine and url in [store]"
+                )));
+            }
+        }
+        Ok(Place { engine, path, folder, settings })
     }
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}:{}", self.engine, self.folder.display())
+        write!(formatter, "{}:{}", self.engine, self.path.display())
     }
 }
 
@@ -64,45 +100,40 @@ impl Place {
     fn store(&self) -> PathBuf {
         self.folder.join(STORE)
     }
-
-    fn settings(&self) -> Settings {
-        let reserve = u64::from(RESERVE_MIB) * 1024 * 1024;
-        Settings { engine: self.engine, reserve, redb: CommitMode::TwoPhase }
-    }
 }
 
 /// Copies a store.
 pub(super) fn run(CopyArguments { from, to }: &CopyArguments) -> Result<(), StartError> {
+    let (from, to) = (&from.place()?, &to.place()?);
     // Another copy may just end, so what decides is read under the lock.
     header_of(from, to)?;
     let _source = lock_folder(&from.folder)?;
     let mut header = header_of(from, to)?;
     check_target(from, to, header.moved_to().is_some())?;
-    upgrade::finish(&from.store())?;
-    let source = from.settings().open(&from.store(), false)?;
-    if !guard::is_marked(source.as_ref())? {
-        return Err(StartError::Usage(format!(
-            "the store in {} is new or of an earlier version: start the daemon on it once",
-            from.folder.display()
-        )));
-    }
+    let source = open_source(from, to, &header)?;
     create_private(&to.folder)?;
     let _target = lock_folder(&to.folder)?;
     engine::clear(&to.store())?;
     copy(source.as_ref(), to)?;
-    let target = to.settings().open_again(&to.store())?;
+    let target = to.settings.open_again(&to.store())?;
     let copied = compare(source.as_ref(), target.as_ref(), from)?;
-    drop(target);
     fail_points::reach("copy.mark");
-    header.mark_moved(&from.folder, Some(to.to_string()))?;
+    header.set_moved(Some(to.to_string()));
+    source.set_header(&header.for_database(&from.folder)?)?;
+    header.put(&from.folder)?;
     // The guard file of a store that is not marked could still change.
     let has_guard = copy_guard(from, to)?;
     fail_points::reach("copy.begin");
     engine::begin(&to.store())?;
-    header.on(to.engine).create(&to.folder)?;
-    drop(source);
+    let header = header.on(to.engine);
+    target.set_header(&header.for_database(&to.folder)?)?;
+    header.create(&to.folder)?;
+    drop((source, target));
     print(&format!("{copied}\n{from} is marked as moved to {to}"))?;
     let guard = if has_guard { "" } else { "; the guard file stays where it is" };
+    if to.engine == Engine::Postgres {
+        return print(&format!("start the daemon with --config {}{guard}", to.path.display()));
+    }
     print(&format!(
         "set path = \"{}\" and engine = \"{}\" in [store], and start the daemon{guard}",
         to.folder.display(),
@@ -110,15 +141,39 @@ pub(super) fn run(CopyArguments { from, to }: &CopyArguments) -> Result<(), Star
     ))
 }
 
+/// Opens the store to copy, which must have been served.
+fn open_source(from: &Place, to: &Place, header: &Header) -> Result<Arc<dyn Store>, StartError> {
+    upgrade::finish(&from.store())?;
+    let source = from.settings.open(&from.store(), false)?;
+    if let Some(stored) = database_header(source.as_ref(), &from.folder)? {
+        if !stored.is_same_store(header) {
+            return Err(StoreError::from(DatabaseError::OtherStore).into());
+        }
+        check_moved(&stored, from, to)?;
+    }
+    if guard::is_marked(source.as_ref())? {
+        return Ok(source);
+    }
+    Err(StartError::Usage(format!(
+        "the store in {} is new or of an earlier version: start the daemon on it once",
+        from.folder.display()
+    )))
+}
+
+/// Checks that a store was not moved elsewhere.
+fn check_moved(header: &Header, from: &Place, to: &Place) -> Result<(), StartError> {
+    match header.moved_to() {
+        // An earlier copy was interrupted after the source was marked.
+        Some(place) if place == to.to_string() => Ok(()),
+        Some(place) => Err(VaultError::Moved(from.folder.clone(), place.to_owned()).into()),
+        None => Ok(()),
+    }
+}
+
 /// Returns the header of the source, which must not have been moved elsewhere.
 fn header_of(from: &Place, to: &Place) -> Result<Header, StartError> {
     let header = Header::read(&from.folder)?.ok_or_else(|| VaultError::NoStore(from.folder.clone()))?;
-    match header.moved_to() {
-        // An earlier copy was interrupted after the source was marked.
-        Some(place) if place == to.to_string() => {}
-        Some(place) => return Err(VaultError::Moved(from.folder.clone(), place.to_owned()).into()),
-        None => {}
-    }
+    check_moved(&header, from, to)?;
     if header.engine() == from.engine {
         return Ok(header);
     }
@@ -154,7 +209,7 @@ fn exists(path: &Path) -> Result<bool, GuardError> {
 
 /// Copies all rows to a new store.
 fn copy(source: &dyn Store, to: &Place) -> Result<(), StartError> {
-    let target = to.settings().create(&to.store())?;
+    let target = to.settings.create(&to.store())?;
     each_chunk(source, b"", CHUNK, |rows| {
         let change = |(key, value): Row| Change { key, value: Some(value), fresh: true };
         let writes = rows.into_iter().map(change).collect();

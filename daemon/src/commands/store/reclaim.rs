@@ -4,9 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::super::serve::read;
+use super::super::serve::{database, read};
 use super::super::{confirm, print};
 use crate::service::{StartError, lock_folder};
+use crate::store::Store;
+use crate::store::postgres::Postgres;
 use crate::vault::{Header, VaultError};
 
 /// Word that confirms the command.
@@ -25,7 +27,8 @@ pub(super) struct ReclaimArguments {
 
 /// Removes the mark, once the operator has typed the confirmation.
 pub(super) fn run(arguments: &ReclaimArguments) -> Result<(), StartError> {
-    let folder = read(&arguments.config)?.store.path;
+    let store = read(&arguments.config)?.store;
+    let folder = store.path.clone();
     let header = || Header::read(&folder)?.ok_or_else(|| VaultError::NoStore(folder.clone()));
     header()?;
     let _lock = lock_folder(&folder)?;
@@ -39,6 +42,10 @@ pub(super) fn run(arguments: &ReclaimArguments) -> Result<(), StartError> {
          executed again."
     );
     confirm(&question, WORD, arguments.confirm.as_deref())?;
+    if let Some(database) = database(&store)? {
+        header.set_moved(None);
+        Postgres::open(&database)?.set_header(&header.for_database(&folder)?)?;
+    }
     header.mark_moved(&folder, None)?;
     print(&format!("reclaimed: remove {place}, and start the daemon"))
 }

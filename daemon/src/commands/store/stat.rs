@@ -9,7 +9,7 @@ use quorate_core::model::layout;
 use serde_json::{Value, json};
 
 use super::super::print;
-use super::super::serve::read;
+use super::super::serve::{database, read};
 use crate::barrier;
 use crate::service::{STORE, StartError, lock_folder};
 use crate::store::engine::Settings;
@@ -53,7 +53,12 @@ pub(super) fn run(arguments: &StatArguments) -> Result<(), StartError> {
     let _lock = lock_folder(&store.path)?;
     let folder = store.path.join(STORE);
     upgrade::finish(&folder)?;
-    let settings = Settings { engine: header.engine(), reserve: store.reserve, redb: store.redb };
+    let settings = Settings {
+        engine: header.engine(),
+        reserve: store.reserve,
+        redb: store.redb,
+        database: database(&store)?,
+    };
     let opened = settings.open(&folder, store.guard.exists())?;
     let (mut kinds, mut all) = (BTreeMap::<&str, Sum>::new(), Sum::default());
     each_chunk(opened.as_ref(), b"", CHUNK, |rows| {
@@ -74,6 +79,7 @@ pub(super) fn run(arguments: &StatArguments) -> Result<(), StartError> {
             json!({
                 "engine": header.engine().name(),
                 "folder": folder,
+                "database": store.database.as_ref().map(|database| database.url.place()),
                 "movedTo": header.moved_to(),
                 "records": all.records,
                 "bytes": all.bytes,
@@ -82,7 +88,11 @@ pub(super) fn run(arguments: &StatArguments) -> Result<(), StartError> {
             })
         ));
     }
-    print(&format!("engine         {}\nfolder         {}", header.engine(), folder.display()))?;
+    let place = match &store.database {
+        Some(database) => format!("database       {}", database.url.place()),
+        None => format!("folder         {}", folder.display()),
+    };
+    print(&format!("engine         {}\n{place}", header.engine()))?;
     if let Some(place) = header.moved_to() {
         print(&format!("moved to       {place}"))?;
     }

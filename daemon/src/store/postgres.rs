@@ -1,0 +1,446 @@
+//! The engine on a PostgreSQL database. One daemon uses a database at a time: it holds an advisory lock.
+//!
+//! Groups are committed on one connection, and reads use others. All calls wait for the server; threads of an
+//! asynchronous runtime hand over their other tasks before. If a connection ends, all are opened again.
+
+mod errors;
+mod group;
+mod rows;
+mod schema;
+mod session;
+mod settings;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
+
+use quorate_common::console::EngineStatus;
+use quorate_core::world::Page;
+use tokio::runtime::{Handle, Runtime};
+
+pub use self::errors::DatabaseError;
+use self::errors::StatementError;
+use self::schema::Existence;
+use self::session::{ANSWER, Session, answered};
+pub use self::settings::{DatabaseSettings, DatabaseUrl, KeyClasses};
+use super::judge::{Judge, KnownRegisters, number};
+use super::{Acceptance, BatchOutcome, Change, FailureCallback, Group, Register, Row, Store, StoreError};
+use crate::fail_points;
+
+/// Number of connections for reads.
+const READERS: usize = 4;
+/// Maximum number of attempts to commit a group.
+const ATTEMPTS: u32 = 5;
+/// Maximum rest before a further attempt, in milliseconds, for each attempt so far.
+const REST: u64 = 10;
+
+/// A store in a PostgreSQL database.
+pub struct Postgres {
+    settings: DatabaseSettings,
+    shared: Arc<Shared>,
+    /// Locked by the thread that commits or recovers. `None` while the store is being reopened.
+    commits: Mutex<Option<Committing>>,
+    /// Empty while the store is being reopened.
+    readers: RwLock<Vec<Arc<Session>>>,
+    next_reader: AtomicUsize,
+    /// Whether the file system of the server was full.
+    is_full: AtomicBool,
+    /// Settings of the server at the start, by their names.
+    durability: BTreeMap<String, String>,
+    runtime: Option<Runtime>,
+}
+
+/// The connection that commits.
+struct Committing {
+    session: Session,
+    daemon: Daemon,
+    /// Keys of the extra records of the last group. The next group will probably write them again.
+    extra: Vec<Vec<u8>>,
+}
+
+/// The row of this process, which records the last committed group.
+struct Daemon {
+    id: String,
+    session: i64,
+    last_group: i64,
+}
+
+/// What the tasks of connections change.
+#[derive(Default)]
+struct Shared {
+    /// Whether a connection has ended since the store was opened.
+    failed: AtomicBool,
+    /// Whether the process is ending.
+    is_closed: AtomicBool,
+    /// Number of times that all connections were replaced.
+    generation: AtomicU64,
+    on_failure: Mutex<Option<FailureCallback>>,
+}
+
+impl Shared {
+    /// Rejects all calls until the store was reopened.
+    fn fail(&self) {
+        self.failed.store(true, Ordering::Release);
+        if let Some(callback) = &*self.on_failure.lock().unwrap_or_else(PoisonError::into_inner) {
+            callback();
+        }
+    }
+}
+
+impl Postgres {
+    /// Name of the engine.
+    pub(super) const NAME: &'static str = "postgres";
+
+    /// Opens the store in a database.
+    ///
+    /// # Errors
+    /// Returns a [`DatabaseError`] if the database cannot be used or contains no store.
+    pub fn open(settings: &DatabaseSettings) -> Result<Self, StoreError> {
+        Self::open_as(Existence::Required, settings)
+    }
+
+    /// Creates a store, which is unused until it has a header. Opens a store that exists.
+    ///
+    /// # Errors
+    /// Returns a [`DatabaseError`] if the database cannot be used.
+    pub fn create(settings: &DatabaseSettings) -> Result<Self, StoreError> {
+        Self::open_as(Existence::Optional, settings)
+    }
+
+    /// Removes all records of a store without a header, whose creation was interrupted.
+    ///
+    /// # Errors
+    /// Returns an error if the database cannot be read or written.
+    pub fn clear_unused(&self) -> Result<(), StoreError> {
+        if self.header()?.is_some() { Ok(()) } else { self.writing("TRUNCATE record, queue, register", &[]) }
+    }
+
+    fn open_as(existence: Existence, settings: &DatabaseSettings) -> Result<Self, StoreError> {
+        let built = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("postgres")
+            .enable_all()
+            .build();
+        let runtime = built.map_err(|error| StoreError::Failed {
+            doing: "starting the runtime of the database",
+            cause: error.to_string(),
+        })?;
+        let mut store = Self {
+            settings: settings.clone(),
+            shared: Arc::default(),
+            commits: Mutex::new(None),
+            readers: RwLock::default(),
+            next_reader: AtomicUsize::new(0),
+            is_full: AtomicBool::new(false),
+            durability: BTreeMap::new(),
+            runtime: Some(runtime),
+        };
+        let committing = store.committing(existence)?;
+        store.durability = store.durability_of(&committing.session)?;
+        let readers = store.connect_readers()?;
+        *store.commits() = Some(committing);
+        *store.readers.write().unwrap_or_else(PoisonError::into_inner) = readers;
+        Ok(store)
+    }
+
+    /// Returns the runtime of the connections.
+    fn runtime(&self) -> Result<&Handle, StoreError> {
+        self.runtime.as_ref().map(Runtime::handle).ok_or(StoreError::Unavailable)
+    }
+
+    fn commits(&self) -> MutexGuard<'_, Option<Committing>> {
+        self.commits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn connect(&self) -> Result<Session, StoreError> {
+        let own = self.shared.generation.load(Ordering::Acquire);
+        let shared = Arc::downgrade(&self.shared);
+        let ended = move || {
+            let Some(shared) = shared.upgrade() else { return };
+            let is_current = shared.generation.load(Ordering::Acquire) == own;
+            if is_current && !shared.is_closed.load(Ordering::Acquire) {
+                shared.fail();
+            }
+        };
+        Ok(Session::connect(self.runtime()?, &self.settings, ended)?)
+    }
+
+    fn connect_readers(&self) -> Result<Vec<Arc<Session>>, StoreError> {
+        (0..READERS).map(|_| self.connect().map(Arc::new)).collect()
+    }
+
+    /// Opens the connection that commits, and takes the lock of the store. Earlier commits of this store are complete
+    /// then, because the session that made them held the lock.
+    fn committing(&self, existence: Existence) -> Result<Committing, StoreError> {
+        const REGISTER: &str = "INSERT INTO daemon (id, session, last_group, build, level, seen) \
+            VALUES (gen_random_uuid(), 1, 0, $1, 1, clock_timestamp()) RETURNING id::text";
+        let (runtime, session) = (self.runtime()?, self.connect()?);
+        schema::prepare(runtime, &session, existence)?;
+        // The row of the session before, if any, is locked until its last commit has ended. What is committed
+        // here is durable only after that commit.
+        let registered = async {
+            session.client.batch_execute("DELETE FROM daemon").await?;
+            session.client.query_one(REGISTER, &[&env!("CARGO_PKG_VERSION")]).await?.try_get(0)
+        };
+        let id = answered(runtime, ANSWER, registered);
+        let id = id.map_err(|error| error.failed("registering the daemon in the database"))?;
+        let daemon = Daemon { id, session: 1, last_group: 0 };
+        Ok(Committing { session, daemon, extra: Vec::new() })
+    }
+
+    /// Reads the settings of the server on which the durability of a commit depends.
+    fn durability_of(&self, session: &Session) -> Result<BTreeMap<String, String>, StoreError> {
+        const SETTINGS: &str = "SELECT name, current_setting(name) FROM unnest(ARRAY['server_version', \
+            'synchronous_commit', 'synchronous_standby_names']) AS name";
+        let found = answered(self.runtime()?, ANSWER, async {
+            let rows = session.client.query(SETTINGS, &[]).await?;
+            rows.iter()
+                .map(|row| Ok((row.try_get(0)?, row.try_get(1)?)))
+                .collect::<Result<_, tokio_postgres::Error>>()
+        });
+        found.map_err(|error| error.failed("reading the settings of the database"))
+    }
+
+    fn check_usable(&self) -> Result<(), StoreError> {
+        let is_usable =
+            !self.shared.failed.load(Ordering::Acquire) && !self.shared.is_closed.load(Ordering::Acquire);
+        if is_usable { Ok(()) } else { Err(StoreError::Unavailable) }
+    }
+
+    /// Reads with the next of the connections for reads.
+    fn reading<T, F>(
+        &self,
+        doing: &'static str,
+        read: impl FnOnce(Arc<Session>) -> F,
+    ) -> Result<T, StoreError>
+    where
+        F: Future<Output = Result<T, tokio_postgres::Error>>,
+    {
+        self.check_usable()?;
+        let next = self.next_reader.fetch_add(1, Ordering::Relaxed);
+        let session = {
+            let readers = self.readers.read().unwrap_or_else(PoisonError::into_inner);
+            let index = next.checked_rem(readers.len()).ok_or(StoreError::Unavailable)?;
+            Arc::clone(readers.get(index).ok_or(StoreError::Unavailable)?)
+        };
+        answered(self.runtime()?, ANSWER, read(Arc::clone(&session))).map_err(|error| {
+            if matches!(error, StatementError::Lost(_)) {
+                self.shared.fail();
+                return StoreError::Unavailable;
+            }
+            error.failed(doing)
+        })
+    }
+
+    fn writing(
+        &self,
+        text: &str,
+        parameters: &[&(dyn tokio_postgres::types::ToSql + Sync)],
+    ) -> Result<(), StoreError> {
+        let commits = self.commits();
+        let session = &commits.as_ref().ok_or(StoreError::Unavailable)?.session;
+        let written = answered(self.runtime()?, ANSWER, session.client.execute(text, parameters));
+        written.map(drop).map_err(|error| error.failed("writing to the database"))
+    }
+
+    /// Commits a group once.
+    fn attempt(
+        &self,
+        committing: &mut Committing,
+        group: &Group<'_>,
+    ) -> Result<Vec<BatchOutcome>, GroupError> {
+        let Committing { session, daemon, extra: further } = committing;
+        fail_points::reach("store.check");
+        let begun = group::begin(self.runtime()?, session, group, further)?;
+        let extra: Vec<Change>;
+        // Registers are always read, because their rows are locked.
+        let mut known = KnownRegisters::default();
+        let mut judge = Judge::new(&begun, &mut known);
+        let verdicts = group.batches.iter().map(|batch| judge.add(batch)).collect::<Result<Vec<_>, _>>()?;
+        let (_, mut write) = judge.finish();
+        if write.is_empty() {
+            begun.roll_back()?;
+            return Ok(verdicts);
+        }
+        if let Some(source) = group.extra {
+            extra = source.records(&mut write.changed())?;
+            write.add_changes(&begun, &extra)?;
+            *further = extra.iter().map(|change| change.key.clone()).collect();
+        }
+        write.bytes()?;
+        fail_points::reach("store.apply");
+        let rows: Vec<_> = write.into_rows().map(|(key, replaced)| (key.to_vec(), replaced)).collect();
+        begun.write(rows.into_iter(), daemon)?;
+        fail_points::reach("store.synced");
+        daemon.last_group = daemon.last_group.saturating_add(1);
+        Ok(verdicts)
+    }
+}
+
+/// An error of an attempt to commit a group.
+enum GroupError {
+    Statement(StatementError),
+    Store(StoreError),
+}
+
+impl From<StatementError> for GroupError {
+    fn from(error: StatementError) -> Self {
+        Self::Statement(error)
+    }
+}
+
+impl From<StoreError> for GroupError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// Rests for a random time before a further attempt.
+fn rest(attempt: u32) {
+    let mut random = [0; 8];
+    // Without randomness, the rest is shortest.
+    let _ = getrandom::fill(&mut random);
+    let most = u64::from(attempt).saturating_mul(REST).max(1);
+    std::thread::sleep(Duration::from_millis(u64::from_be_bytes(random).checked_rem(most).unwrap_or(0)));
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        self.close();
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Store for Postgres {
+    fn value(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+        self.reading("reading a record", async |session: Arc<Session>| rows::value(&session, key).await)
+    }
+
+    fn rows(&self, page: Page<'_>) -> Result<Vec<Row>, StoreError> {
+        self.reading("reading a range", async |session: Arc<Session>| rows::page(&session, page, true).await)
+    }
+
+    fn keys(&self, page: Page<'_>) -> Result<Vec<Vec<u8>>, StoreError> {
+        let found = self.reading("reading a range", async |session: Arc<Session>| {
+            rows::page(&session, page, false).await
+        });
+        Ok(found?.into_iter().map(|(key, _)| key).collect())
+    }
+
+    fn register(&self, key: &[u8]) -> Result<u64, StoreError> {
+        self.value(key)?.map_or(Ok(0), |bytes| number(&bytes))
+    }
+
+    fn engine(&self) -> EngineStatus {
+        EngineStatus { name: Self::NAME.to_owned(), durability: self.durability.clone() }
+    }
+
+    fn commit(&self, group: &Group<'_>) -> Result<Vec<BatchOutcome>, StoreError> {
+        const DOING: &str = "committing a group to the database";
+        let mut commits = self.commits();
+        self.check_usable()?;
+        let committing = commits.as_mut().ok_or(StoreError::Unavailable)?;
+        for attempt in 1..=ATTEMPTS {
+            let error = match self.attempt(committing, group) {
+                Ok(verdicts) => return Ok(verdicts),
+                Err(GroupError::Store(error)) => {
+                    self.shared.failed.store(true, Ordering::Release);
+                    return Err(error);
+                }
+                Err(GroupError::Statement(error)) => error,
+            };
+            if error.is_full() {
+                self.is_full.store(true, Ordering::Release);
+                let folder = format!("the database {}", self.settings.url.place());
+                return Err(StoreError::Full { folder, free: 0, needed: 1 });
+            }
+            if !error.is_transient() || attempt == ATTEMPTS {
+                self.shared.failed.store(true, Ordering::Release);
+                return Err(error.failed(DOING));
+            }
+            rest(attempt);
+        }
+        Err(StoreError::Unavailable)
+    }
+
+    fn ready(&self) -> Result<(), StoreError> {
+        self.check_usable()?;
+        if self.is_full.swap(false, Ordering::AcqRel) {
+            self.writing("UPDATE daemon SET seen = clock_timestamp()", &[])?;
+        }
+        Ok(())
+    }
+
+    fn on_failure(&self, callback: FailureCallback) {
+        *self.shared.on_failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(callback);
+    }
+
+    fn recover(&self, acceptance: &dyn Acceptance) -> Result<(), StoreError> {
+        let mut commits = self.commits();
+        if self.shared.is_closed.load(Ordering::Acquire) {
+            return Err(StoreError::Unavailable);
+        }
+        self.shared.generation.fetch_add(1, Ordering::AcqRel);
+        *commits = None;
+        self.readers.write().unwrap_or_else(PoisonError::into_inner).clear();
+        let committing = self.committing(Existence::Required)?;
+        let readers = self.connect_readers()?;
+        let value = rows::value(&committing.session, acceptance.key());
+        let value = answered(self.runtime()?, ANSWER, value);
+        acceptance.check(value.map_err(|error| error.failed("reading a record"))?.as_deref())?;
+        *self.readers.write().unwrap_or_else(PoisonError::into_inner) = readers;
+        *commits = Some(committing);
+        self.shared.failed.store(false, Ordering::Release);
+        Ok(())
+    }
+
+    fn close(&self) {
+        // Waits for the group in progress.
+        let mut commits = self.commits();
+        self.shared.is_closed.store(true, Ordering::Release);
+        *commits = None;
+        self.readers.write().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    fn header(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        self.reading("reading the header", async |session: Arc<Session>| {
+            let row = session.client.query_opt("SELECT value FROM meta WHERE name = 'header'", &[]).await?;
+            row.map(|row| row.try_get(0)).transpose()
+        })
+    }
+
+    fn set_header(&self, header: &[u8]) -> Result<(), StoreError> {
+        self.writing(
+            "INSERT INTO meta (name, value) VALUES ('header', $1) \
+             ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            &[&header],
+        )
+    }
+
+    fn confirm(&self, expected: &[Register]) -> Result<bool, StoreError> {
+        if expected.is_empty() {
+            return self.check_usable().map(|()| true);
+        }
+        let keys: Vec<&[u8]> = expected.iter().map(|(key, _)| key.as_slice()).collect();
+        let found = self.reading("confirming versions", async |session: Arc<Session>| {
+            let statement = session.statement(&rows::Table::Register.values()).await?;
+            let rows = session.client.query(&statement, &[&keys]).await?;
+            rows.iter().map(rows::decode).collect::<Result<Vec<_>, _>>()
+        })?;
+        let is_current = |(key, version): &Register| {
+            let present = found.iter().find(|(found, _)| found == key);
+            present.map_or(Ok(0), |(_, bytes)| number(bytes)).map(|present| present == *version)
+        };
+        expected.iter().map(is_current).try_fold(true, |all, one| Ok(all && one?))
+    }
+}
+
+#[cfg(test)]
+#[allow(unreachable_pub, dead_code, clippy::expect_used, reason = "shared with the tests across processes")]
+#[path = "../../../tests/src/cluster.rs"]
+mod cluster;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,183 @@
+//! What prevents a database from serving as a store, and what an error of a statement means.
+
+use std::time::Duration;
+
+use tokio_postgres::error::SqlState;
+
+use crate::store::StoreError;
+
+/// A reason why a database cannot be used as a store.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DatabaseError {
+    /// The configuration names no database.
+    #[error("the store is in a database; set engine = \"postgres\" and url in [store]")]
+    NotConfigured,
+    /// No server answers at the configured place.
+    #[error("the database server cannot be reached: {0}")]
+    Unreachable(String),
+    /// TLS could not be negotiated, or the certificate of the server is not trusted.
+    #[error(
+        "no verified TLS connection to the database server: {0}; check [store] ca_file and the name in url"
+    )]
+    Tls(String),
+    /// The server does not know the user, or the password is wrong.
+    #[error(
+        "the database server rejected the login; check the user in [store] url, password_file and pg_hba.conf"
+    )]
+    Login,
+    /// The server has no database with this name.
+    #[error("the database does not exist; create it with CREATE DATABASE, and check the name in [store] url")]
+    Absent,
+    /// The user may not use or create the tables.
+    #[error("the database user lacks rights: {0}; make it the owner of the database")]
+    Rights(String),
+    /// The version of the server is too old.
+    #[error("the database server has version {0}; PostgreSQL 15 or later is required")]
+    TooOld(String),
+    /// The server replays the log of another one.
+    #[error("the database server is a standby; [store] url must name the primary")]
+    Standby,
+    /// Transactions may not write.
+    #[error("the database is read-only; set default_transaction_read_only = off")]
+    ReadOnly,
+    /// A setting of the server does not allow durable commits.
+    #[error(
+        "the database server has {name} = {value}, with which commits may be lost; set {name} = {required}"
+    )]
+    Setting {
+        /// Name of the setting.
+        name: String,
+        /// Its value.
+        value: String,
+        /// The value that is required.
+        required: &'static str,
+    },
+    /// The database has another encoding than UTF-8.
+    #[error("the database has encoding {0}; create it with ENCODING 'UTF8'")]
+    Encoding(String),
+    /// The schema of the store contains something else.
+    #[error("the schema quorate of the database is not that of a store; use another database")]
+    OtherSchema,
+    /// A newer version of the program has raised the level of the store.
+    #[error(
+        "the store in the database has level {0}, which this version of quorated cannot read; update quorated"
+    )]
+    Level(i64),
+    /// The database contains no store.
+    #[error("the database contains no store; check [store] url, or restore the database from a backup")]
+    Missing,
+    /// Another session holds the lock of the store.
+    #[error(
+        "the store in the database is in use by another daemon or command; only one may use it at a time"
+    )]
+    InUse,
+    /// The database contains another store than the data directory.
+    #[error("the database contains another store than the data directory; check [store] path and url")]
+    OtherStore,
+    /// The connection does not lead to a session of its own, such as through a pooler in transaction mode.
+    #[error(
+        "the connection leads through a pooler that shares sessions; [store] url must name the server itself"
+    )]
+    Pooler,
+}
+
+/// Description of all causes of an error.
+fn described(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        source = cause.source();
+    }
+    text
+}
+
+/// Returns whether an error comes from TLS.
+fn is_tls(error: &tokio_postgres::Error) -> bool {
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        if cause.is::<rustls::Error>() || cause.to_string().contains("certificate") {
+            return true;
+        }
+        source = cause.source();
+    }
+    error.to_string().contains("TLS")
+}
+
+/// Converts the error of an attempt to connect.
+pub(super) fn of_connecting(error: &tokio_postgres::Error) -> DatabaseError {
+    let Some(code) = error.code() else {
+        let cause = described(error);
+        return if is_tls(error) { DatabaseError::Tls(cause) } else { DatabaseError::Unreachable(cause) };
+    };
+    let class = code.code().get(..2).unwrap_or_default();
+    if *code == SqlState::INVALID_CATALOG_NAME {
+        DatabaseError::Absent
+    } else if *code == SqlState::INSUFFICIENT_PRIVILEGE {
+        DatabaseError::Rights(described(error))
+    } else if class == "28" {
+        DatabaseError::Login
+    } else {
+        DatabaseError::Unreachable(described(error))
+    }
+}
+
+/// What became of a statement or a transaction.
+#[derive(Debug)]
+pub(super) enum StatementError {
+    /// The server rejected it. A transaction with it changes nothing.
+    Rejected(tokio_postgres::Error),
+    /// The connection ended, or the server did not answer in time. The outcome is unknown.
+    Lost(String),
+}
+
+impl From<tokio_postgres::Error> for StatementError {
+    fn from(error: tokio_postgres::Error) -> Self {
+        // Classes of connections, of resources and of interventions by the operator, among them a statement that took
+        // too long.
+        let is_outage = |code: &SqlState| {
+            let class = code.code().get(..2).unwrap_or_default();
+            matches!(class, "08" | "53" | "57" | "58") && *code != SqlState::DISK_FULL
+        };
+        match error.code() {
+            Some(code) if !is_outage(code) => Self::Rejected(error),
+            _ => Self::Lost(described(&error)),
+        }
+    }
+}
+
+impl StatementError {
+    /// Creates the error of a statement that took too long.
+    pub(super) fn late(limit: Duration) -> Self {
+        Self::Lost(format!("the database server did not answer within {} s", limit.as_secs()))
+    }
+
+    /// Returns whether the same transaction may succeed when it is repeated.
+    pub(super) fn is_transient(&self) -> bool {
+        let Self::Rejected(error) = self else { return false };
+        let transient = [
+            SqlState::T_R_SERIALIZATION_FAILURE,
+            SqlState::T_R_DEADLOCK_DETECTED,
+            SqlState::LOCK_NOT_AVAILABLE,
+            SqlState::UNIQUE_VIOLATION,
+        ];
+        error.code().is_some_and(|code| transient.contains(code))
+    }
+
+    /// Returns whether the server has no space left.
+    pub(super) fn is_full(&self) -> bool {
+        matches!(self, Self::Rejected(error) if error.code() == Some(&SqlState::DISK_FULL))
+    }
+
+    /// Returns the error of the store.
+    pub(super) fn failed(self, doing: &'static str) -> StoreError {
+        match self {
+            Self::Rejected(error) => StoreError::Failed { doing, cause: described(&error) },
+            Self::Lost(cause) => StoreError::Failed { doing, cause },
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! The tables of a store, and what a server must fulfil to be used: its version, its settings and its encoding.
+
+use tokio::runtime::Handle;
+
+use super::errors::{DatabaseError, StatementError, of_connecting};
+use super::session::{ANSWER, Session, answered};
+
+/// Level of the tables that this version reads and writes.
+const LEVEL: i64 = 1;
+/// Oldest supported version of the server, as `server_version_num`.
+const OLDEST: i32 = 150_000;
+/// First key of the advisory lock of a store: "QRTE". The second one is the object id of the schema.
+const LOCK: i32 = 0x5152_5445;
+/// Time to wait for a session that is just ending, when the lock of the store is requested.
+const LOCK_WAIT: &str = "3s";
+
+/// The tables. Values are sealed and cannot be compressed. Rows of `queue` and `register` are replaced often.
+const TABLES: &str = "
+    CREATE SCHEMA quorate;
+    SET LOCAL search_path TO quorate;
+    CREATE TABLE record (key bytea PRIMARY KEY, value bytea NOT NULL);
+    ALTER TABLE record ALTER value SET STORAGE EXTERNAL;
+    CREATE TABLE queue (key bytea PRIMARY KEY, value bytea NOT NULL)
+        WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
+    ALTER TABLE queue ALTER value SET STORAGE EXTERNAL;
+    CREATE TABLE register (key bytea PRIMARY KEY, version bigint NOT NULL) WITH (fillfactor = 50);
+    CREATE TABLE daemon (id uuid PRIMARY KEY, session bigint NOT NULL, last_group bigint NOT NULL,
+        build text NOT NULL, level int NOT NULL, seen timestamptz NOT NULL);
+    CREATE TABLE meta (name text PRIMARY KEY, value bytea NOT NULL);
+    INSERT INTO meta VALUES ('level', int8send(1));
+";
+
+/// Converts an error of a statement during the start.
+fn unusable(error: StatementError) -> DatabaseError {
+    match error {
+        StatementError::Rejected(error) => of_connecting(&error),
+        StatementError::Lost(cause) => DatabaseError::Unreachable(cause),
+    }
+}
+
+/// Whether tables may be created.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Existence {
+    /// Tables are created if they are missing.
+    Optional,
+    /// The tables must exist.
+    Required,
+}
+
+/// Checks the server, takes the lock of the store, and creates the tables if they may be missing.
+pub(super) fn prepare(
+    runtime: &Handle,
+    session: &Session,
+    existence: Existence,
+) -> Result<(), DatabaseError> {
+    check_server(runtime, session)?;
+    let run = |work: &str| answered(runtime, ANSWER, session.client.batch_execute(work)).map_err(unusable);
+    if !schema_exists(runtime, session)? {
+        if existence == Existence::Required {
+            return Err(DatabaseError::Missing);
+        }
+        let created = run(&format!("BEGIN; {TABLES} COMMIT"));
+        if let Err(error) = created {
+            run("ROLLBACK")?;
+            // Another first start may have been faster.
+            if !schema_exists(runtime, session)? {
+                return Err(error);
+            }
+        }
+    }
+    check_level(runtime, session)?;
+    take_lock(runtime, session)
+}
+
+fn schema_exists(runtime: &Handle, session: &Session) -> Result<bool, DatabaseError> {
+    let found = session.client.query_one("SELECT to_regnamespace('quorate') IS NOT NULL", &[]);
+    answered(runtime, ANSWER, found).map_err(unusable)?.try_get(0).map_err(|error| of_connecting(&error))
+}
+
+fn check_server(runtime: &Handle, session: &Session) -> Result<(), DatabaseError> {
+    const QUESTION: &str = "SELECT current_setting('server_version_num')::int4, current_setting('server_version'), \
+        pg_is_in_recovery(), current_setting('transaction_read_only') = 'on', current_setting('server_encoding'), \
+        current_setting('fsync'), current_setting('full_page_writes'), current_setting('synchronous_commit')";
+    let row = answered(runtime, ANSWER, session.client.query_one(QUESTION, &[])).map_err(unusable)?;
+    let broken = |error: tokio_postgres::Error| of_connecting(&error);
+    let text = |column: usize| row.try_get::<_, String>(column).map_err(broken);
+    if row.try_get::<_, i32>(0).map_err(broken)? < OLDEST {
+        return Err(DatabaseError::TooOld(text(1)?));
+    }
+    if row.try_get(2).map_err(broken)? {
+        return Err(DatabaseError::Standby);
+    }
+    if row.try_get(3).map_err(broken)? {
+        return Err(DatabaseError::ReadOnly);
+    }
+    let encoding = text(4)?;
+    if encoding != "UTF8" {
+        return Err(DatabaseError::Encoding(encoding));
+    }
+    let settings: [(usize, &str, &[&str]); 3] = [
+        (5, "fsync", &["on"]),
+        (6, "full_page_writes", &["on"]),
+        (7, "synchronous_commit", &["on", "remote_apply"]),
+    ];
+    for (column, name, allowed) in settings {
+        let value = text(column)?;
+        if !allowed.contains(&value.as_str()) {
+            return Err(DatabaseError::Setting { name: name.to_owned(), value, required: "on" });
+        }
+    }
+    Ok(())
+}
+
+fn check_level(runtime: &Handle, session: &Session) -> Result<(), DatabaseError> {
+    let found = session.client.query_opt("SELECT value FROM quorate.meta WHERE name = 'level'", &[]);
+    let row = match answered(runtime, ANSWER, found) {
+        Ok(Some(row)) => row,
+        Ok(None) => return Err(DatabaseError::OtherSchema),
+        Err(StatementError::Rejected(error)) => {
+            let class = error.code().and_then(|code| code.code().get(..2));
+            // Syntax errors, among them missing tables and columns, except missing rights.
+            let is_other = class == Some("42")
+                && error.code() != Some(&tokio_postgres::error::SqlState::INSUFFICIENT_PRIVILEGE);
+            return Err(if is_other { DatabaseError::OtherSchema } else { of_connecting(&error) });
+        }
+        Err(error) => return Err(unusable(error)),
+    };
+    let bytes: Vec<u8> = row.try_get(0).map_err(|_| DatabaseError::OtherSchema)?;
+    let level = bytes.try_into().map(i64::from_be_bytes).map_err(|_| DatabaseError::OtherSchema)?;
+    if level == LEVEL { Ok(()) } else { Err(DatabaseError::Level(level)) }
+}
+
+/// Takes the lock of the store, which the session holds until it ends.
+fn take_lock(runtime: &Handle, session: &Session) -> Result<(), DatabaseError> {
+    let run = |work: &str| answered(runtime, ANSWER, session.client.batch_execute(work));
+    let wait = format!(
+        "SET lock_timeout = '{LOCK_WAIT}'; \
+         SELECT pg_advisory_lock({LOCK}, to_regnamespace('quorate')::oid::int4); SET lock_timeout = '2s'"
+    );
+    match run(&wait) {
+        Ok(()) => {}
+        Err(StatementError::Rejected(error))
+            if error.code() == Some(&tokio_postgres::error::SqlState::LOCK_NOT_AVAILABLE) =>
+        {
+            return Err(DatabaseError::InUse);
+        }
+        Err(error) => return Err(unusable(error)),
+    }
+    // A pooler may have given the lock to another session.
+    let class = i64::from(LOCK);
+    let holds = async {
+        let text = "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid() \
+            AND classid::int8 = $1 AND granted)";
+        session.client.query_one(text, &[&class]).await
+    };
+    let row = answered(runtime, ANSWER, holds).map_err(unusable)?;
+    if row.try_get(0).unwrap_or(false) { Ok(()) } else { Err(DatabaseError::Pooler) }
+}

@@ -1,0 +1,183 @@
+//! How the database is reached: the URL, the certificates that are trusted, and the password.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use rustls_platform_verifier::BuilderVerifierExt;
+use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
+use tokio_postgres_rustls::MakeRustlsConnect;
+use zeroize::Zeroizing;
+
+use super::errors::DatabaseError;
+
+/// Time to connect to one host.
+const CONNECT: Duration = Duration::from_secs(2);
+/// Time after which sent data that is not acknowledged ends a connection.
+const UNACKNOWLEDGED: Duration = Duration::from_secs(3);
+/// Interval of keepalive probes.
+const KEEPALIVE: Duration = Duration::from_secs(1);
+/// Number of keepalive probes without an answer that end a connection.
+const PROBES: u32 = 3;
+
+/// The URL of a database, without a password.
+#[derive(Clone, PartialEq, Eq)]
+pub struct DatabaseUrl(tokio_postgres::Config);
+
+impl fmt::Debug for DatabaseUrl {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("DatabaseUrl").field("name", &self.0.get_dbname()).finish_non_exhaustive()
+    }
+}
+
+impl FromStr for DatabaseUrl {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if !text.starts_with("postgres://") && !text.starts_with("postgresql://") {
+            return Err("must be a URL, such as \"postgres://quorate@db.example.org/quorate\"");
+        }
+        let config: tokio_postgres::Config = text.parse().map_err(|_| {
+            "must be a URL of PostgreSQL; TLS is verified by default, so \"sslmode\" may only be \"disable\", \
+             \"prefer\" or \"require\""
+        })?;
+        if config.get_password().is_some() {
+            return Err("must not contain a password; use password_file");
+        }
+        if config.get_hosts().is_empty() {
+            return Err("must name a host, or the directory of a socket as \"?host=/run/postgresql\"");
+        }
+        if config.get_dbname().is_none() {
+            return Err("must name a database");
+        }
+        if config.get_user().is_none() {
+            return Err("must name a user");
+        }
+        let url = Self(config);
+        if url.0.get_ssl_mode() == SslMode::Disable && !url.is_local() {
+            return Err("must not disable TLS for another machine");
+        }
+        Ok(url)
+    }
+}
+
+impl DatabaseUrl {
+    /// Returns whether all hosts are sockets of this machine or loopback addresses.
+    fn is_local(&self) -> bool {
+        let is_loopback = |name: &str| {
+            name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+        };
+        self.0.get_hosts().iter().all(|host| match host {
+            Host::Tcp(name) => is_loopback(name),
+            Host::Unix(_) => true,
+        }) && self.0.get_hostaddrs().iter().all(IpAddr::is_loopback)
+    }
+
+    /// Returns the name of the database and its hosts.
+    pub fn place(&self) -> String {
+        let hosts: Vec<String> = self
+            .0
+            .get_hosts()
+            .iter()
+            .map(|host| match host {
+                Host::Tcp(name) => name.clone(),
+                Host::Unix(path) => path.display().to_string(),
+            })
+            .collect();
+        format!("{} on {}", self.0.get_dbname().unwrap_or_default(), hosts.join(","))
+    }
+}
+
+/// Which keys have a table of their own, by their first byte.
+#[derive(Debug, Clone, Copy)]
+pub struct KeyClasses {
+    /// First byte of the keys of registers.
+    pub registers: u8,
+    /// First bytes of the keys of queues, whose records are replaced and removed often.
+    pub queues: [u8; 3],
+}
+
+/// Settings of the database of a store.
+#[derive(Clone)]
+pub struct DatabaseSettings {
+    /// URL of the database.
+    pub url: DatabaseUrl,
+    /// File with the certificates of the authorities that are trusted; `None` for those of the system.
+    pub ca_file: Option<PathBuf>,
+    /// Password of the user, if the server requires one.
+    pub password: Option<Zeroizing<String>>,
+    /// Which keys have a table of their own. This is part of the format of the store.
+    pub classes: KeyClasses,
+}
+
+impl fmt::Debug for DatabaseSettings {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("DatabaseSettings").field("url", &self.url).finish_non_exhaustive()
+    }
+}
+
+impl DatabaseSettings {
+    /// Returns the parameters of a connection. TLS is required, except on this machine.
+    pub(super) fn config(&self) -> tokio_postgres::Config {
+        let mut config = self.url.0.clone();
+        let mode = if self.needs_tls() { SslMode::Require } else { SslMode::Disable };
+        config
+            .ssl_mode(mode)
+            .application_name("quorated")
+            .connect_timeout(CONNECT)
+            .tcp_user_timeout(UNACKNOWLEDGED)
+            .keepalives(true)
+            .keepalives_idle(KEEPALIVE)
+            .keepalives_interval(KEEPALIVE)
+            .keepalives_retries(PROBES);
+        if self.url.0.get_hosts().len() > 1 {
+            config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        }
+        if let Some(password) = &self.password {
+            config.password(password.as_bytes());
+        }
+        config
+    }
+
+    fn needs_tls(&self) -> bool {
+        let is_required = self.url.0.get_ssl_mode() == SslMode::Require || self.ca_file.is_some();
+        let is_on_sockets = self.url.0.get_hosts().iter().all(|host| matches!(host, Host::Unix(_)));
+        !is_on_sockets && (is_required || !self.url.is_local())
+    }
+
+    /// Returns the TLS client, which verifies the chain and the name of the server.
+    pub(super) fn tls(&self) -> Result<MakeRustlsConnect, DatabaseError> {
+        let failed = |cause: String| DatabaseError::Tls(cause);
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| failed(error.to_string()))?;
+        let config = match &self.ca_file {
+            None if self.needs_tls() => {
+                config.with_platform_verifier().map_err(|error| failed(error.to_string()))?
+            }
+            None => config.with_root_certificates(RootCertStore::empty()),
+            Some(path) => {
+                let unreadable = |cause: String| failed(format!("{}: {cause}", path.display()));
+                let mut roots = RootCertStore::empty();
+                let found =
+                    CertificateDer::pem_file_iter(path).map_err(|error| unreadable(error.to_string()))?;
+                for certificate in found {
+                    let certificate = certificate.map_err(|error| unreadable(error.to_string()))?;
+                    roots.add(certificate).map_err(|error| unreadable(error.to_string()))?;
+                }
+                if roots.is_empty() {
+                    return Err(unreadable("no certificate found".to_owned()));
+                }
+                config.with_root_certificates(roots)
+            }
+        };
+        Ok(MakeRustlsConnect::new(config.with_no_client_auth()))
+    }
+}

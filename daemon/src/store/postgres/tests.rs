@@ -1,0 +1,162 @@
+//! The store on a server that each test starts.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+
+use super::super::contract;
+use super::super::{Batch, Change};
+use super::cluster::Cluster;
+use super::*;
+
+const CLASSES: KeyClasses = KeyClasses { registers: b'v', queues: *b"xyz" };
+
+fn settings(url: &str) -> DatabaseSettings {
+    DatabaseSettings { url: url.parse().unwrap(), ca_file: None, password: None, classes: CLASSES }
+}
+
+fn put(key: &[u8], value: &[u8]) -> Group<'static> {
+    Group::of(Batch { writes: vec![Change::put(key, value)], ..Batch::default() })
+}
+
+/// Accepts every store.
+struct AcceptsAll;
+
+impl Acceptance for AcceptsAll {
+    fn key(&self) -> &[u8] {
+        b"m"
+    }
+
+    fn check(&self, _value: Option<&[u8]>) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+fn database_error(opened: Result<Postgres, StoreError>) -> DatabaseError {
+    match opened {
+        Err(StoreError::Database(error)) => error,
+        Err(other) => unreachable!("another error: {other}"),
+        Ok(_) => unreachable!("the database is accepted"),
+    }
+}
+
+#[test]
+fn fulfils_the_contract() {
+    let cluster = Cluster::start();
+    let settings = settings(&cluster.url());
+    contract::check(&|| Box::new(Postgres::create(&settings).unwrap()));
+}
+
+#[test]
+fn registers_and_queues_are_read_in_the_order_of_keys() {
+    let cluster = Cluster::start();
+    let store = Postgres::create(&settings(&cluster.url())).unwrap();
+    let set = vec![(b"v1".to_vec(), 1), (b"v2".to_vec(), u64::from(u32::MAX))];
+    let writes = [b"a", b"m", b"u", b"w", b"x", b"z", b"~"].map(|key| Change::put(*key, *key)).to_vec();
+    store.commit(&Group::of(Batch { set, writes, ..Batch::default() })).unwrap();
+    let all: Vec<Vec<u8>> =
+        [&b"a"[..], b"m", b"u", b"v1", b"v2", b"w", b"x", b"z", b"~"].map(<[u8]>::to_vec).into();
+    assert_eq!(store.keys(Page::first(b"", 99)).unwrap(), all);
+    assert_eq!(store.keys(Page { after: Some(b"u"), ..Page::first(b"", 2) }).unwrap(), all[3..5]);
+    assert_eq!(store.register(b"v2").unwrap(), u64::from(u32::MAX));
+    assert!(store.confirm(&[(b"v1".to_vec(), 1), (b"v3".to_vec(), 0)]).unwrap());
+    assert!(!store.confirm(&[(b"v1".to_vec(), 2)]).unwrap());
+}
+
+#[test]
+fn a_lost_server_is_an_outage_and_not_a_decision() {
+    let mut cluster = Cluster::start();
+    let store = Postgres::create(&settings(&cluster.url())).unwrap();
+    store.commit(&put(b"k", b"v")).unwrap();
+    cluster.kill();
+    while store.ready().is_ok() {
+        let _ = store.commit(&put(b"k", b"lost"));
+    }
+    assert!(matches!(store.commit(&put(b"k", b"w")), Err(StoreError::Unavailable)));
+    assert!(matches!(store.value(b"k"), Err(StoreError::Unavailable)));
+    assert!(matches!(store.confirm(&[(b"v".to_vec(), 0)]), Err(StoreError::Unavailable)));
+    assert!(matches!(store.recover(&AcceptsAll), Err(StoreError::Database(DatabaseError::Unreachable(_)))));
+    cluster.run();
+    store.recover(&AcceptsAll).unwrap();
+    assert_eq!(store.value(b"k").unwrap().as_deref(), Some(b"v".as_slice()));
+    store.commit(&put(b"k", b"w")).unwrap();
+    assert_eq!(store.value(b"k").unwrap().as_deref(), Some(b"w".as_slice()));
+}
+
+#[test]
+fn a_second_daemon_is_rejected() {
+    let cluster = Cluster::start();
+    let settings = settings(&cluster.url());
+    let first = Postgres::create(&settings).unwrap();
+    assert_eq!(database_error(Postgres::open(&settings)), DatabaseError::InUse);
+    drop(first);
+    Postgres::open(&settings).unwrap();
+}
+
+#[test]
+fn a_session_that_was_replaced_commits_nothing() {
+    let cluster = Cluster::start();
+    let store = Postgres::create(&settings(&cluster.url())).unwrap();
+    store.commit(&put(b"k", b"v")).unwrap();
+    cluster.sql("UPDATE quorate.daemon SET session = session + 1");
+    assert!(store.commit(&put(b"k", b"w")).is_err());
+    assert_eq!(cluster.sql("SELECT convert_from(value, 'UTF8') FROM quorate.record"), "v\n");
+    store.recover(&AcceptsAll).unwrap();
+    store.commit(&put(b"k", b"w")).unwrap();
+}
+
+#[test]
+fn unsuitable_databases_are_rejected() {
+    let mut cluster = Cluster::start();
+    let on =
+        |cluster: &Cluster, name: &str| database_error(Postgres::create(&settings(&cluster.url_of(name))));
+    assert_eq!(database_error(Postgres::open(&settings(&cluster.url()))), DatabaseError::Missing);
+    assert_eq!(on(&cluster, "missing"), DatabaseError::Absent);
+    cluster.query("postgres", "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
+    assert_eq!(on(&cluster, "latin"), DatabaseError::Encoding("LATIN1".to_owned()));
+    cluster.query("postgres", "CREATE DATABASE other");
+    cluster.query("other", "CREATE SCHEMA quorate; CREATE TABLE quorate.meta (price int)");
+    assert_eq!(on(&cluster, "other"), DatabaseError::OtherSchema);
+    cluster.query(
+        "other",
+        "DROP SCHEMA quorate CASCADE; ALTER DATABASE other SET default_transaction_read_only = on",
+    );
+    assert_eq!(on(&cluster, "other"), DatabaseError::ReadOnly);
+    let unknown = cluster.url().replace("quorate@", "nobody@");
+    assert_eq!(database_error(Postgres::create(&settings(&unknown))), DatabaseError::Login);
+    cluster.query("postgres", "CREATE ROLE guest LOGIN");
+    let guest = cluster.url().replace("quorate@", "guest@");
+    assert!(matches!(database_error(Postgres::create(&settings(&guest))), DatabaseError::Rights(_)));
+    drop(Postgres::create(&settings(&cluster.url())).unwrap());
+    cluster.sql("UPDATE quorate.meta SET value = int8send(2) WHERE name = 'level'");
+    assert_eq!(on(&cluster, "quorate"), DatabaseError::Level(2));
+    cluster.sql("UPDATE quorate.meta SET value = int8send(1) WHERE name = 'level'");
+    for name in ["synchronous_commit", "full_page_writes", "fsync"] {
+        cluster.set(&format!("{name} = off"));
+        let expected =
+            DatabaseError::Setting { name: name.to_owned(), value: "off".to_owned(), required: "on" };
+        assert_eq!(on(&cluster, "quorate"), expected);
+        cluster.set(&format!("{name} = on"));
+    }
+    drop(Postgres::open(&settings(&cluster.url())).unwrap());
+}
+
+#[test]
+fn urls_are_checked() {
+    let check = |url: &str, expected: &str| {
+        assert_eq!(url.parse::<DatabaseUrl>().unwrap_err(), expected, "{url}");
+    };
+    check("host=db", "must be a URL, such as \"postgres://quorate@db.example.org/quorate\"");
+    check("postgres://a:secret@db/x", "must not contain a password; use password_file");
+    check("postgres://a@db/x?sslmode=disable", "must not disable TLS for another machine");
+    check("postgres://a@db", "must name a database");
+    check("postgres://db/x", "must name a user");
+    for (url, needs_tls) in [
+        ("postgres://a@db.example.org/x", true),
+        ("postgres://a@127.0.0.1/x", false),
+        ("postgres://a@[::1]:5433/x", false),
+        ("postgres://a@localhost/x?sslmode=require", true),
+        ("postgres://a@localhost,db.example.org/x", true),
+        ("postgres://a@/x?host=/run/postgresql", false),
+    ] {
+        let config = settings(url).config();
+        assert_eq!(config.get_ssl_mode() == tokio_postgres::config::SslMode::Require, needs_tls, "{url}");
+    }
+}
