@@ -138,7 +138,7 @@ impl StartError {
                 StoreError::Empty(_) => 9,
                 StoreError::Database(error) => match error {
                     DatabaseError::InUse => 6,
-                    DatabaseError::Missing | DatabaseError::OtherStore => 9,
+                    DatabaseError::Missing | DatabaseError::OtherStore | DatabaseError::NoHeader => 9,
                     DatabaseError::NotConfigured => 2,
                     DatabaseError::Level(_) => 7,
                     _ => 3,

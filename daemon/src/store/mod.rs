@@ -25,6 +25,15 @@ use quorate_core::world::Page;
 /// Maximum length of a value, in bytes. Implementations need not store longer values.
 pub const LONGEST_VALUE: usize = 5 * 1024 + 512;
 
+/// Whether a store must exist when it is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Existence {
+    /// It is created if it is missing.
+    Optional,
+    /// It must exist.
+    Required,
+}
+
 /// Number of bytes in a mebibyte.
 const MIB: u64 = 1024 * 1024;
 

@@ -21,11 +21,12 @@ use tokio::runtime::{Handle, Runtime};
 
 pub use self::errors::DatabaseError;
 use self::errors::StatementError;
-use self::schema::Existence;
 use self::session::{ANSWER, Session, answered};
 pub use self::settings::{DatabaseSettings, DatabaseUrl, KeyClasses};
 use super::judge::{Judge, KnownRegisters, number};
-use super::{Acceptance, BatchOutcome, Change, FailureCallback, Group, Register, Row, Store, StoreError};
+use super::{
+    Acceptance, BatchOutcome, Change, Existence, FailureCallback, Group, Register, Row, Store, StoreError,
+};
 use crate::fail_points;
 
 /// Number of connections for reads.
@@ -108,12 +109,20 @@ impl Postgres {
         Self::open_as(Existence::Optional, settings)
     }
 
-    /// Removes all records of a store without a header, whose creation was interrupted.
+    /// Removes all records of a store that was never used, such as those of a copy that was interrupted.
     ///
     /// # Errors
-    /// Returns an error if the database cannot be read or written.
+    /// Returns [`DatabaseError::NoHeader`] if the store was used and lost its header, and an error if the database cannot
+    /// be read or written.
     pub fn clear_unused(&self) -> Result<(), StoreError> {
-        if self.header()?.is_some() { Ok(()) } else { self.writing("TRUNCATE record, queue, register", &[]) }
+        if self.header()?.is_some() {
+            return Ok(());
+        }
+        let is_unused = self.reading("reading the state of the store", async |session: Arc<Session>| {
+            session.client.query_opt("SELECT FROM meta WHERE name = 'unused'", &[]).await
+        })?;
+        is_unused.ok_or(DatabaseError::NoHeader)?;
+        self.writing("TRUNCATE record, queue, register", &[]).map(drop)
     }
 
     fn open_as(existence: Existence, settings: &DatabaseSettings) -> Result<Self, StoreError> {
@@ -233,15 +242,16 @@ impl Postgres {
         })
     }
 
+    /// Executes a statement that changes something. Returns the number of changed rows.
     fn writing(
         &self,
         text: &str,
         parameters: &[&(dyn tokio_postgres::types::ToSql + Sync)],
-    ) -> Result<(), StoreError> {
+    ) -> Result<u64, StoreError> {
         let commits = self.commits();
         let session = &commits.as_ref().ok_or(StoreError::Unavailable)?.session;
         let written = answered(self.runtime()?, ANSWER, session.client.execute(text, parameters));
-        written.map(drop).map_err(|error| error.failed("writing to the database"))
+        written.map_err(|error| error.failed("writing to the database"))
     }
 
     /// Commits a group once.
@@ -413,11 +423,15 @@ impl Store for Postgres {
     }
 
     fn set_header(&self, header: &[u8]) -> Result<(), StoreError> {
-        self.writing(
-            "INSERT INTO meta (name, value) VALUES ('header', $1) \
+        // A store that was used and lost its header gets no other one, which would make its records unreadable.
+        let changed = self.writing(
+            "WITH begun AS (DELETE FROM meta WHERE name = 'unused' RETURNING 1) \
+             INSERT INTO meta (name, value) SELECT 'header', $1 \
+             WHERE EXISTS (SELECT FROM begun) OR EXISTS (SELECT FROM meta WHERE name = 'header') \
              ON CONFLICT (name) DO UPDATE SET value = excluded.value",
             &[&header],
-        )
+        )?;
+        if changed == 0 { Err(DatabaseError::NoHeader.into()) } else { Ok(()) }
     }
 
     fn confirm(&self, expected: &[Register]) -> Result<bool, StoreError> {

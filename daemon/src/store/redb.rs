@@ -23,7 +23,9 @@ use super::judge::{Judge, KnownRegisters, number};
 use super::panics::caught;
 use super::range::bounds;
 use super::space::Space;
-use super::{Acceptance, BatchOutcome, Change, FailureCallback, Group, Register, Row, Store, StoreError};
+use super::{
+    Acceptance, BatchOutcome, Change, Existence, FailureCallback, Group, Register, Row, Store, StoreError,
+};
 use crate::fail_points;
 
 /// Size of a page of redb in bytes.
@@ -37,15 +39,6 @@ const PAGES_PER_CHANGE: u64 = 3;
 const AMPLIFICATION: u64 = 8;
 /// Minimum size of the file for each byte of the record of its free space, in bytes.
 const BYTES_PER_FREE_SPACE_BYTE: u64 = 4096;
-
-/// Whether records may be created in a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Existence {
-    /// The file may be missing or empty.
-    Optional,
-    /// The file must be a store.
-    Required,
-}
 
 /// How a group becomes durable.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -33,7 +33,10 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
 /// Stamps the requests that read.
 pub(crate) trait Reader: Send + Sync {
-    /// Returns the stamp of a body, or why there is none.
+    /// Returns the stamp of a body.
+    ///
+    /// # Errors
+    /// The reason for which the key cannot stamp it.
     fn stamp(&self, body: &str) -> Result<Stamp, String>;
 }
 
@@ -45,12 +48,13 @@ impl std::str::FromStr for RemoteUrl {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let url = Url::parse(text).map_err(|error| format!("{}: not a URL: {error}", clean(text)))?;
-        let shown = clean(text);
+        // It may contain a password, which no message repeats.
+        let url = Url::parse(text).map_err(|error| format!("not a URL: {error}"))?;
         let is_bare = url.username().is_empty() && url.password().is_none();
         if !is_bare || url.query().is_some() || url.fragment().is_some() {
-            return Err(format!("{shown}: a URL of a daemon has no user, query or fragment"));
+            return Err("a URL of a daemon has no user, password, query or fragment".to_owned());
         }
+        let shown = clean(text);
         match (url.scheme(), url.host()) {
             ("https", Some(_)) => Ok(Self(url)),
             ("http", Some(host)) if is_loopback(&host) => Ok(Self(url)),
@@ -238,12 +242,15 @@ mod tests {
             "http://127.0.0.1.example",
             "ftp://q.example",
             "q.example",
-            "https://a:b@q.example",
+            "https://a:hidden@q.example",
+            "http://a:hidden@q.example",
+            "https://a:hidden@q.example:x",
             "https://q.example?x",
             "https://q.example#x",
             "unix:///run/q",
         ] {
-            assert!(bad.parse::<RemoteUrl>().is_err(), "{bad}");
+            let error = bad.parse::<RemoteUrl>().unwrap_err();
+            assert!(!error.contains("hidden"), "{error}");
         }
     }
 

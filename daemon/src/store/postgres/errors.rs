@@ -66,6 +66,9 @@ pub enum DatabaseError {
     /// The database contains no store.
     #[error("the database contains no store; check [store] url, or restore the database from a backup")]
     Missing,
+    /// The store was used, and has no header.
+    #[error("the store in the database has lost its header; restore the database from a backup")]
+    NoHeader,
     /// Another session holds the lock of the store.
     #[error(
         "the store in the database is in use by another daemon or command; only one may use it at a time"

@@ -4,6 +4,7 @@ use tokio::runtime::Handle;
 
 use super::errors::{DatabaseError, StatementError, of_connecting};
 use super::session::{ANSWER, Session, answered};
+use crate::store::Existence;
 
 /// Level of the tables that this version reads and writes.
 const LEVEL: i64 = 1;
@@ -14,7 +15,8 @@ const LOCK: i32 = 0x5152_5445;
 /// Time to wait for a session that is just ending, when the lock of the store is requested.
 const LOCK_WAIT: &str = "3s";
 
-/// The tables. Values are sealed and cannot be compressed. Rows of `queue` and `register` are replaced often.
+/// The tables. Values are sealed and cannot be compressed. Rows of `queue` and `register` are replaced often. The store is
+/// `unused` until it has a header.
 const TABLES: &str = "
     CREATE SCHEMA quorate;
     SET LOCAL search_path TO quorate;
@@ -27,7 +29,7 @@ const TABLES: &str = "
     CREATE TABLE daemon (id uuid PRIMARY KEY, session bigint NOT NULL, last_group bigint NOT NULL,
         build text NOT NULL, level int NOT NULL, seen timestamptz NOT NULL);
     CREATE TABLE meta (name text PRIMARY KEY, value bytea NOT NULL);
-    INSERT INTO meta VALUES ('level', int8send(1));
+    INSERT INTO meta VALUES ('level', int8send(1)), ('unused', '');
 ";
 
 /// Converts an error of a statement during the start.
@@ -36,15 +38,6 @@ fn unusable(error: StatementError) -> DatabaseError {
         StatementError::Rejected(error) => of_connecting(&error),
         StatementError::Lost(cause) => DatabaseError::Unreachable(cause),
     }
-}
-
-/// Whether tables may be created.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Existence {
-    /// Tables are created if they are missing.
-    Optional,
-    /// The tables must exist.
-    Required,
 }
 
 /// Checks the server, takes the lock of the store, and creates the tables if they may be missing.

@@ -103,6 +103,28 @@ fn a_session_that_was_replaced_commits_nothing() {
 }
 
 #[test]
+fn only_a_store_that_was_never_used_is_cleared() {
+    let cluster = Cluster::start();
+    let settings = settings(&cluster.url());
+    let records = || cluster.sql("SELECT count(*) FROM quorate.record");
+    // A copy that was interrupted has records and no header.
+    let store = Postgres::create(&settings).unwrap();
+    store.commit(&put(b"k", b"v")).unwrap();
+    drop(store);
+    let store = Postgres::create(&settings).unwrap();
+    store.clear_unused().unwrap();
+    assert_eq!(records(), "0\n");
+    store.commit(&put(b"k", b"v")).unwrap();
+    store.set_header(b"header").unwrap();
+    store.set_header(b"changed").unwrap();
+    store.clear_unused().unwrap();
+    cluster.sql("DELETE FROM quorate.meta WHERE name = 'header'");
+    let kept = [store.clear_unused(), store.set_header(b"another")];
+    assert!(kept.iter().all(|kept| matches!(kept, Err(StoreError::Database(DatabaseError::NoHeader)))));
+    assert_eq!((records(), store.header().unwrap()), ("1\n".to_owned(), None));
+}
+
+#[test]
 fn unsuitable_databases_are_rejected() {
     let mut cluster = Cluster::start();
     let on =
