@@ -3,7 +3,9 @@
 //!
 //! Issuers may be hostile or slow, and anyone can register an identity at an issuer of their own. A fetch has a deadline, a
 //! limit of bytes, and reaches permitted addresses only. A tenant has a share of the concurrent fetches, which issuers that
-//! were slow or failed cannot occupy.
+//! were slow or failed cannot occupy, and a share of the cache.
+
+mod held;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,7 +17,7 @@ use quorate_core::id_token::{IssuerKeys, configuration_url, key_set_url};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::cache::TwoGenerations;
+use self::held::{Held, Holder};
 use crate::clock;
 use crate::load::Trust;
 use crate::outgoing::{Dialler, Outcome, OutgoingUrl, ReceiverPolicy, shares};
@@ -34,9 +36,7 @@ const DEADLINE: Duration = Duration::from_secs(5);
 const SLOW: Duration = Duration::from_secs(1);
 /// Maximum size of each of the two documents, in bytes.
 const DOCUMENT_BYTES: usize = 128 * 1024;
-/// Maximum number of issuers whose keys are cached; the size of their documents is bounded as well.
-const ISSUERS: usize = 512;
-/// Maximum total size of the key sets of these issuers, in bytes.
+/// Maximum total size of the cached key sets, in bytes.
 const CACHE_BYTES: usize = 8 * 1024 * 1024;
 /// Maximum number of failed fetches that are logged within a minute. Anybody with a token of an own issuer can cause them.
 const WARNINGS: u32 = 60;
@@ -71,6 +71,8 @@ struct Fetched {
 struct Fetch {
     /// Account of the first request that needs the keys.
     account: Account,
+    /// Accounts of all requests that need the keys.
+    holders: Vec<Holder>,
     trust: Trust,
     /// Its sender is dropped when the fetch ends.
     ended: watch::Receiver<()>,
@@ -87,7 +89,7 @@ struct Inner {
     settings: OidcSettings,
     dialler: Dialler,
     deadline: Duration,
-    fetched: Mutex<TwoGenerations<String, Fetched>>,
+    fetched: Mutex<Held<Fetched>>,
     warnings: RateLimiter<()>,
     fetches: Mutex<Fetches>,
 }
@@ -96,7 +98,7 @@ impl Issuers {
     /// Creates an empty cache.
     pub(crate) fn new(settings: OidcSettings) -> Self {
         let dialler = Dialler::new(settings.receivers.clone());
-        let fetched = Mutex::new(TwoGenerations::weighed(ISSUERS, CACHE_BYTES));
+        let fetched = Mutex::new(Held::new(CACHE_BYTES));
         let warnings = RateLimiter::new(WARNINGS, 60_000);
         Self(Arc::new(Inner {
             settings,
@@ -171,7 +173,11 @@ impl Issuers {
     fn join(&self, issuer: &str, account: Account) -> Result<watch::Receiver<()>, ApiError> {
         let trust = self.trust(issuer);
         let mut fetches = self.0.fetches.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(Fetch { ended, .. }) = fetches.get(issuer) {
+        let holder = Holder::from(&account);
+        if let Some(Fetch { ended, holders, .. }) = fetches.get_mut(issuer) {
+            if !holders.contains(&holder) {
+                holders.push(holder);
+            }
             return Ok(ended.clone());
         }
         if !shares::has_room(&fetches.values().map(|one| (&one.account, one.trust)), &account, trust) {
@@ -179,14 +185,16 @@ impl Issuers {
             return Err(ApiError::new(Code::ResourceExhausted, message).reason("RATE_LIMIT_EXCEEDED"));
         }
         let (sender, ended) = watch::channel(());
-        fetches.insert(issuer.to_owned(), Fetch { account, trust, ended: ended.clone() });
+        fetches
+            .insert(issuer.to_owned(), Fetch { account, holders: vec![holder], trust, ended: ended.clone() });
         let (issuers, issuer) = (self.clone(), issuer.to_owned());
         tokio::spawn(async move {
             let begun = Instant::now();
             let keys = issuers.fetch(&issuer).await;
-            issuers.keep(&issuer, keys, begun.elapsed());
-            issuers.0.fetches.lock().unwrap_or_else(PoisonError::into_inner).remove(&issuer);
-            drop(sender);
+            let mut fetches = issuers.0.fetches.lock().unwrap_or_else(PoisonError::into_inner);
+            let holders = fetches.remove(&issuer).map_or_else(Vec::new, |fetch| fetch.holders);
+            issuers.keep(&issuer, keys, begun.elapsed(), &holders);
+            drop((sender, fetches));
         });
         Ok(ended)
     }
@@ -197,9 +205,15 @@ impl Issuers {
         fetched.value(issuer).map_or(Trust::Unknown, |last| last.trust)
     }
 
-    /// Caches the outcome of a fetch that took this long. Keys that were fetched before are used until the end of their
-    /// lifetime.
-    fn keep(&self, issuer: &str, keys: Result<(IssuerKeys, usize), &'static str>, took: Duration) {
+    /// Caches the outcome of a fetch that took this long, for the accounts that need it. Keys that were fetched before are
+    /// used until the end of their lifetime.
+    fn keep(
+        &self,
+        issuer: &str,
+        keys: Result<(IssuerKeys, usize), &'static str>,
+        took: Duration,
+        holders: &[Holder],
+    ) {
         let trust = if keys.is_ok() && took < SLOW { Trust::Prompt } else { Trust::Doubtful };
         let mut fetched = self.0.fetched.lock().unwrap_or_else(PoisonError::into_inner);
         let tried = Instant::now();
@@ -218,8 +232,8 @@ impl Issuers {
                 (keys, bytes, failure)
             }
         };
-        let weight = bytes.saturating_add(issuer.len());
-        fetched.keep_weighed(issuer.to_owned(), Fetched { keys, bytes, tried, failure, trust }, weight);
+        let size = bytes.saturating_add(issuer.len());
+        fetched.keep(issuer, Fetched { keys, bytes, tried, failure, trust }, size, holders);
     }
 
     /// Fetches the configuration of an issuer, and the keys that it names. Also returns the size of their document.

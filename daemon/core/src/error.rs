@@ -286,6 +286,8 @@ pub enum Denied {
     Session,
     /// The caller has a recovery key, which does not permit this.
     RecoveryKey,
+    /// Only a recovery key may propose this, and the caller has another credential.
+    NoRecoveryKey,
     /// The activity would wait for votes, but its parameters contain a secret that is stored nowhere.
     Waiting,
     /// The proposer must prove further authentication methods, but the activity cannot wait for them.

@@ -188,17 +188,21 @@ async fn unknown_key_ids_cause_one_fetch_a_minute() {
 }
 
 #[tokio::test]
-async fn large_key_sets_displace_each_other() {
+async fn large_key_sets_displace_each_other_and_none_of_other_tenants() {
     let issuers = issuers();
+    let other = Issuer::start(Behavior::Answers).await;
+    issuers.load(&other.url, None, tenant(2)).await.unwrap();
+    let holder = [Holder::from(&tenant(1))];
     let name = |number: usize| format!("http://127.0.0.1:{}", 1000 + number);
     let count = CACHE_BYTES / DOCUMENT_BYTES + 2;
     for number in 0..count {
         let keys = IssuerKeys::parse(KEYS.as_bytes()).unwrap();
-        issuers.keep(&name(number), Ok((keys, DOCUMENT_BYTES)), Duration::ZERO);
+        issuers.keep(&name(number), Ok((keys, DOCUMENT_BYTES)), Duration::ZERO, &holder);
     }
     let is_cached = |number: usize| issuers.keys(&name(number), None).is_some();
     assert!(is_cached(count - 1) && is_cached(count - 2), "the newest");
     assert!(!is_cached(0), "the oldest");
+    assert!(issuers.keys(&other.url, Some("one")).unwrap().is_ok(), "that of another tenant");
 }
 
 #[tokio::test]

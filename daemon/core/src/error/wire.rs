@@ -167,6 +167,10 @@ fn denied(reason: &Denied) -> ApiError {
             let text = "a recovery key can only register an authenticator, with RECOVER_USER";
             return ApiError::new(Code::PermissionDenied, text).reason("REQUEST_NOT_AUTHORIZED");
         }
+        Denied::NoRecoveryKey => {
+            let text = "only a recovery key can stamp RECOVER_USER; CREATE_AUTHENTICATORS registers authenticators with other credentials";
+            return ApiError::new(Code::PermissionDenied, text).reason("REQUEST_NOT_AUTHORIZED");
+        }
         Denied::Waiting => {
             let text = "this activity contains a secret and cannot wait for approvals; a policy must allow it without them";
             return ApiError::new(Code::PermissionDenied, text).reason("REQUEST_NOT_AUTHORIZED");

@@ -46,7 +46,11 @@ impl<'a> Submission<'a> {
             verification::check_unused(&token, TokenUsage::Login, self.view().records())?;
         }
         let mut activity = self.new_activity(entry, checked.intent(), runtime)?;
-        let denied_by_credential = self.denied_by_credential(entry, &checked)?;
+        // Other credentials could register a passkey here that a policy on `CREATE_AUTHENTICATORS` denies them.
+        let denied_by_credential = match self.denied_by_credential(entry, &checked)? {
+            None if entry.recovers() && !self.caller.is_recovery => Some(Denied::NoRecoveryKey),
+            denied => denied,
+        };
         let (verdict, evaluations) = checked.decide(&[self.approval()]);
         let denied = |denied: Denied| Transition::failed(&denied.into());
         let (mut transition, pending) = match (denied_by_credential, verdict) {

@@ -351,7 +351,7 @@ fn get_organization_returns_all_collections() {
     assert_eq!((&data["organizationId"], &data["name"]), (&json!(fixture.id), &json!("house")));
     let counts = ["users", "policies", "privateKeys", "invitations", "tags", "wallets"]
         .map(|list| data[list].as_array().map(Vec::len));
-    assert_eq!(counts, [5, 1, 1, 1, 2, 1].map(Some));
+    assert_eq!(counts, [6, 1, 1, 1, 2, 1].map(Some));
     assert_eq!(data["rootQuorum"]["threshold"], 1);
     // SHA-256 of `[]`.
     let digest = "4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945";

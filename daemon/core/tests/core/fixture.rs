@@ -116,6 +116,8 @@ pub(crate) struct Fixture {
     pub(crate) spare: Person,
     /// A user whose key expires one minute after [`NOW`].
     pub(crate) expiring: Person,
+    /// A user who stamps with a recovery key.
+    pub(crate) recovering: Person,
     /// The root user of the first sub-organization.
     pub(crate) child: Person,
     /// The root user of the second sub-organization.
@@ -193,6 +195,7 @@ impl Fixture {
             user: placeholder.clone(),
             spare: placeholder.clone(),
             expiring: placeholder.clone(),
+            recovering: placeholder.clone(),
             child: placeholder.clone(),
             sibling: placeholder.clone(),
             bare: placeholder.clone(),
@@ -296,6 +299,7 @@ impl Fixture {
         self.sibling = self.create_child("sibling", 21);
         self.bare = self.create_bare_organization();
         self.sign_in = sign_in::prepare(self);
+        self.recovering = self.create_recovering();
         self.populate_settings();
         let mnemonic = "legal winner thank year wave sausage worth useful legal winner thank yellow";
         self.bundles = [
@@ -318,6 +322,20 @@ impl Fixture {
         let waits = json!({"walletName": "waiting", "accounts": []});
         let created = self.submit(&roots[1], self.id, "ACTIVITY_TYPE_CREATE_WALLET", &waits, NOW);
         self.waiting = text(&created.expect("a root user may propose")["activity"]["fingerprint"]);
+    }
+
+    /// Creates a user without credentials, and mails them a recovery key.
+    fn create_recovering(&mut self) -> Person {
+        let email = "recovering@house.example";
+        let users = json!({"users": [{"userName": "recovering", "userEmail": email, "apiKeys": [], "authenticators": [],
+            "oauthProviders": [], "userTags": []}]});
+        let created = self.execute("ACTIVITY_TYPE_CREATE_USERS_V4", &users);
+        let user = created["result"]["createUsersResult"]["userIds"][0].as_str().expect("an id");
+        let user = user.parse().expect("an id");
+        let parameters = sign_in::mailed(&json!({"email": email}));
+        let sent = self.execute("ACTIVITY_TYPE_INIT_USER_EMAIL_RECOVERY", &parameters);
+        let auth = AuthMethod::Mailed(sign_in::mailed_secret(self, &sent));
+        Person { user, keys: Vec::new(), auth, ..self.roots[0].clone() }
     }
 
     /// Creates the settings of the organization.

@@ -102,6 +102,10 @@ fn every_kind_succeeds_once() {
                 }
                 assert_eq!(again["activity"]["result"], result);
             }
+            // The key is removed.
+            Err(error) if entry.activity_type == "ACTIVITY_TYPE_RECOVER_USER" => {
+                assert_eq!(error.code, quorate_common::api_error::Code::Unauthenticated);
+            }
             // Nobody is left who could see the activity.
             Err(error) => {
                 assert!(

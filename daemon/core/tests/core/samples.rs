@@ -51,7 +51,7 @@ pub(crate) fn stage(activity_type: &str, fixture: &Fixture) -> (Person, Organiza
         "ACCEPT_INVITATION" | "ACCEPT_INVITATION_V2" => (fixture.invited.clone(), fixture.id),
         "CREATE_ORGANIZATION" | "CREATE_ORGANIZATION_V2" => (fixture.registrant.clone(), fixture.id),
         "DELETE_ORGANIZATION" | "DISABLE_AUTH_PROXY" => (fixture.bare.clone(), fixture.bare.home),
-        "RECOVER_USER" => (fixture.spare.clone(), fixture.id),
+        "RECOVER_USER" => (fixture.recovering.clone(), fixture.id),
         "DELETE_SUB_ORGANIZATION" => (fixture.child.clone(), fixture.child.home),
         _ => (fixture.roots[0].clone(), fixture.id),
     }

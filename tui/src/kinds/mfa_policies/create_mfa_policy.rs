@@ -1,6 +1,6 @@
 //! Adds an MFA policy to a user.
 
-use super::requirement::{flag_condition, flag_steps, steps, words};
+use super::requirement::{flag_condition, flag_sessions, flag_steps, steps, words};
 use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("CREATE_MFA_POLICY", "Create MFA policy", describe);
@@ -34,6 +34,7 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
     }
     flag_steps(&steps, user, &named, &mut description, context);
     flag_condition(condition, &mut description);
+    flag_sessions(condition, &steps, &named, &mut description);
     description.flag_if_missing("unknown-user", user.is_some(), &named);
     Ok(description)
 }
@@ -70,6 +71,7 @@ mod tests {
                     json!([{"any": [method("API_KEY")]}, {"any": [method("EMAIL_OTP"), method("SMS_OTP")]}]),
                 ),
                 create(1, "activity.action == 'SIGN'", 1, json!([{"any": [named("PASSKEY", passkey)]}])),
+                create(0, "true", 0, json!([{"any": [method("API_KEY")]}, {"any": [method("SESSION")]}])),
                 create(
                     1,
                     "true",

@@ -105,6 +105,23 @@ pub(super) fn flag_condition(condition: &str, description: &mut Description) {
     }
 }
 
+/// Flags a policy that always applies and has a step that only a session proves: the user could not open one.
+pub(super) fn flag_sessions(
+    condition: &str,
+    steps: &[RequiredAuthenticationMethod],
+    named: &str,
+    description: &mut Description,
+) {
+    let is_session = |method: &AuthenticationMethod| method.method_type == AuthenticationType::Session;
+    if condition.trim() == "true" && steps.iter().any(|step| step.any.iter().all(is_session)) {
+        let text = format!(
+            "May lock {named} out: logins and DELETE_MFA_POLICY would need a session as well. Then only others can open \
+             one for the user, such as the authentication proxy."
+        );
+        description.flag_high("no-session", text);
+    }
+}
+
 /// Returns the policy of a user with this id, as the daemon states it.
 pub(super) fn known<'a>(user: Option<&'a User>, id: &str) -> Option<&'a MfaPolicy> {
     let mut policies = user?.mfa_policies.iter();

@@ -1,6 +1,6 @@
 //! Changes an MFA policy of a user.
 
-use super::requirement::{flag_condition, flag_steps, known, named, steps, words};
+use super::requirement::{flag_condition, flag_sessions, flag_steps, known, named, steps, words};
 use crate::kinds::prelude::*;
 
 pub(super) const KIND: Kind = Kind::new("UPDATE_MFA_POLICY", "Change MFA policy", describe);
@@ -33,6 +33,11 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
         flag_steps(&steps, user, &user_named, &mut description, context);
         weakens = true;
     }
+    let condition =
+        parameters.maybe_text("condition")?.or_else(|| known.map(|known| known.condition.as_str()));
+    let present: &[_] = known.map_or(&[], |known| &known.required_authentication_methods);
+    let steps = if steps.is_empty() { present } else { &steps };
+    flag_sessions(condition.unwrap_or_default(), steps, &user_named, &mut description);
     if parameters.has("order") {
         let order = parameters.number("order")?;
         sentences.push(format!("Its order becomes {order}: the first policy that applies counts."));
@@ -78,6 +83,7 @@ mod tests {
                 ),
                 with(json!({"condition": "false", "order": 3})),
                 with(json!({"requiredAuthenticationMethods": session})),
+                with(json!({"condition": "true", "requiredAuthenticationMethods": session})),
                 with(json!({"requiredAuthenticationMethods": sms})),
                 ("UPDATE_MFA_POLICY", of(1, 0x99)),
             ],

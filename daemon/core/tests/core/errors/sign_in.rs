@@ -36,7 +36,7 @@ fn named_customization() -> Value {
 }
 
 /// Returns valid parameters of a type of this module. The user who recovers is the last argument.
-pub(super) fn sample(name: &str, fixture: &Fixture, subject: &Person) -> Option<Value> {
+pub(super) fn sample(name: &str, fixture: &Fixture, _: &Person) -> Option<Value> {
     let prepared = &fixture.sign_in;
     let code = || {
         joined([
@@ -92,7 +92,7 @@ pub(super) fn sample(name: &str, fixture: &Fixture, subject: &Person) -> Option<
             joined([lifetime, mailed(), organization])
         }
         "RECOVER_USER" => {
-            json!({"userId": subject.user, "authenticator": samples::authenticator("recovered")})
+            json!({"userId": fixture.recovering.user, "authenticator": samples::authenticator("recovered")})
         }
         _ => return None,
     })
@@ -186,7 +186,7 @@ pub(super) fn rows(fixture: &Fixture) -> Vec<Row> {
         json!({}),
         PermissionDenied,
         Some("REQUEST_NOT_AUTHORIZED"),
-        "request not authorized",
+        "only a recovery key can stamp RECOVER_USER",
     );
     rows
 }

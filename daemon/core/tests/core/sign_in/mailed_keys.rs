@@ -17,7 +17,7 @@ fn mailed_bundle(memory: &Memory, activity: &Value) -> String {
 }
 
 /// Returns the parameters of a mailed key.
-fn mailed(more: &Value) -> Value {
+pub(crate) fn mailed(more: &Value) -> Value {
     let mut parameters = json!({"email": EMAIL, "targetPublicKey": target().public().hex(),
         "emailCustomization": {"appName": "House"}});
     for (name, value) in more.as_object().expect("an object") {
@@ -31,7 +31,12 @@ pub(crate) fn recovery_key(fixture: &mut Fixture, by: &Person, email: &str) -> [
     let id = fixture.id;
     let parameters = mailed(&json!({"email": email}));
     let sent = submit(fixture, by, id, "INIT_USER_EMAIL_RECOVERY", &parameters, NOW).expect("a mail is sent");
-    match with_bundle(by, &mailed_bundle(&fixture.memory, &sent)).auth {
+    mailed_secret(fixture, &sent)
+}
+
+/// Returns the secret of the key that an activity mailed.
+pub(crate) fn mailed_secret(fixture: &Fixture, activity: &Value) -> [u8; 32] {
+    match with_bundle(&fixture.roots[0], &mailed_bundle(&fixture.memory, activity)).auth {
         AuthMethod::Mailed(secret) => secret,
         other => panic!("{other:?}"),
     }
@@ -243,9 +248,29 @@ fn a_recovery_key_does_nothing_else() {
 }
 
 #[test]
+fn other_credentials_do_not_recover() {
+    let mut fixture = Fixture::new(1);
+    let (id, spare) = (fixture.id, fixture.spare.clone());
+    let recover = json!({"userId": spare.user, "authenticator": samples::authenticator("recovered")});
+    let key = json!({"publicKey": public_key(30)});
+    submit(&mut fixture, &spare, id, "STAMP_LOGIN", &key, NOW).expect("a session");
+    let passkey = Person { auth: AuthMethod::Passkey("spare"), ..spare.clone() };
+    for person in [spare.clone(), with_key(&spare, 30), passkey] {
+        let answer = submit(&mut fixture, &person, id, "RECOVER_USER", &recover, NOW);
+        let message = "only a recovery key can stamp RECOVER_USER; CREATE_AUTHENTICATORS registers authenticators with other credentials";
+        refused(answer, message);
+    }
+    assert_eq!(fixture.memory.stored(id).user(spare.user).expect("a user").authenticators.len(), 1);
+}
+
+#[test]
 fn a_recovery_key_does_not_vote_on_recoveries() {
     let mut fixture = Fixture::new(2);
     let (id, user, other) = (fixture.id, fixture.roots[1].clone(), fixture.roots[0].clone());
+    let email = "root0@house.example";
+    fixture.execute("ACTIVITY_TYPE_UPDATE_USER_EMAIL", &json!({"userId": other.user, "userEmail": email}));
+    let sent = fixture.execute("ACTIVITY_TYPE_INIT_USER_EMAIL_RECOVERY", &mailed(&json!({"email": email})));
+    let recovering = Person { auth: AuthMethod::Mailed(mailed_secret(&fixture, &sent)), ..other.clone() };
     let first = run(&mut fixture, "INIT_USER_EMAIL_RECOVERY", &mailed(&json!({})), NOW).expect("it waits");
     let approve = json!({"fingerprint": first["fingerprint"]});
     let sent = submit(&mut fixture, &user, id, "APPROVE_ACTIVITY", &approve, NOW).expect("approved");
@@ -258,7 +283,7 @@ fn a_recovery_key_does_not_vote_on_recoveries() {
     submit(&mut fixture, &user, id, "APPROVE_ACTIVITY", &approve, NOW).expect("approved");
     let recover = json!({"userId": other.user, "authenticator": samples::authenticator("recovered")});
     let body = fixture.body(id, "ACTIVITY_TYPE_RECOVER_USER", &recover, NOW);
-    let waits = fixture.send(&other, "recover_user", &body, NOW).expect("it waits")["activity"].clone();
+    let waits = fixture.send(&recovering, "recover_user", &body, NOW).expect("it waits")["activity"].clone();
     assert_eq!(waits["status"], "ACTIVITY_STATUS_CONSENSUS_NEEDED");
     let target = json!({"fingerprint": waits["fingerprint"]});
     for name in ["APPROVE_ACTIVITY", "REJECT_ACTIVITY"] {
@@ -449,14 +474,9 @@ fn a_limited_session_opens_no_other() {
     let tag = json!({"userTagName": "t", "userIds": []});
     submit(&mut fixture, &limited, id, "CREATE_USER_TAG", &tag, NOW).expect("inside of the scope");
     let [_, bound] = fixture.sign_in.tokens.clone();
-    for name in [
-        "OTP_LOGIN_V2",
-        "OTP_AUTH",
-        "EMAIL_AUTH_V3",
-        "INIT_USER_EMAIL_RECOVERY_V2",
-        "INIT_OTP_AUTH_V3",
-        "RECOVER_USER",
-    ] {
+    for name in
+        ["OTP_LOGIN_V2", "OTP_AUTH", "EMAIL_AUTH_V3", "INIT_USER_EMAIL_RECOVERY_V2", "INIT_OTP_AUTH_V3"]
+    {
         let activity_type = format!("ACTIVITY_TYPE_{name}");
         let mut parameters = samples::parameters(&activity_type, &fixture, &root);
         if name == "OTP_LOGIN_V2" {

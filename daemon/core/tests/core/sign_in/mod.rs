@@ -33,7 +33,7 @@ mod shares;
 mod stored;
 mod tokens;
 
-pub(crate) use mailed_keys::recovery_key;
+pub(crate) use mailed_keys::{mailed, mailed_secret, recovery_key};
 pub(crate) use tokens::UNSIGNED;
 
 /// Number of the key that tokens are bound to.
