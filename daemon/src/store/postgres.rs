@@ -3,6 +3,7 @@
 //! Groups are committed on one connection, and reads use others. All calls wait for the server; threads of an
 //! asynchronous runtime hand over their other tasks before. If a connection ends, all are opened again.
 
+mod confirmer;
 mod errors;
 mod group;
 mod rows;
@@ -19,6 +20,7 @@ use quorate_common::console::EngineStatus;
 use quorate_core::world::Page;
 use tokio::runtime::{Handle, Runtime};
 
+use self::confirmer::Confirmer;
 pub use self::errors::DatabaseError;
 use self::errors::StatementError;
 use self::session::{ANSWER, Session, answered};
@@ -42,14 +44,20 @@ pub struct Postgres {
     shared: Arc<Shared>,
     /// Locked by the thread that commits or recovers. `None` while the store is being reopened.
     commits: Mutex<Option<Committing>>,
-    /// Empty while the store is being reopened.
-    readers: RwLock<Vec<Arc<Session>>>,
+    /// `None` while the store is being reopened.
+    reads: RwLock<Option<Reading>>,
     next_reader: AtomicUsize,
     /// Whether the file system of the server was full.
     is_full: AtomicBool,
     /// Settings of the server at the start, by their names.
     durability: BTreeMap<String, String>,
     runtime: Option<Runtime>,
+}
+
+/// The connections that read.
+struct Reading {
+    sessions: Vec<Arc<Session>>,
+    confirmer: Arc<Confirmer>,
 }
 
 /// The connection that commits.
@@ -139,7 +147,7 @@ impl Postgres {
             settings: settings.clone(),
             shared: Arc::default(),
             commits: Mutex::new(None),
-            readers: RwLock::default(),
+            reads: RwLock::default(),
             next_reader: AtomicUsize::new(0),
             is_full: AtomicBool::new(false),
             durability: BTreeMap::new(),
@@ -147,9 +155,9 @@ impl Postgres {
         };
         let committing = store.committing(existence)?;
         store.durability = store.durability_of(&committing.session)?;
-        let readers = store.connect_readers()?;
+        let reading = store.connect_reading()?;
         *store.commits() = Some(committing);
-        *store.readers.write().unwrap_or_else(PoisonError::into_inner) = readers;
+        *store.reads.write().unwrap_or_else(PoisonError::into_inner) = Some(reading);
         Ok(store)
     }
 
@@ -175,8 +183,25 @@ impl Postgres {
         Ok(Session::connect(self.runtime()?, &self.settings, ended)?)
     }
 
-    fn connect_readers(&self) -> Result<Vec<Arc<Session>>, StoreError> {
-        (0..READERS).map(|_| self.connect().map(Arc::new)).collect()
+    fn connect_reading(&self) -> Result<Reading, StoreError> {
+        let sessions = (0..READERS).map(|_| self.connect().map(Arc::new)).collect::<Result<_, _>>()?;
+        Ok(Reading { sessions, confirmer: Arc::new(Confirmer::start(self.runtime()?, self.connect()?)) })
+    }
+
+    /// Returns something of the connections that read.
+    fn of_reading<T>(&self, part: impl FnOnce(&Reading) -> Option<T>) -> Result<T, StoreError> {
+        self.check_usable()?;
+        let reads = self.reads.read().unwrap_or_else(PoisonError::into_inner);
+        reads.as_ref().and_then(part).ok_or(StoreError::Unavailable)
+    }
+
+    /// Converts the error of a statement that reads. After a lost connection, all are opened again.
+    fn unread(&self, error: &StatementError, doing: &'static str) -> StoreError {
+        if matches!(error, StatementError::Lost(_)) {
+            self.shared.fail();
+            return StoreError::Unavailable;
+        }
+        error.failed(doing)
     }
 
     /// Opens the connection that commits, and takes the lock of the store. Earlier commits of this store are complete
@@ -226,20 +251,11 @@ impl Postgres {
     where
         F: Future<Output = Result<T, tokio_postgres::Error>>,
     {
-        self.check_usable()?;
         let next = self.next_reader.fetch_add(1, Ordering::Relaxed);
-        let session = {
-            let readers = self.readers.read().unwrap_or_else(PoisonError::into_inner);
-            let index = next.checked_rem(readers.len()).ok_or(StoreError::Unavailable)?;
-            Arc::clone(readers.get(index).ok_or(StoreError::Unavailable)?)
-        };
-        answered(self.runtime()?, ANSWER, read(Arc::clone(&session))).map_err(|error| {
-            if matches!(error, StatementError::Lost(_)) {
-                self.shared.fail();
-                return StoreError::Unavailable;
-            }
-            error.failed(doing)
-        })
+        let session = self.of_reading(|reading| {
+            reading.sessions.get(next.checked_rem(reading.sessions.len())?).map(Arc::clone)
+        })?;
+        answered(self.runtime()?, ANSWER, read(session)).map_err(|error| self.unread(&error, doing))
     }
 
     /// Executes a statement that changes something. Returns the number of changed rows.
@@ -395,13 +411,13 @@ impl Store for Postgres {
         }
         self.shared.generation.fetch_add(1, Ordering::AcqRel);
         *commits = None;
-        self.readers.write().unwrap_or_else(PoisonError::into_inner).clear();
+        *self.reads.write().unwrap_or_else(PoisonError::into_inner) = None;
         let committing = self.committing(Existence::Required)?;
-        let readers = self.connect_readers()?;
+        let reading = self.connect_reading()?;
         let value = rows::value(&committing.session, acceptance.key());
         let value = answered(self.runtime()?, ANSWER, value);
         acceptance.check(value.map_err(|error| error.failed("reading a record"))?.as_deref())?;
-        *self.readers.write().unwrap_or_else(PoisonError::into_inner) = readers;
+        *self.reads.write().unwrap_or_else(PoisonError::into_inner) = Some(reading);
         *commits = Some(committing);
         self.shared.failed.store(false, Ordering::Release);
         Ok(())
@@ -412,7 +428,7 @@ impl Store for Postgres {
         let mut commits = self.commits();
         self.shared.is_closed.store(true, Ordering::Release);
         *commits = None;
-        self.readers.write().unwrap_or_else(PoisonError::into_inner).clear();
+        *self.reads.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     fn header(&self) -> Result<Option<Vec<u8>>, StoreError> {
@@ -438,17 +454,9 @@ impl Store for Postgres {
         if expected.is_empty() {
             return self.check_usable().map(|()| true);
         }
-        let keys: Vec<&[u8]> = expected.iter().map(|(key, _)| key.as_slice()).collect();
-        let found = self.reading("confirming versions", async |session: Arc<Session>| {
-            let statement = session.statement(&rows::Table::Register.values()).await?;
-            let rows = session.client.query(&statement, &[&keys]).await?;
-            rows.iter().map(rows::decode).collect::<Result<Vec<_>, _>>()
-        })?;
-        let is_current = |(key, version): &Register| {
-            let present = found.iter().find(|(found, _)| found == key);
-            present.map_or(Ok(0), |(_, bytes)| number(bytes)).map(|present| present == *version)
-        };
-        expected.iter().map(is_current).try_fold(true, |all, one| Ok(all && one?))
+        let confirmer = self.of_reading(|reading| Some(Arc::clone(&reading.confirmer)))?;
+        let answer = confirmer.confirm(self.runtime()?, expected);
+        answer.map_err(|error| self.unread(&error, "confirming versions"))
     }
 }
 

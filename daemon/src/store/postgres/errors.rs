@@ -177,10 +177,11 @@ impl StatementError {
     }
 
     /// Returns the error of the store.
-    pub(super) fn failed(self, doing: &'static str) -> StoreError {
-        match self {
-            Self::Rejected(error) => StoreError::Failed { doing, cause: described(&error) },
-            Self::Lost(cause) => StoreError::Failed { doing, cause },
-        }
+    pub(super) fn failed(&self, doing: &'static str) -> StoreError {
+        let cause = match self {
+            Self::Rejected(error) => described(error),
+            Self::Lost(cause) => cause.clone(),
+        };
+        StoreError::Failed { doing, cause }
     }
 }

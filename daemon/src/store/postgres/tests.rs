@@ -61,6 +61,41 @@ fn registers_and_queues_are_read_in_the_order_of_keys() {
 }
 
 #[test]
+fn questions_that_are_asked_at_once_get_their_own_answers() {
+    let cluster = Cluster::start();
+    let store = Postgres::create(&settings(&cluster.url())).unwrap();
+    let register = |number: u64| format!("v{number}").into_bytes();
+    store
+        .commit(&Group::of(Batch {
+            set: (1..8).map(|one| (register(one), one)).collect(),
+            ..Batch::default()
+        }))
+        .unwrap();
+    std::thread::scope(|scope| {
+        for number in 0..8 {
+            let store = &store;
+            scope.spawn(move || {
+                for round in 0..200 {
+                    // The register that was never set is zero.
+                    assert!(store.confirm(&[(register(number), number), (register(0), 0)]).unwrap());
+                    assert!(
+                        !store.confirm(&[(register(7), 7), (register(number), number + 1 + round)]).unwrap()
+                    );
+                }
+            });
+        }
+    });
+    let confirmer = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE '%FROM register%ANY%'";
+    cluster.sql(confirmer);
+    while store.confirm(&[(register(1), 1)]).is_ok() {
+        std::thread::yield_now();
+    }
+    assert!(matches!(store.confirm(&[(register(1), 1)]), Err(StoreError::Unavailable)));
+    store.recover(&AcceptsAll).unwrap();
+    assert!(store.confirm(&[(register(1), 1)]).unwrap());
+}
+
+#[test]
 fn a_lost_server_is_an_outage_and_not_a_decision() {
     let mut cluster = Cluster::start();
     let store = Postgres::create(&settings(&cluster.url())).unwrap();

@@ -1,0 +1,82 @@
+//! Confirms versions on a connection of its own: one statement is under way at a time, and answers for all that was asked
+//! before it began.
+//!
+//! What was committed before a statement begins is visible to it, so a confirmed answer relied on nothing older than what
+//! was committed when its request arrived.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use tokio::runtime::Handle;
+use tokio::sync::{mpsc, oneshot};
+
+use super::errors::StatementError;
+use super::rows::{Table, decode};
+use super::session::{ANSWER, Session, wait};
+use crate::store::judge::number;
+use crate::store::{Register, StoreError};
+
+/// Whether the registers of a question have their values.
+type Answer = Result<bool, Arc<StatementError>>;
+
+/// Registers that should have these values, and where the answer is sent.
+struct Question {
+    expected: Vec<Register>,
+    answer: oneshot::Sender<Answer>,
+}
+
+/// Asks the task that confirms. The task ends when this is dropped.
+pub(super) struct Confirmer(mpsc::UnboundedSender<Question>);
+
+impl Confirmer {
+    /// Starts the task on a session.
+    pub(super) fn start(runtime: &Handle, session: Session) -> Self {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        runtime.spawn(run(session, receiver));
+        Self(sender)
+    }
+
+    /// Returns whether registers have these values. Waits for the answer, whose time is limited.
+    pub(super) fn confirm(&self, runtime: &Handle, expected: &[Register]) -> Answer {
+        let (answer, answered) = oneshot::channel();
+        // If the task ended, it drops the question.
+        let _ = self.0.send(Question { expected: expected.to_vec(), answer });
+        wait(runtime, answered).unwrap_or_else(|_| {
+            let cause = "the connection that confirms versions ended".to_owned();
+            Err(Arc::new(StatementError::Lost(cause)))
+        })
+    }
+}
+
+async fn run(session: Session, mut questions: mpsc::UnboundedReceiver<Question>) {
+    while let Some(first) = questions.recv().await {
+        let mut asked = vec![first];
+        while let Ok(further) = questions.try_recv() {
+            asked.push(further);
+        }
+        let found = tokio::time::timeout(ANSWER, versions(&session, &asked)).await;
+        let found = found.unwrap_or_else(|_| Err(StatementError::late(ANSWER))).map_err(Arc::new);
+        for Question { expected, answer } in asked {
+            let is_current = |found: &HashMap<Vec<u8>, u64>| {
+                expected.iter().all(|(key, version)| found.get(key).copied().unwrap_or(0) == *version)
+            };
+            // The request may have been cancelled.
+            let _ = answer.send(found.as_ref().map(is_current).map_err(Arc::clone));
+        }
+    }
+}
+
+/// Reads the registers of all questions. Those that were never set are absent.
+async fn versions(session: &Session, asked: &[Question]) -> Result<HashMap<Vec<u8>, u64>, StatementError> {
+    let keys: BTreeSet<&[u8]> =
+        asked.iter().flat_map(|question| question.expected.iter().map(|(key, _)| key.as_slice())).collect();
+    let keys: Vec<&[u8]> = keys.into_iter().collect();
+    let statement = session.statement(&Table::Register.values()).await?;
+    let rows = session.client.query(&statement, &[&keys]).await?;
+    let version = |row: &tokio_postgres::Row| {
+        let (key, bytes) = decode(row)?;
+        let damaged = |error: StoreError| StatementError::Lost(error.to_string());
+        number(&bytes).map(|version| (key, version)).map_err(damaged)
+    };
+    rows.iter().map(version).collect()
+}
