@@ -32,7 +32,7 @@ finish() {
     wait "$process" 2> /dev/null || true
   done
   # Stores of a hundred thousand activities are large and are removed; the figures stay.
-  rm -rf "$work/data"
+  rm -rf "$work/data" ${database:+"$database"}
 }
 trap finish EXIT
 
@@ -51,8 +51,10 @@ await() { # FILE
 daemon() { # NAME [ARGUMENT...]
   local name=$1
   shift
-  "$release/quorated" dev --engine "$engine" --data-dir "$work/data/$name" --listen 127.0.0.1:0 --socket "$work/data/$name.sock" \
-    --credentials "$work/data/$name.json" "$@" 2> "$work/data/$name.log" &
+  local options=("$@")
+  [[ " $* " == *" --engine "* ]] || options+=(--engine "$engine")
+  "$release/quorated" dev --data-dir "$work/data/$name" --listen 127.0.0.1:0 --socket "$work/data/$name.sock" \
+    --credentials "$work/data/$name.json" "${options[@]}" 2> "$work/data/$name.log" &
   started+=($!)
   echo $! > "$work/data/$name.pid"
   await "$work/data/$name.json"
@@ -78,6 +80,16 @@ heading "decisions"
 
 heading "transactions and wallets"
 "$release/loadgen" chains --out "$results/chains.json"
+
+lane() { # NAME MODE DAEMON
+  printf '{"name": "%s", "mode": "%s", "targets": "%s/data/%s-targets.json", "process": "%s/data/%s.pid"}' \
+    "$1" "$2" "$work" "$3" "$work" "$3"
+}
+both() { # FILE SECONDS REQUESTS LANES
+  printf '{"runs": %s, "seconds": %s, "warmUp": 1, "requests": %s, "connections": [64], "scenarios": [%s]}' \
+    $((2 * runs)) "$2" "$3" "$4" > "$work/data/$1"
+  "$release/loadgen" compare --config "$work/data/$1" --out "$results/$1"
+}
 
 heading "comparison"
 alone=(--users 1 --threshold 1 --no-demo)
@@ -122,6 +134,28 @@ $openbao
  ]}
 CONFIG
 "$release/loadgen" compare --config "$work/data/compare.json" --out "$results/compare.json"
+
+heading "engines"
+daemon redb "${alone[@]}" --engine redb
+limit redb-limit --engine redb
+"$release/loadgen" provision --credentials "$work/data/redb.json" --organizations 20 --keys 2 --out "$work/data/redb-targets.json"
+postgres=
+if database=$(mktemp --directory) && chmod 711 "$database" && server=$(bash $here/postgres.sh start "$database/pg" daemon twin inserts); then
+  started+=("$server")
+  url() { printf 'postgres://quorate@/%s?host=%s' "$1" "$database/pg"; }
+  printf '{"per_second": %s}' "$(bash $here/postgres.sh insert "$database/pg" "$((3 * seconds))" 64 inserts)" > "$results/inserts.json"
+  daemon postgres "${alone[@]}" --engine postgres --database "$(url daemon)"
+  limit postgres-limit --engine postgres --database "$(url twin)"
+  "$release/loadgen" provision --credentials "$work/data/postgres.json" --organizations 20 --keys 2 --out "$work/data/postgres-targets.json"
+  postgres=", $(lane "postgres sign" sign postgres), $(lane "postgres limit sign" sign postgres-limit)"
+else
+  echo "skipped: PostgreSQL is not installed"
+fi
+both engines.json "$seconds" 120000 "$(lane "redb sign" sign redb), $(lane "redb limit sign" sign redb-limit)$postgres"
+for name in redb redb-limit ${postgres:+postgres postgres-limit}; do
+  kill "$(cat "$work/data/$name.pid")"
+done
+[ -z "$postgres" ] || kill "$server"
 
 heading "queries during signatures"
 "$release/loadgen" beside --targets "$work/data/sign-targets.json" --others "$work/data/limit-targets.json" \
@@ -174,15 +208,6 @@ for name in empty crowded; do
 done
 "$release/loadgen" crowd --targets "$work/data/crowded-targets.json" --private-keys 1000 --users 99 --policies 100 --accounts "$crowd"
 "$release/loadgen" fill --targets "$work/data/crowded-targets.json" --count "$crowd" --mode child
-lane() { # NAME MODE DAEMON
-  printf '{"name": "%s", "mode": "%s", "targets": "%s/data/%s-targets.json", "process": "%s/data/%s.pid"}' \
-    "$1" "$2" "$work" "$3" "$work" "$3"
-}
-both() { # FILE SECONDS REQUESTS LANES
-  printf '{"runs": %s, "seconds": %s, "warmUp": 1, "requests": %s, "connections": [64], "scenarios": [%s]}' \
-    $((2 * runs)) "$2" "$3" "$4" > "$work/data/$1"
-  "$release/loadgen" compare --config "$work/data/$1" --out "$results/$1"
-}
 # The warm-up is long, so that the store's cache has the records that signatures need, and not the newest
 # ones.
 both crowd.json 10 10000 "$(lane "empty organization" sign empty), $(lane "crowded organization" sign crowded)"

@@ -22,6 +22,10 @@ pub mod names {
     pub const LIMIT_SIGN: &str = "limit sign";
     /// Signatures by the limit server with a plain store.
     pub const PLAIN_SIGN: &str = "plain sign";
+    /// Signatures by a daemon on redb, and by the limit server on redb.
+    pub const REDB: [&str; 2] = ["redb sign", "redb limit sign"];
+    /// Signatures by a daemon on PostgreSQL, and by the limit server on PostgreSQL.
+    pub const POSTGRES: [&str; 2] = ["postgres sign", "postgres limit sign"];
     /// Signatures by `OpenBao`.
     pub const OPENBAO: &str = "openbao ed25519";
     /// Queries to the daemon.
@@ -46,6 +50,10 @@ pub mod names {
 pub mod files {
     /// Rows of the comparison.
     pub const COMPARE: &str = "compare.json";
+    /// Rows of the comparison of engines.
+    pub const ENGINES: &str = "engines.json";
+    /// [`super::Inserts`].
+    pub const INSERTS: &str = "inserts.json";
     /// Rows of the comparison of few and many activities.
     pub const GROWTH: &str = "growth.json";
     /// Rows of the comparison of an empty and a crowded organization.
@@ -79,6 +87,13 @@ pub struct Syncs {
     pub commits: u64,
     /// Number of syncs of the store.
     pub syncs: u64,
+}
+
+/// Single inserts into a database of PostgreSQL, each in a transaction of its own.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Inserts {
+    /// Inserts per second.
+    pub per_second: f64,
 }
 
 /// Memory of an idle daemon.
@@ -184,6 +199,29 @@ fn signing_in(figures: Option<&SignIn>) -> [Line; 5] {
     ]
 }
 
+/// Returns the goals for the engines of the store besides sled.
+fn engines(rows: &[Row], inserts: Option<&Inserts>) -> [Line; 3] {
+    let ratio = |[daemon, limit]: [&str; 2]| {
+        let cost = |scenario| compare::median(rows, scenario, BUSY, |row| row.server_ms);
+        Some(cost(daemon)? / cost(limit)?)
+    };
+    let optional = Some("PostgreSQL is not installed");
+    let per_second = compare::median(rows, names::POSTGRES[0], BUSY, |row| row.per_second);
+    let by_inserts = per_second.zip(inserts).map(|(signatures, inserts)| signatures / inserts.per_second);
+    [
+        line("signature on redb: CPU / limit server on redb", 1.25, ratio(names::REDB)),
+        Line {
+            optional,
+            ..line("signature on PostgreSQL: CPU / limit server on PostgreSQL", 1.25, ratio(names::POSTGRES))
+        },
+        Line {
+            optional,
+            is_minimum: true,
+            ..line("signatures per second on PostgreSQL / single inserts by pgbench", 0.7, by_inserts)
+        },
+    ]
+}
+
 #[allow(clippy::too_many_lines, reason = "a table of goals")]
 fn lines(folder: &Path) -> Vec<Line> {
     let rows: Vec<Row> = read(folder, files::COMPARE).unwrap_or_default();
@@ -205,6 +243,8 @@ fn lines(folder: &Path) -> Vec<Line> {
         ratio(&rows, names::SIGN, names::LIMIT_SIGN),
     )];
     lines.extend(beyond_plain(&rows));
+    let on_engines: Vec<Row> = read(folder, files::ENGINES).unwrap_or_default();
+    lines.extend(engines(&on_engines, read(folder, files::INSERTS).as_ref()));
     lines.extend(signing_in(read(folder, files::SIGN_IN).as_ref()));
     lines.extend([
         Line {
@@ -308,7 +348,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert!(!report(folder.path()));
         let optional: Vec<_> = lines(folder.path()).iter().map(|line| line.optional.is_some()).collect();
-        assert_eq!(optional.iter().filter(|optional| **optional).count(), 1, "only OpenBao may be missing");
+        assert_eq!(
+            optional.iter().filter(|optional| **optional).count(),
+            3,
+            "OpenBao and PostgreSQL may be missing"
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Confirms versions on a connection of its own: one statement is under way at a time, and answers for all that was asked
+//! Confirms versions on a connection of its own: one statement is under way at a time, and answers all questions that were put
 //! before it began.
 //!
 //! What was committed before a statement begins is visible to it, so a confirmed answer relied on nothing older than what
@@ -25,7 +25,7 @@ struct Question {
     answer: oneshot::Sender<Answer>,
 }
 
-/// Asks the task that confirms. The task ends when this is dropped.
+/// Sends questions to the task that confirms. The task ends when this is dropped.
 pub(super) struct Confirmer(mpsc::UnboundedSender<Question>);
 
 impl Confirmer {
@@ -50,13 +50,13 @@ impl Confirmer {
 
 async fn run(session: Session, mut questions: mpsc::UnboundedReceiver<Question>) {
     while let Some(first) = questions.recv().await {
-        let mut asked = vec![first];
+        let mut together = vec![first];
         while let Ok(further) = questions.try_recv() {
-            asked.push(further);
+            together.push(further);
         }
-        let found = tokio::time::timeout(ANSWER, versions(&session, &asked)).await;
+        let found = tokio::time::timeout(ANSWER, versions(&session, &together)).await;
         let found = found.unwrap_or_else(|_| Err(StatementError::late(ANSWER))).map_err(Arc::new);
-        for Question { expected, answer } in asked {
+        for Question { expected, answer } in together {
             let is_current = |found: &HashMap<Vec<u8>, u64>| {
                 expected.iter().all(|(key, version)| found.get(key).copied().unwrap_or(0) == *version)
             };
@@ -67,9 +67,11 @@ async fn run(session: Session, mut questions: mpsc::UnboundedReceiver<Question>)
 }
 
 /// Reads the registers of all questions. Those that were never set are absent.
-async fn versions(session: &Session, asked: &[Question]) -> Result<HashMap<Vec<u8>, u64>, StatementError> {
-    let keys: BTreeSet<&[u8]> =
-        asked.iter().flat_map(|question| question.expected.iter().map(|(key, _)| key.as_slice())).collect();
+async fn versions(session: &Session, together: &[Question]) -> Result<HashMap<Vec<u8>, u64>, StatementError> {
+    let keys: BTreeSet<&[u8]> = together
+        .iter()
+        .flat_map(|question| question.expected.iter().map(|(key, _)| key.as_slice()))
+        .collect();
     let keys: Vec<&[u8]> = keys.into_iter().collect();
     let statement = session.statement(&Table::Register.values()).await?;
     let rows = session.client.query(&statement, &[&keys]).await?;

@@ -61,7 +61,7 @@ fn registers_and_queues_are_read_in_the_order_of_keys() {
 }
 
 #[test]
-fn questions_that_are_asked_at_once_get_their_own_answers() {
+fn simultaneous_questions_get_their_own_answers() {
     let cluster = Cluster::start();
     let store = Postgres::create(&settings(&cluster.url())).unwrap();
     let register = |number: u64| format!("v{number}").into_bytes();

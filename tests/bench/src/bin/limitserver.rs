@@ -37,7 +37,9 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use quorate_bench::targets::Targets;
 use quorate_common::stamp::HEADER;
-use quorated::store::engine::Engine;
+use quorated::barrier::KEY_CLASSES;
+use quorated::store::engine::{Engine, Settings};
+use quorated::store::postgres::{DatabaseSettings, DatabaseUrl};
 use tokio::net::TcpListener;
 
 use plain::Plain;
@@ -62,6 +64,9 @@ struct Arguments {
     /// Engine of the daemon's records
     #[arg(long, value_enum, default_value_t)]
     engine: Engine,
+    /// Database of the daemon's records, with `--engine postgres`
+    #[arg(long)]
+    database: Option<DatabaseUrl>,
 }
 
 enum Limit {
@@ -92,7 +97,14 @@ fn main() {
     let limit = Arc::new(if arguments.plain {
         Limit::Plain(Plain::open(known, folder))
     } else {
-        Limit::Twin(Twin::open(known, folder, arguments.engine))
+        let database = arguments.database.map(|url| DatabaseSettings {
+            url,
+            ca_file: None,
+            password: None,
+            classes: KEY_CLASSES,
+        });
+        let settings = Settings { engine: arguments.engine, database, ..Settings::default() };
+        Limit::Twin(Twin::open(known, folder, &settings))
     });
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime starts");
     runtime.block_on(async {

@@ -12,7 +12,7 @@ use quorate_common::stamp::Scheme;
 use quorate_core::model::record::Record;
 use quorate_core::model::{ActivityRecord, VoteRecord, layout};
 use quorate_core::seal::{NONCE, SealKey};
-use quorated::store::engine::{Engine, Settings};
+use quorated::store::engine::Settings;
 use quorated::store::{Batch, BatchOutcome, Change, Group, Store};
 
 use crate::commit::Committer;
@@ -34,8 +34,7 @@ pub(crate) struct Twin {
 }
 
 impl Twin {
-    pub(crate) fn open(targets: &[Target], folder: &Path, engine: Engine) -> Self {
-        let settings = Settings { engine, ..Settings::default() };
+    pub(crate) fn open(targets: &[Target], folder: &Path, settings: &Settings) -> Self {
         let store: Arc<dyn Store> = settings.create(folder).expect("the store opens");
         let organizations = Organizations::of(targets);
         let versions = organizations.ids().map(|id| (version(id), 1)).collect();
