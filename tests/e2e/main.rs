@@ -57,6 +57,7 @@ mod proposals;
 mod quorum_key;
 mod races;
 mod remote;
+mod remote_faults;
 mod revocation;
 mod screen;
 mod sign_in;

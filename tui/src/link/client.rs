@@ -1,5 +1,5 @@
-//! HTTP/1.1 client for the local socket, or for the public API at a URL. It opens one connection per request, so that no
-//! connection state survives a restart of the daemon.
+//! HTTP/1.1 client for the local socket, or for the public API at a URL. At the socket, each request has a connection of its
+//! own, so that no connection state survives a restart of the daemon. At a URL, connections are used again.
 
 use std::fmt::Write as _;
 
@@ -29,6 +29,7 @@ use serde::de::DeserializeOwned;
 use super::error::{LinkError, Result};
 use super::escape::escaped;
 use super::history::History;
+use super::idle::Connection;
 use super::remote::{Reader, Remote, RemoteUrl, Stream, VIEW, viewed};
 use super::tls::Trust;
 use crate::text::clean;
@@ -355,7 +356,8 @@ impl Client {
 
     /// Opens a route and returns its body as a stream.
     pub(super) async fn open(&self, path: &str) -> Result<Incoming> {
-        let (status, body) = self.exchange(get(path)).await?;
+        let request = get(path).map_err(|error| LinkError::Unreadable(error.to_string()))?;
+        let (status, body) = sent(&mut self.connect().await?, request).await?;
         if status == StatusCode::OK {
             return Ok(body);
         }
@@ -388,9 +390,12 @@ impl Client {
     }
 
     pub(super) async fn call(&self, request: http::Result<Request<Full<Bytes>>>) -> Result<Bytes> {
+        let request = request.map_err(|error| LinkError::Unreadable(error.to_string()))?;
         let answer = async {
-            let (status, body) = self.exchange(request).await?;
-            let bytes = collect(body).await?;
+            let (status, bytes) = match self.at_url() {
+                None => answered(&mut self.connect().await?, request).await?,
+                Some(remote) => self.call_again(remote, request).await?,
+            };
             if status.is_success() { Ok(bytes) } else { Err(self.error(status, &bytes)) }
         };
         tokio::time::timeout(Duration::from_secs(REQUEST_SECONDS), answer)
@@ -398,18 +403,36 @@ impl Client {
             .unwrap_or_else(|_| Err(LinkError::Lost(format!("no answer within {REQUEST_SECONDS} s"))))
     }
 
-    async fn exchange(&self, request: http::Result<Request<Full<Bytes>>>) -> Result<(StatusCode, Incoming)> {
-        let request = request.map_err(|error| LinkError::Unreadable(error.to_string()))?;
+    /// Sends a request on a connection of an earlier one, or on a new one. The server may close a connection at any time;
+    /// what it did not answer is then sent again. The daemon identifies votes and proposals by their bytes, so they count
+    /// once.
+    async fn call_again(
+        &self,
+        remote: &Remote,
+        request: Request<Full<Bytes>>,
+    ) -> Result<(StatusCode, Bytes)> {
+        if let Some(mut connection) = remote.idle.take()
+            && let Ok(answer) = answered(&mut connection, request.clone()).await
+        {
+            remote.idle.keep(connection);
+            return Ok(answer);
+        }
+        let mut connection = self.connect().await?;
+        let answer = answered(&mut connection, request).await?;
+        remote.idle.keep(connection);
+        Ok(answer)
+    }
+
+    async fn connect(&self) -> Result<Connection> {
         let stream = self.dial().await?;
-        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+        let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
             .await
             .map_err(|error| lost(&error))?;
         tokio::spawn(async move {
             // The request itself reports how the connection ended.
             let _ = connection.await;
         });
-        let response = sender.send_request(request).await.map_err(|error| lost(&error))?;
-        Ok((response.status(), response.into_body()))
+        Ok(sender)
     }
 
     async fn dial(&self) -> Result<Box<dyn Stream>> {
@@ -429,6 +452,19 @@ impl Client {
 
 fn get(path: &str) -> http::Result<Request<Full<Bytes>>> {
     Request::builder().uri(path).header("host", "localhost").body(Full::default())
+}
+
+/// Sends a request, and returns status and body of the answer.
+async fn sent(connection: &mut Connection, request: Request<Full<Bytes>>) -> Result<(StatusCode, Incoming)> {
+    connection.ready().await.map_err(|error| lost(&error))?;
+    let response = connection.send_request(request).await.map_err(|error| lost(&error))?;
+    Ok((response.status(), response.into_body()))
+}
+
+/// Sends a request, and reads the answer to its end.
+async fn answered(connection: &mut Connection, request: Request<Full<Bytes>>) -> Result<(StatusCode, Bytes)> {
+    let (status, body) = sent(connection, request).await?;
+    Ok((status, collect(body).await?))
 }
 
 async fn collect(body: Incoming) -> Result<Bytes> {

@@ -6,6 +6,7 @@ mod error;
 mod escape;
 mod events;
 mod history;
+mod idle;
 mod messages;
 mod poll;
 mod recent;

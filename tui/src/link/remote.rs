@@ -15,6 +15,7 @@ use tokio::net::TcpStream;
 use url::{Host, Url};
 
 use super::error::{LinkError, Result};
+use super::idle::Idle;
 use super::tls::{Tls, Trust};
 use crate::clock::now_millis;
 use crate::text::clean;
@@ -94,6 +95,7 @@ pub(super) struct Remote {
     /// The organization that the user selected, whose data includes the status of the daemon.
     organization: Option<OrganizationId>,
     reader: Option<Arc<dyn Reader>>,
+    pub(super) idle: Idle,
 }
 
 impl std::fmt::Debug for Remote {
@@ -110,7 +112,7 @@ impl Remote {
         reader: Option<Arc<dyn Reader>>,
     ) -> Result<Self> {
         let tls = url.has_tls().then(|| Tls::new(trust)).transpose()?;
-        Ok(Self { url, tls, organization, reader })
+        Ok(Self { url, tls, organization, reader, idle: Idle::default() })
     }
 
     /// Returns the selected organization.

@@ -60,7 +60,7 @@ pub fn admit(
     body: &[u8],
 ) -> Result<Admitted, RequestError> {
     let Stamped { authenticated, document } = authn::for_query(world, credentials, body, entry.scope, now)?;
-    reject_activity_members(&document)?;
+    reject_other_members(entry, &document)?;
     let Authenticated { caller, home, target } = authenticated;
     if caller.attestation.is_some() && !entry.attested {
         return Err(Authn::AttestedOnly.into());
@@ -69,19 +69,28 @@ pub fn admit(
     Ok(Admitted { entry, organization: target, caller, tenant, document, now })
 }
 
-/// Rejects a body with a member that only bodies of activities have. Votes contain such bodies with their
-/// stamps. Anyone who reads a vote, such as the receiver of a webhook, could otherwise query in the name of
-/// the voter.
-fn reject_activity_members(document: &Document) -> Result<(), RequestError> {
+/// Rejects a body with a member that only other bodies have.
+///
+/// Bodies of activities: votes contain them with their stamps. Anyone who reads a vote, such as the receiver of a webhook,
+/// could otherwise query in the name of the voter. Bodies of queries that expire: anyone who sees one could otherwise
+/// send other queries with it, which do not expire.
+fn reject_other_members(entry: &Entry, document: &Document) -> Result<(), RequestError> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct ActivityMembers {
+    struct OtherMembers {
         r#type: Option<IgnoredAny>,
         timestamp_ms: Option<IgnoredAny>,
         parameters: Option<IgnoredAny>,
+        valid_until_ms: Option<IgnoredAny>,
     }
-    let ActivityMembers { r#type, timestamp_ms, parameters } = document.typed()?;
-    let members = [("type", r#type), ("timestampMs", timestamp_ms), ("parameters", parameters)];
+    let OtherMembers { r#type, timestamp_ms, parameters, valid_until_ms } = document.typed()?;
+    let valid_until_ms = valid_until_ms.filter(|_| !entry.expires);
+    let members = [
+        ("type", r#type),
+        ("timestampMs", timestamp_ms),
+        ("parameters", parameters),
+        ("validUntilMs", valid_until_ms),
+    ];
     match members.into_iter().find(|(_, value)| value.is_some()) {
         None => Ok(()),
         Some((member, _)) => {

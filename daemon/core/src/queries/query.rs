@@ -37,6 +37,8 @@ pub(super) trait Query: DeserializeOwned + JsonSchema + 'static {
     const SCOPE: CredentialScope = CredentialScope::OrganizationAndParent;
     /// Whether an attested stamp authenticates the query.
     const ATTESTED: bool = false;
+    /// Whether the body states until when the query is answered.
+    const EXPIRES: bool = false;
     /// Value of the member, or the whole answer.
     type Answer: Answer;
 
@@ -74,6 +76,7 @@ pub struct Entry {
     pub cost: Cost,
     pub(super) scope: CredentialScope,
     pub(super) attested: bool,
+    pub(super) expires: bool,
     pub(super) answer: fn(&Entry, &QueryContext<'_>, &Document) -> Result<Vec<u8>, RequestError>,
     describe: fn(&Entry) -> QueryEntry,
 }
@@ -87,6 +90,7 @@ pub(super) const fn entry<Q: Query>(name: &'static str, member: &'static str) ->
         cost: Q::COST,
         scope: Q::SCOPE,
         attested: Q::ATTESTED,
+        expires: Q::EXPIRES,
         answer: answer::<Q>,
         describe: describe::<Q>,
     }

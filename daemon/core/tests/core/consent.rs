@@ -286,3 +286,23 @@ fn denials_beyond_the_limit_are_not_recorded() {
     let error = fixture.submit(&user, fixture.id, "ACTIVITY_TYPE_CREATE_USER_TAG", &tag, later);
     assert_eq!(error.expect_err("the request is denied").code, Code::PermissionDenied);
 }
+
+/// Somebody who sees a query that expires, such as a proxy, sends no other ones with it.
+#[test]
+fn a_body_of_a_query_that_expires_is_no_other_query() {
+    let fixture = Fixture::new(1);
+    let root = &fixture.roots[0];
+    let body = json!({"organizationId": fixture.id, "path": "", "validUntilMs": NOW + 60_000}).to_string();
+    let stamps = root.stamps(body.as_bytes());
+    // The key of an invitation is necessary for this one.
+    for entry in queries::all().into_iter().filter(|entry| entry.name != "get_invitation_status") {
+        let answer = fixture.memory.query(entry.name, &stamps, body.as_bytes(), NOW);
+        if entry.name == "get_console_view" {
+            answer.expect("it is answered");
+        } else {
+            let error = answer.expect_err(entry.name);
+            let text = "invalid request body: `validUntilMs`: not allowed in a query";
+            assert_eq!((error.code, error.message.as_str()), (Code::InvalidArgument, text), "{}", entry.name);
+        }
+    }
+}

@@ -41,6 +41,7 @@ pub(super) struct GetConsoleView {
 }
 
 impl Query for GetConsoleView {
+    const EXPIRES: bool = true;
     type Answer = Rendered;
 
     fn answer(self, context: &QueryContext<'_>) -> Result<Rendered, RequestError> {

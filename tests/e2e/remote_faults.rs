@@ -1,0 +1,143 @@
+//! The console and its commands at a daemon elsewhere, when clocks differ, a server sends them somewhere else or limits them,
+//! and for users of sub-organizations.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use quorate_tests::daemon::{Daemon, Options};
+use quorate_tests::keys::Key;
+use quorate_tests::operator::Operator;
+use quorate_tests::requests::{self, CREATE_WALLET};
+use quorate_tests::tls_terminator::TlsTerminator;
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+use crate::policy_outcomes::{approve, text};
+
+/// A server on this machine that answers every request in the same way, and counts the requests.
+struct Stubborn {
+    port: u16,
+    requests: Arc<AtomicUsize>,
+}
+
+impl Stubborn {
+    async fn start(head: &str, body: &str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let port = listener.local_addr().expect("an address").port();
+        let answer =
+            format!("HTTP/1.1 {head}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+        let requests = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&requests);
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                counter.fetch_add(1, Ordering::SeqCst);
+                let mut request = vec![0; 64 * 1024];
+                let mut end = 0;
+                // The body of a query is one JSON object.
+                while !request[..end].ends_with(b"}") {
+                    match stream.read(&mut request[end..]).await {
+                        Ok(read) if read > 0 => end += read,
+                        _ => break,
+                    }
+                }
+                // A client that gave up needs no answer.
+                let _ = stream.write_all(answer.as_bytes()).await;
+            }
+        });
+        Self { port, requests }
+    }
+
+    fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    fn requests(&self) -> usize {
+        self.requests.load(Ordering::SeqCst)
+    }
+}
+
+/// Returns the library that shows another time to a program.
+fn faketime() -> PathBuf {
+    let folders = std::fs::read_dir("/usr/lib").expect("the folder of libraries").flatten();
+    let mut found = folders.map(|folder| folder.path().join("faketime/libfaketime.so.1"));
+    found.find(|path| path.exists()).expect("the package libfaketime is installed")
+}
+
+#[tokio::test]
+async fn a_differing_clock_is_named_and_nothing_is_sent_with_it() {
+    let daemon = Daemon::start(Options::quorum(2, 3)).await;
+    let terminator = TlsTerminator::start(daemon.folder(), daemon.http()).await;
+    let waiting = daemon.root(0).waiting(CREATE_WALLET, &requests::wallet("remote")).await;
+    for shift in ["-10m", "+10m"] {
+        let bob = Operator::root(&daemon, 1)
+            .with_arguments(&["--url", &terminator.url(), "--pin", terminator.pin()])
+            .with_variable("LD_PRELOAD", faketime())
+            .with_variable("FAKETIME", PathBuf::from(shift))
+            .with_variable("FAKETIME_DONT_FAKE_MONOTONIC", PathBuf::from("1"));
+        let ended = bob.run(&["approvals", "ls"]).await.with(1);
+        assert!(ended.stderr.contains("clocks of this host and of the daemon differ"), "{shift} {ended:#?}");
+        let fingerprint = text(&waiting["fingerprint"]);
+        let vote = ["approve", text(&waiting["id"]), "--expect-sha256", fingerprint];
+        assert!(bob.run(&vote).await.with(1).stderr.contains("clocks"), "{shift}");
+    }
+    let stored = daemon.root(0).activity(&waiting["id"]).await;
+    assert_eq!(stored["votes"].as_array().map(Vec::len), Some(1));
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed() {
+    let daemon = Daemon::start(Options::quorum(2, 3)).await;
+    let elsewhere = Stubborn::start("200 OK", "{}").await;
+    let head =
+        format!("307 Temporary Redirect\r\nlocation: {}/public/v1/query/get_console_view", elsewhere.url());
+    let server = Stubborn::start(&head, "").await;
+    let bob = Operator::root(&daemon, 1).with_arguments(&["--url", &server.url()]);
+    let ended = bob.run(&["approvals", "ls"]).await.with(1);
+    assert!(ended.stderr.contains("does not answer as a daemon of Quorate does (status 307"), "{ended:#?}");
+    assert_eq!((server.requests() > 0, elsewhere.requests()), (true, 0));
+}
+
+#[tokio::test]
+async fn a_limit_of_requests_is_stated() {
+    let daemon = Daemon::start(Options::quorum(2, 3)).await;
+    let body = json!({"code": 8, "message": "too many requests", "details": []}).to_string();
+    let server = Stubborn::start("429 Too Many Requests", &body).await;
+    let bob = Operator::root(&daemon, 1).with_arguments(&["--url", &server.url()]);
+    let ended = bob.run(&["approvals", "ls"]).await;
+    assert!(ended.stderr.contains("too many requests (ResourceExhausted)"), "{ended:#?}");
+    assert!(ended.code == 1 && !ended.output.contains("activityId"), "{ended:#?}");
+    // One request is not repeated again and again.
+    assert!(server.requests() <= 2, "{}", server.requests());
+}
+
+#[tokio::test]
+async fn a_user_of_a_sub_organization_reviews_and_approves() {
+    let daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let terminator = TlsTerminator::start(daemon.folder(), daemon.http()).await;
+    let (root, keys) = (daemon.root(0), [Key::named("dora"), Key::named("emil")]);
+    let users = [requests::root_user("dora", &keys[0]), requests::root_user("emil", &keys[1])];
+    let child = requests::sub_organization("branch", &users, 2);
+    let created = root.result(requests::CREATE_SUB_ORGANIZATION, &child).await;
+    let id = text(&created["subOrganizationId"]);
+    let person = |index: usize, name: &str| {
+        json!({"userId": created["rootUserIds"][index], "userName": name, "publicKey": keys[index].public_key(),
+            "privateKey": keys[index].secret_hex()})
+    };
+    let emil = Operator::of(&daemon, id, &person(1, "emil")).with_arguments(&[
+        "--url",
+        &terminator.url(),
+        "--pin",
+        terminator.pin(),
+    ]);
+    let dora = root.on(id).with_key(&keys[0]);
+    let waiting = dora.waiting(CREATE_WALLET, &requests::wallet("branch")).await;
+    let rows = emil.run(&["approvals", "ls"]).await.with(0).lines();
+    assert_eq!((rows.len(), &rows[0]["activityId"]), (1, &waiting["id"]), "{rows:#?}");
+    let approved = approve(&emil, &waiting["id"]).await.with(0).json();
+    assert_eq!(approved["outcome"], "executed", "{approved:#}");
+    // The parent is not theirs to read.
+    let parent = emil.run(&["--organization", root.organization(), "org", "get", root.organization()]).await;
+    assert!(parent.code != 0 && !parent.output.contains("rootQuorum"), "{parent:#?}");
+}

@@ -1,0 +1,87 @@
+//! Connections to a daemon at a URL that have answered and can be used again, which saves a TLS handshake for each request.
+
+use std::sync::{Mutex, PoisonError};
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::client::conn::http1::SendRequest;
+
+/// Maximum number of kept connections. Pages are read ahead in parallel.
+const MOST: usize = 4;
+
+/// A connection on which requests are sent.
+pub(super) type Connection = SendRequest<Full<Bytes>>;
+
+/// Connections without a request under way, the one that was used last at the end.
+#[derive(Default)]
+pub(super) struct Idle(Mutex<Vec<Connection>>);
+
+impl Idle {
+    /// Returns the connection that was used last, unless the server has closed it as far as is known.
+    pub(super) fn take(&self) -> Option<Connection> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|one| !one.is_closed());
+        kept.pop()
+    }
+
+    /// Keeps a connection whose answer was read to its end.
+    pub(super) fn keep(&self, connection: Connection) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < MOST && !connection.is_closed() {
+            kept.push(connection);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+    use quorate_common::stamp::{Scheme, Stamp};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    use super::super::tls::Trust;
+    use super::super::{Client, LinkError};
+
+    /// Listens on loopback, and answers each connection as often as stated, the last one never. Returns the client of it.
+    async fn server(answers: &'static [usize]) -> Client {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
+        tokio::spawn(async move {
+            for count in answers {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                for _ in 0..*count {
+                    let mut request = [0; 4096];
+                    let mut end = 0;
+                    while !request[..end].ends_with(b"\r\n\r\nbody") {
+                        end += stream.read(&mut request[end..]).await.unwrap();
+                    }
+                    stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok").await.unwrap();
+                }
+            }
+        });
+        Client::remote(url, &Trust::System, None, None).unwrap()
+    }
+
+    async fn post(client: &Client) -> Result<(), LinkError> {
+        let stamp = Stamp { public_key: "02".to_owned(), scheme: Scheme::P256, signature: "30".to_owned() };
+        client.post("/path", "body", &stamp).await.map(|answer| assert_eq!(answer, "ok"))
+    }
+
+    #[tokio::test]
+    async fn one_connection_serves_all_requests() {
+        let client = server(&[5]).await;
+        for _ in 0..5 {
+            post(&client).await.unwrap();
+        }
+        assert!(post(&client).await.unwrap_err().is_transport(), "nobody listens anymore");
+    }
+
+    #[tokio::test]
+    async fn a_request_that_a_closed_connection_did_not_answer_is_sent_again() {
+        let client = server(&[2, 1, 1, 3]).await;
+        for _ in 0..7 {
+            post(&client).await.unwrap();
+        }
+    }
+}
