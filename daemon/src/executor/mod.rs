@@ -22,12 +22,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use quorate_common::api_error::{ApiError, Code};
+use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::OrganizationId;
 use quorate_core::authn::Credentials;
 use quorate_core::budget::Budget;
 use quorate_core::error::{Corrupt, RequestError};
 use quorate_core::kinds::Operation;
-use quorate_core::model::layout;
+use quorate_core::model::layout::{self, Key};
 use quorate_core::pipeline::{self, Attempt, Commit};
 use quorate_core::world::Runtime;
 
@@ -93,14 +94,20 @@ impl Executor {
         let mut organization_guard = None;
         let mut retried_corrupt = false;
         let mut loaded = Loaded::default();
+        // Most bodies are new. Where reads are slow, the commit checks that.
+        let mut new = self.shared.barrier.store().is_remote().then(|| Fingerprint::of(body));
         for _ in 0..ATTEMPTS {
             let deciding = self.committer.deciding();
             let budget = Budget::of_submission(&self.shared.limits);
-            let world = TrackingWorld::on_cached(&self.shared, budget, &loaded);
-            let attempt = Self::decide(&world, operation, credentials, body);
+            let world = TrackingWorld::on_cached(&self.shared, budget, &loaded).with_new(new);
+            let mut attempt = Self::decide(&world, operation, credentials, body);
             if let Some(missing) = world.missing() {
                 drop(deciding);
                 self.load(missing, &world.dependencies(), &mut loaded).await?;
+                continue;
+            }
+            if must_be_read(world.unread(), &mut attempt) {
+                new = None;
                 continue;
             }
             if attempt.corrupt.is_some() && !retried_corrupt {
@@ -142,6 +149,7 @@ impl Executor {
                     return attempt.answer;
                 }
                 Err(CommitError::Clash) => {
+                    new = None;
                     fail_points::reach("attempt.clash");
                     if let (None, Some(organization)) = (&organization_guard, first) {
                         organization_guard = Some(self.organization_locks.lock(organization).await);
@@ -212,6 +220,17 @@ impl Executor {
         let pending = self.committer.commit(batch, effects, deciding);
         fail_points::reach("attempt.queued");
         Ok(pending)
+    }
+}
+
+/// Makes the commit of an attempt depend on keys that were not read. Without a commit, they must be read.
+fn must_be_read(unread: Vec<Key>, attempt: &mut Attempt) -> bool {
+    match &mut attempt.commit {
+        Some(commit) => {
+            commit.must_not_exist.extend(unread);
+            false
+        }
+        None => !unread.is_empty(),
     }
 }
 

@@ -5,13 +5,14 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use quorate_common::bounded::Email;
+use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::OrganizationId;
 use quorate_core::budget::Budget;
 use quorate_core::denials::Denials;
 use quorate_core::error::{Corrupt, Intent, RequestError};
 use quorate_core::id_token::IssuerKeys;
 use quorate_core::model::Organization;
-use quorate_core::model::layout::{IndexKey, Key};
+use quorate_core::model::layout::{self, IndexKey, Key};
 use quorate_core::model::queued_message::{Channel, MessageSource, QueueUsage};
 use quorate_core::oauth2::{Exchange, Oauth2User};
 use quorate_core::world::{Installation, InterfaceCache, Keyring, Page, Records, World};
@@ -31,6 +32,10 @@ pub(super) struct TrackingWorld<'a> {
     loaded: Option<&'a Loaded>,
     /// What was requested and is not cached.
     missing: RefCell<Option<Missing>>,
+    /// A body that is taken for a new one.
+    new: Option<Fingerprint>,
+    /// Keys of this body that would have been read.
+    unread: RefCell<Vec<Key>>,
 }
 
 /// What was loaded for a request between its attempts.
@@ -55,12 +60,31 @@ pub(super) enum Missing {
 impl<'a> TrackingWorld<'a> {
     /// Creates the world of a new attempt.
     pub(super) fn on(shared: &'a Shared, budget: Budget) -> Self {
-        Self { shared, budget, seen: RefCell::default(), loaded: None, missing: RefCell::default() }
+        Self {
+            shared,
+            budget,
+            seen: RefCell::default(),
+            loaded: None,
+            missing: RefCell::default(),
+            new: None,
+            unread: RefCell::default(),
+        }
     }
 
     /// Creates a world as [`Self::on`] does, but only with snapshots that are cached or in `loaded`.
     pub(super) fn on_cached(shared: &'a Shared, budget: Budget, loaded: &'a Loaded) -> Self {
         Self { loaded: Some(loaded), ..Self::on(shared, budget) }
+    }
+
+    /// Takes the body with this fingerprint for a new one, without reading whether it was processed before. A commit then
+    /// depends on what was not read, see [`Self::unread`]; an answer without a commit must be computed again.
+    pub(super) fn with_new(self, new: Option<Fingerprint>) -> Self {
+        Self { new, ..self }
+    }
+
+    /// Returns the keys that were not read, and must not exist.
+    pub(super) fn unread(&self) -> Vec<Key> {
+        self.unread.take()
     }
 
     /// Returns the organizations that were seen.
@@ -77,6 +101,10 @@ impl<'a> TrackingWorld<'a> {
 impl Records for TrackingWorld<'_> {
     fn read(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Corrupt> {
         self.budget.take_rows(1)?;
+        if self.new.as_ref().is_some_and(|new| layout::is_of_body(key, new)) {
+            self.unread.borrow_mut().push(key.to_vec());
+            return Ok(None);
+        }
         self.shared.barrier.read(key)
     }
 

@@ -259,6 +259,11 @@ pub trait Store: Send + Sync {
     /// See the trait documentation.
     fn register(&self, key: &[u8]) -> Result<u64, StoreError>;
 
+    /// Returns whether each read waits for a server.
+    fn is_remote(&self) -> bool {
+        false
+    }
+
     /// Returns the engine, and the settings on which the durability of a commit depends.
     fn engine(&self) -> EngineStatus;
 

@@ -360,6 +360,10 @@ impl Store for Postgres {
         self.value(key)?.map_or(Ok(0), |bytes| number(&bytes))
     }
 
+    fn is_remote(&self) -> bool {
+        true
+    }
+
     fn engine(&self) -> EngineStatus {
         EngineStatus { name: Self::NAME.to_owned(), durability: self.durability.clone() }
     }

@@ -10,7 +10,7 @@ pub mod sign_in;
 
 pub use activities::{
     BODY_SPAN, activities, activities_listed, activities_of_status, activity, activity_id, activity_listed,
-    activity_submitted, body, denials, denied, displaced_denial, displaced_denials, fingerprint,
+    activity_submitted, body, denials, denied, displaced_denial, displaced_denials, fingerprint, is_of_body,
     listed_activity,
 };
 pub use index::{

@@ -70,6 +70,12 @@ pub fn fingerprint(fingerprint: &Fingerprint) -> Key {
     key(Letter::Fingerprint, &[fingerprint.as_bytes()])
 }
 
+/// Returns whether a key is an index entry of the body with this fingerprint.
+pub fn is_of_body(key: &[u8], fingerprint: &Fingerprint) -> bool {
+    let letters = [Letter::Body as u8, Letter::Fingerprint as u8];
+    key.first().is_some_and(|letter| letters.contains(letter)) && key.ends_with(fingerprint.as_bytes())
+}
+
 /// Returns the key of a denied attempt by a credential, whose activity is kept. The value is the key of its
 /// body; earlier versions stored no value.
 pub fn denied(organization: OrganizationId, credential: &[u8; 16], id: ActivityId) -> Key {
