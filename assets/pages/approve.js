@@ -231,10 +231,14 @@ async function vote(approves) {
   // The fingerprint is the one that this page computed from the signed bytes.
   const body = requestBody(type, member.organizationId, { fingerprint: proposal.fingerprint });
   const { header } = await passkeyStamp(member.relyingPartyId, body, member.credentialId);
-  const { activity } = await submit(type, body, header);
-  if (!(await isRecorded(activity, body))) throw new Error("The daemon does not show your vote in the activity. Do not rely on it, and inform the operator.");
+  const { id } = member.shown.activity;
+  await submit(type, body, header);
+  const { activity } = await query("get_activity", { activityId: id });
+  if (!(await isRecorded(activity, body, header))) throw new Error("The daemon does not show your vote in the activity. Do not rely on it, and inform the operator.");
   await showActivity(activity);
-  report("good", approves ? "Your approval is recorded, with your signature." : "Your rejection is recorded, with your signature.");
+  // The reason is shown already.
+  if (member.shown.isRefused) return;
+  report("good", approves ? "The daemon shows your approval, with your signature." : "The daemon shows your rejection, with your signature.");
 }
 
 async function startApprove() {

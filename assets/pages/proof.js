@@ -210,8 +210,10 @@ function compareWithSigned(body, activity, organization, check) {
   check(paths.length === 0, "The parameters that the daemon states are the signed parameters.", `The daemon states other parameters than the signed bytes: ${paths.join(", ")}.`);
 }
 
-// Returns whether an activity contains a vote that was sent: the same bytes with a signature that verifies.
-async function isRecorded(activity, body) {
-  const cast = activity.votes.find((vote) => vote.message === body);
+// Returns whether an activity contains a vote that was sent: the same bytes with the signature of this stamp, which verifies.
+async function isRecorded(activity, body, stamp) {
+  const { signature } = parsed(Object.values(stamp)[0]);
+  const isSame = (vote) => vote.scheme === "SIGNATURE_SCHEME_TK_WEBAUTHN" && parsed(vote.signature).signature === signature;
+  const cast = activity.votes.find((vote) => vote.message === body && isSame(vote));
   return cast !== undefined && (await isSigned(cast));
 }

@@ -40,6 +40,12 @@ impl Share {
         let bytes = self.bytes.checked_div(of as u64).unwrap_or(self.bytes);
         Self { deliveries: self.deliveries.div_ceil(of), bytes }
     }
+
+    /// Returns what is left if one of this many parts of the deliveries is kept for others.
+    pub(crate) fn without(self, of: usize) -> Self {
+        let deliveries = self.deliveries.saturating_sub(self.part(of).deliveries).max(1);
+        Self { deliveries, ..self }
+    }
 }
 
 /// Number of running deliveries, and bytes of their bodies.

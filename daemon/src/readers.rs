@@ -49,14 +49,38 @@ struct Slots {
     free: Arc<Semaphore>,
     /// Work that waits or runs.
     count: AtomicUsize,
+    /// The part of it that sub-organizations requested.
+    of_children: AtomicUsize,
 }
 
-/// Counts work of a tenant until it is dropped.
-struct Counted(Arc<Slots>);
+/// Counts work until it is dropped.
+struct Counted {
+    tenant: Arc<Slots>,
+    /// The sub-organization that requested it.
+    child: Option<Arc<Slots>>,
+}
+
+impl Counted {
+    /// Counts work. Also returns whether it is too much: all sub-organizations of a tenant together have half of what may
+    /// wait, and each of them half of that.
+    fn new(tenant: Arc<Slots>, child: Option<Arc<Slots>>, waiting: usize) -> (Self, bool) {
+        let is_full = |count: &AtomicUsize, most: usize| count.fetch_add(1, Ordering::Relaxed) >= most;
+        let mut is_crowded = is_full(&tenant.count, waiting);
+        if let Some(child) = &child {
+            is_crowded |= is_full(&tenant.of_children, waiting / 2);
+            is_crowded |= is_full(&child.count, waiting / 4);
+        }
+        (Self { tenant, child }, is_crowded)
+    }
+}
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.0.count.fetch_sub(1, Ordering::Relaxed);
+        self.tenant.count.fetch_sub(1, Ordering::Relaxed);
+        if let Some(child) = &self.child {
+            self.tenant.of_children.fetch_sub(1, Ordering::Relaxed);
+            child.count.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }
 
@@ -77,14 +101,14 @@ impl Readers {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, NotRun> {
         let tenant = self.slots(&self.tenants, account.tenant);
-        let is_crowded = tenant.count.fetch_add(1, Ordering::Relaxed) >= self.waiting;
-        let counted = Counted(Arc::clone(&tenant));
+        let organization = self.slots(&self.organizations, account.organization);
+        let child = (!account.is_parent()).then(|| Arc::clone(&organization));
+        let (counted, is_crowded) = Counted::new(Arc::clone(&tenant), child, self.waiting);
         if is_crowded {
             return Err(NotRun::Crowded);
         }
         // The semaphores are never closed. The more widely shared slot is acquired later, so that waiting
         // work holds none.
-        let organization = self.slots(&self.organizations, account.organization);
         let own = Arc::clone(&organization.free).acquire_owned().await;
         let of_tenant = Arc::clone(&tenant.free).acquire_owned().await;
         let of_all = Arc::clone(&self.all).acquire_owned().await;
@@ -105,8 +129,9 @@ impl Readers {
         if known.len() >= REMEMBERED {
             known.retain(|_, slots| slots.strong_count() > 0);
         }
-        let slots = Slots { free: Arc::new(Semaphore::new(self.each)), count: AtomicUsize::new(0) };
-        let slots = Arc::new(slots);
+        let free = Arc::new(Semaphore::new(self.each));
+        let slots =
+            Arc::new(Slots { free, count: AtomicUsize::default(), of_children: AtomicUsize::default() });
         known.insert(id, Arc::downgrade(&slots));
         slots
     }
@@ -196,6 +221,31 @@ mod tests {
         }
         assert!(readers.tenants.lock().unwrap().len() <= REMEMBERED);
         assert!(readers.organizations.lock().unwrap().len() <= REMEMBERED);
+    }
+
+    #[test]
+    fn sub_organizations_leave_room_for_their_parent_and_for_each_other() {
+        let readers = Readers::new(8, 2, 16);
+        let count = |of: Account| {
+            let tenant = readers.slots(&readers.tenants, of.tenant);
+            let organization = readers.slots(&readers.organizations, of.organization);
+            Counted::new(tenant, (!of.is_parent()).then_some(organization), 16)
+        };
+        let take = |of: Account, held: &mut Vec<Counted>| {
+            let (counted, is_crowded) = count(of);
+            held.extend((!is_crowded).then_some(counted));
+            !is_crowded
+        };
+        let mut held = Vec::new();
+        let taken = (0..10).filter(|_| take(account(1, 2), &mut held)).count();
+        assert_eq!(taken, 4, "one sub-organization has a quarter");
+        let taken = (3..20).filter(|number| take(account(1, *number), &mut held)).count();
+        assert_eq!(taken, 4, "all of them have half");
+        let taken = (0..20).filter(|_| take(tenant(1), &mut held)).count();
+        assert_eq!(taken, 8, "the rest is for the parent");
+        assert!(!take(account(1, 30), &mut held) && take(account(2, 31), &mut held));
+        held.clear();
+        assert!((0..4).all(|_| take(account(1, 2), &mut held)), "nothing stays counted");
     }
 
     #[tokio::test]

@@ -8,6 +8,7 @@ mod text;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use base64ct::{Base64UrlUnpadded, Encoding};
 use hyper::Method;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_tests::browser::{Browser, keys};
@@ -171,7 +172,7 @@ async fn invited_person_registers_a_passkey_and_approves() {
     assert!(browser.text("#reported").await.contains("2 of 2 members"));
     pictures(&browser, "review").await;
     browser.click("#approve").await;
-    browser.shows("#status", "Your approval is recorded").await;
+    browser.shows("#status", "The daemon shows your approval").await;
     let votes = browser.text("#votes").await;
     assert!(votes.contains("Approval, signature verified"), "the page verifies its own vote: {votes}");
     assert!(browser.text("#reported").await.contains("completed"));
@@ -242,7 +243,7 @@ async fn pages_work_with_the_keyboard_only() {
     browser.shows("#status", "verified").await;
     browser.tab_to("#reject").await;
     browser.press(keys::ENTER).await;
-    browser.shows("#status", "Your rejection is recorded").await;
+    browser.shows("#status", "The daemon shows your rejection").await;
     let after = scene.daemon.root(0).activity(&wallet["id"]).await;
     assert_eq!(
         (&after["status"], &after["votes"][1]["userId"]),
@@ -425,11 +426,32 @@ async fn lies_of_the_daemon_are_refused() {
     open_activity(&browser, &page, scene.organization(), id).await;
     browser.shows("#status", "verified").await;
     browser.click("#approve").await;
-    browser.shows("#status", "Your approval is recorded").await;
+    browser.shows("#status", "The daemon shows your approval").await;
     for lie in LATER_LIES {
         check(lie).await;
     }
+    // A vote that something in between kept, and replaced by one with a signature of its own over the same bytes.
+    let other = scene.waiting_wallet("kept").await;
+    *lie.lock().expect("no panic") = None;
+    open_activity(&browser, &page, scene.organization(), other["id"].as_str().expect("an id")).await;
+    browser.shows("#status", "verified").await;
+    *lie.lock().expect("no panic") = Some(sign_votes_again);
+    browser.click("#approve").await;
+    browser.shows("#error", "does not show your vote").await;
     browser.close().await;
+}
+
+/// Replaces the signatures of all votes but the proposal by ones of another key.
+fn sign_votes_again(activity: &mut Value) {
+    let votes = activity["votes"].as_array_mut().expect("a list");
+    for vote in votes.iter_mut().skip(1) {
+        let stamp = Key::named("somebody").stamp(vote["message"].as_str().expect("text").as_bytes());
+        let stamp: Value =
+            serde_json::from_slice(&Base64UrlUnpadded::decode_vec(&stamp).expect("base64url")).expect("JSON");
+        for member in ["publicKey", "scheme", "signature"] {
+            vote[member] = stamp[member].clone();
+        }
+    }
 }
 
 #[tokio::test]
@@ -508,7 +530,7 @@ async fn dangerous_kinds_refer_to_the_console() {
     let fingerprint = update["fingerprint"].as_str().expect("a fingerprint");
     browser.fill("#typed", &fingerprint[fingerprint.len() - 8..]).await;
     browser.click("#approve").await;
-    browser.shows("#status", "Your approval is recorded").await;
+    browser.shows("#status", "The daemon shows your approval").await;
     browser.close().await;
 }
 

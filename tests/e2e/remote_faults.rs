@@ -141,3 +141,55 @@ async fn a_user_of_a_sub_organization_reviews_and_approves() {
     let parent = emil.run(&["--organization", root.organization(), "org", "get", root.organization()]).await;
     assert!(parent.code != 0 && !parent.output.contains("rootQuorum"), "{parent:#?}");
 }
+
+/// Somebody between keeps a vote and may send it later.
+#[tokio::test]
+async fn a_vote_without_a_confirmation_is_in_the_journal_and_may_still_count() {
+    let daemon = Daemon::start(Options::quorum(2, 3)).await;
+    let keeps_answers = |answer: &mut serde_json::Value| {
+        if answer.get("activity").is_some() {
+            *answer = json!({});
+        }
+    };
+    let terminator = TlsTerminator::tampering(daemon.folder(), daemon.http(), keeps_answers).await;
+    let bob =
+        Operator::root(&daemon, 1).with_arguments(&["--url", &terminator.url(), "--pin", terminator.pin()]);
+    let waiting = daemon.root(0).waiting(CREATE_WALLET, &requests::wallet("kept")).await;
+    let ended = approve(&bob, &waiting["id"]).await.with(1);
+    assert!(ended.stderr.contains("was sent and may still count within an hour"), "{ended:#?}");
+    let entries = bob.run(&["journal", "ls"]).await.with(0).lines();
+    let [entry] = entries.as_slice() else { panic!("one entry: {entries:#?}") };
+    assert_eq!((&entry["outcome"], &entry["activityId"]), (&json!("no answer"), &waiting["id"]), "{entry:#}");
+    let stored = daemon.root(0).activity(&waiting["id"]).await;
+    assert_eq!(stored["status"], "ACTIVITY_STATUS_COMPLETED");
+}
+
+#[tokio::test]
+async fn another_organization_than_the_selected_one_is_refused() {
+    let daemon = Daemon::start(Options::quorum(2, 3)).await;
+    let lies = |answer: &mut serde_json::Value| {
+        if let Some(view) = answer.get_mut("view").filter(|view| view.get("organizationId").is_some()) {
+            view["organizationId"] = json!("00000000-0000-4000-8000-000000000001");
+        }
+    };
+    let terminator = TlsTerminator::tampering(daemon.folder(), daemon.http(), lies).await;
+    let bob =
+        Operator::root(&daemon, 1).with_arguments(&["--url", &terminator.url(), "--pin", terminator.pin()]);
+    for words in [&["whoami"][..], &["approvals", "ls"], &["org", "get", daemon.root(1).organization()]] {
+        let ended = bob.run(words).await.with(1);
+        assert!(ended.stderr.contains("the daemon stated another organization"), "{ended:#?}");
+    }
+    // Nothing became known of the other organization.
+    let known = bob.run(&["known-keys", "ls"]).await;
+    assert!(!known.output.contains("00000000-0000-4000-8000-000000000001"), "{known:#?}");
+}
+
+#[tokio::test]
+async fn the_pin_is_shown_before_anything_is_selected() {
+    let daemon = Daemon::start(Options::quorum(2, 3)).await;
+    let terminator = TlsTerminator::start(daemon.folder(), daemon.http()).await;
+    let newcomer = Operator::newcomer();
+    let url = ["--url", &terminator.url(), "status"];
+    let ended = newcomer.run_raw(&url, "").await.with(7);
+    assert!(ended.stderr.contains(terminator.pin()), "{ended:#?}");
+}

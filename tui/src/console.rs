@@ -119,9 +119,11 @@ async fn run_until_quit(session: &Arc<Session>) -> Result<()> {
                 screen = reopened(&results_in, settings.has_mouse)?;
                 let _ = results_in.send(Msg::Edited(edited));
             } else if effect == Effect::Suspend {
-                session.lock();
+                session.lock_all();
                 drop(screen);
                 signals::stop();
+                // It may prompt, which the screen would cover.
+                session.client.unlock().await?;
                 screen = reopened(&results_in, settings.has_mouse)?;
             } else if let Effect::Notify(text) = &effect {
                 screen.notify(&settings.notifications, text)?;
@@ -185,9 +187,11 @@ fn message(input: Input) -> Msg {
 
 /// Returns the message of a tick. Another process may have requested that the key is locked.
 fn ticked(model: &Model, session: &Session, requests: &mut LockRequests) -> Msg {
-    if requests.received() && model.shared.is_unlocked {
-        session.lock();
-        return Msg::Locked("by `quorate key lock`");
+    if requests.received() {
+        session.lock_all();
+        if model.shared.is_unlocked {
+            return Msg::Locked("by `quorate key lock`");
+        }
     }
     Msg::Tick(now_millis())
 }

@@ -95,7 +95,8 @@ pub(crate) fn transfers(path: &Path) -> Result<Vec<Sent>, FileError> {
         lines.take(SEARCHED_ENTRIES).filter_map(|line| serde_json::from_slice(line).ok()).collect();
     let counts = |entry: &Entry| {
         entry.choice != Choice::Reject.word()
-            && ![Outcome::Failed.word(), Outcome::Rejected.word()].contains(&entry.outcome.as_str())
+            && ![Outcome::Failed.word(), Outcome::Rejected.word(), "refused"]
+                .contains(&entry.outcome.as_str())
     };
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();

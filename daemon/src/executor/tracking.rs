@@ -32,7 +32,7 @@ pub(super) struct TrackingWorld<'a> {
     loaded: Option<&'a Loaded>,
     /// What was requested and is not cached.
     missing: RefCell<Option<Missing>>,
-    /// A body that is taken for a new one.
+    /// A body that is presumed to be new.
     new: Option<Fingerprint>,
     /// Keys of this body that would have been read.
     unread: RefCell<Vec<Key>>,
@@ -76,7 +76,7 @@ impl<'a> TrackingWorld<'a> {
         Self { loaded: Some(loaded), ..Self::on(shared, budget) }
     }
 
-    /// Takes the body with this fingerprint for a new one, without reading whether it was processed before. A commit then
+    /// Presumes that the body with this fingerprint is new, without reading whether it was processed before. A commit then
     /// depends on what was not read, see [`Self::unread`]; an answer without a commit must be computed again.
     pub(super) fn with_new(self, new: Option<Fingerprint>) -> Self {
         Self { new, ..self }

@@ -2,8 +2,8 @@
 //! therefore waits for the receivers of another. This module only counts; it neither reads nor delivers.
 //!
 //! A tenant is an organization together with its sub-organizations. Each tenant has a share of the deliveries
-//! and of the memory for bodies, and each of its organizations has a part of that share. A destination that
-//! is not known to answer promptly gets one delivery at a time. Such destinations together get at most half
+//! and of the memory for bodies, and each of its organizations has a part of that share. A quarter of the deliveries is
+//! kept for the parent. A destination that is not known to answer promptly gets one delivery at a time. Such destinations together get at most half
 //! of each share; those known to be slow, failing or silent get at most a quarter. A silent destination is
 //! paused, and then gets one trial delivery.
 
@@ -28,6 +28,8 @@ const ALL: Share = Share { deliveries: DELIVERIES, bytes: BYTES };
 const TENANT_BYTES: u64 = BYTES / 4;
 /// Divisor of a tenant's share that gives the part of one organization.
 const ORGANIZATION_PART: usize = 4;
+/// Divisor of a tenant's share that gives the part that sub-organizations leave to their parent.
+const PARENT_PART: usize = 4;
 /// Number of tracked destinations above which those without waiting deliveries are dropped.
 const TRACKED: usize = 8192;
 
@@ -89,6 +91,8 @@ impl DestinationEntry {
 struct Tenant {
     load: Load,
     organizations: HashMap<OrganizationId, Load>,
+    /// Deliveries of all sub-organizations together.
+    of_children: Load,
     /// Destinations that wait to be selected, by trust.
     ready: [VecDeque<Destination>; CLASSES],
     /// Index of the trust that was selected last.
@@ -100,21 +104,31 @@ impl Tenant {
         self.ready.iter().any(|ready| !ready.is_empty())
     }
 
-    /// Returns whether one more delivery to this organization fits into the share of the tenant and into the
-    /// organization's part of that share.
-    fn has_room(&self, share: Share, organization: OrganizationId, trust: Trust, size: u32) -> bool {
-        let own = self.organizations.get(&organization).copied().unwrap_or_default();
-        self.load.has_room(share, trust, size) && own.has_room(share.part(ORGANIZATION_PART), trust, size)
+    /// Returns whether one more delivery to a destination fits into the share of the tenant, into its organization's part of
+    /// that share, and into the part of all sub-organizations.
+    fn has_room(&self, share: Share, destination: &Destination, entry: &DestinationEntry, size: u32) -> bool {
+        let trust = entry.trust;
+        let own = self.organizations.get(&destination.organization).copied().unwrap_or_default();
+        let is_of_parent = destination.organization == entry.tenant;
+        self.load.has_room(share, trust, size)
+            && own.has_room(share.part(ORGANIZATION_PART), trust, size)
+            && (is_of_parent || self.of_children.has_room(share.without(PARENT_PART), trust, size))
     }
 
-    fn add(&mut self, slot: &Slot) {
+    fn add(&mut self, slot: &Slot, is_of_parent: bool) {
         self.load.add(slot.trust, slot.size);
+        if !is_of_parent {
+            self.of_children.add(slot.trust, slot.size);
+        }
         let own = self.organizations.entry(slot.destination.organization).or_default();
         own.add(slot.trust, slot.size);
     }
 
-    fn remove(&mut self, slot: &Slot) {
+    fn remove(&mut self, slot: &Slot, is_of_parent: bool) {
         self.load.remove(slot.trust, slot.size);
+        if !is_of_parent {
+            self.of_children.remove(slot.trust, slot.size);
+        }
         let organization = slot.destination.organization;
         if let Some(load) = self.organizations.get_mut(&organization) {
             load.remove(slot.trust, slot.size);
@@ -227,7 +241,7 @@ impl Shares {
         for class in (1..=CLASSES).map(|step| last.saturating_add(step) % CLASSES) {
             let fits = |destination: &Destination| {
                 destinations.get(destination).is_some_and(|entry| {
-                    tenant.has_room(*share, destination.organization, entry.trust, entry.size)
+                    tenant.has_room(*share, destination, entry, entry.size)
                         && load.has_room(ALL, entry.trust, entry.size)
                 })
             };
@@ -243,7 +257,7 @@ impl Shares {
     pub fn start(&mut self, destination: Destination, size: u32) -> Option<Slot> {
         let entry = self.destinations.get_mut(&destination)?;
         let tenant = self.tenants.entry(entry.tenant).or_default();
-        let has_room = tenant.has_room(self.share, destination.organization, entry.trust, size)
+        let has_room = tenant.has_room(self.share, &destination, entry, size)
             && self.load.has_room(ALL, entry.trust, size);
         if !has_room {
             entry.size = size;
@@ -252,7 +266,7 @@ impl Shares {
         }
         let slot = Slot { destination, size, trust: entry.trust };
         (entry.size, entry.under_way) = (0, entry.under_way.saturating_add(1));
-        tenant.add(&slot);
+        tenant.add(&slot, destination.organization == entry.tenant);
         self.load.add(slot.trust, slot.size);
         if entry.has_room() {
             self.enter(destination, State::Ready);
@@ -312,7 +326,7 @@ impl Shares {
             self.enter(destination, state);
         }
         if let Some(tenant) = self.tenants.get_mut(&id) {
-            tenant.remove(slot);
+            tenant.remove(slot, destination.organization == id);
         }
         self.forget_tenant(id);
         fell_silent

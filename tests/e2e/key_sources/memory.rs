@@ -10,11 +10,11 @@ use quorate_tests::daemon::POLL_INTERVAL;
 use quorate_tests::http::TIMEOUT;
 use quorate_tests::operator::Operator;
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{answer_challenge, assert_executed, daemon, leave_review, propose, register};
 use crate::console::type_like_a_person;
-use crate::screen::Screen;
+use crate::screen::{Screen, Setup};
 
 const PASSPHRASE: &str = "xylophone quartz 7 vexing";
 /// Regions are read in pieces, so that a reserved gigabyte costs no memory.
@@ -126,5 +126,45 @@ async fn a_locked_key_leaves_no_bytes_in_memory() {
         }
         screen.shows("laptop locked").await;
         leave_review(&mut screen).await;
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_is_locked_in_linear_mode_leaves_no_bytes_in_memory() {
+    let daemon = daemon().await;
+    let bob = Operator::root(&daemon, 1);
+    let create = ["--json", "key", "add", "laptop", "--curve", "ed25519"];
+    let key = bob.run_raw(&create, &format!("{PASSPHRASE}\n")).await.with(0).json();
+    register(&daemon, &key).await;
+    let secret = secret(&bob, "laptop");
+    let members: Vec<&str> = (0..3).map(|index| daemon.root_id(index)).collect();
+    let quorum = json!({"threshold": 1, "userIds": members});
+    let pending = daemon.root(0).waiting("ACTIVITY_TYPE_UPDATE_ROOT_QUORUM", &quorum).await;
+    let setup = Setup { arguments: &["--linear"], environment: &[("TERM", "dumb")], ..Setup::default() };
+    let mut screen = Screen::start(bob.with_key(&daemon, 1, "file:laptop"), setup);
+    for (typed, shown) in [
+        ("", "list lists what waits"),
+        ("list\n", "Change root quorum"),
+        ("review 1\n", "sha256 "),
+        ("approve\n", "Type the NEW THRESHOLD"),
+        ("1\n", "assphrase for key"),
+        (&format!("{PASSPHRASE}\n"), "Vote recorded. It was executed."),
+    ] {
+        screen.press(typed);
+        screen.wait_until(shown, |screen| String::from_utf8_lossy(&screen.output()).contains(shown)).await;
+    }
+    let stored = daemon.root(0).activity(&pending["id"]).await;
+    assert_eq!(stored["status"], "ACTIVITY_STATUS_COMPLETED");
+    let process = screen.process_id();
+    if count(process, b"quorate").is_none() {
+        eprintln!("SKIPPED: the memory of the console is protected from this user; root can search it");
+        return;
+    }
+    assert_ne!(count(process, &secret), Some(0), "the search finds an unlocked key");
+    let _ = screen.operator().run_raw(&["key", "lock"], "").await.with(0);
+    let deadline = Instant::now() + TIMEOUT;
+    while count(process, &secret) != Some(0) {
+        assert!(Instant::now() < deadline, "the key was not locked in time");
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }

@@ -10,14 +10,11 @@ use super::{answers, keys, mouse};
 use crate::doctor::Finding;
 use crate::journal::Journal;
 use crate::keymap::Key;
+use crate::keys::{IDLE_MILLIS, SUSPENDED_MILLIS};
 use crate::link::Answer;
 use crate::screens::request::Effect;
 use crate::screens::shared::LinkState;
 
-/// How long an unlocked key stays unlocked without a key press, in milliseconds: 5 minutes.
-const IDLE_MILLIS: u64 = 5 * 60_000;
-/// Time between two ticks after which the process or the machine must have been suspended, in milliseconds.
-const SUSPENDED_MILLIS: u64 = 10_000;
 /// How long a notice stays on screen unless a key is pressed, in milliseconds.
 const NOTICE_MILLIS: u64 = 20_000;
 

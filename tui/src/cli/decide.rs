@@ -2,6 +2,7 @@
 
 use quorate_common::activity::Activity;
 use quorate_common::fingerprint::Fingerprint;
+use quorate_common::ids::ActivityId;
 use quorate_common::stamp::Stamp;
 use serde_json::json;
 
@@ -11,7 +12,7 @@ use crate::ballot::{self, Ballot, Choice, Outcome};
 use crate::clock::now_millis;
 use crate::failure::{Exit, Failure, Result};
 use crate::journal::{self, Entry};
-use crate::link;
+use crate::link::{self, LinkError};
 use crate::output::Answer;
 use crate::proof::{Mark, NO_ORGANIZATION, NO_SIGNER, Review, json, outcome_text};
 use crate::session::Session;
@@ -178,12 +179,25 @@ pub(super) async fn send(
 ) -> Result<Answer> {
     let user = review.viewer.user.ok_or_else(|| Failure::new(Exit::Usage, "no user is selected"))?;
     let organization = review.viewer.organization.unwrap_or(review.activity.organization_id);
-    let target = link::cast(&session.client, organization, ballot, stamp).await?;
-    let outcome = Outcome::of(target.status);
-    let entry = Entry::of(review, ballot, (target.id, outcome.word()), note, now_millis());
-    journal::append(&session.folders.journal(), entry)?;
+    let record = |activity: ActivityId, word: &str| {
+        let entry = Entry::of(review, ballot, (activity, word), note, now_millis());
+        journal::append(&session.folders.journal(), entry)
+    };
     let label = ballot.choice.noun();
-    if !ballot::is_recorded(&target, ballot, user, stamp) {
+    let target = match link::cast(&session.client, organization, ballot, stamp).await {
+        Ok(target) => target,
+        Err(error) => {
+            record(review.activity.id, error.word())?;
+            return Err(unconfirmed(error, label));
+        }
+    };
+    let outcome = Outcome::of(target.status);
+    let is_recorded = ballot::is_recorded(&target, ballot, user, stamp);
+    // What the daemon claims of an activity without this vote is not recorded.
+    let activity =
+        if is_recorded && ballot.choice == Choice::Propose { target.id } else { review.activity.id };
+    record(activity, if is_recorded { outcome.word() } else { "not in the record" })?;
+    if !is_recorded {
         let what = label.to_lowercase();
         let message =
             format!("sent, but the daemon's record does not contain this {what} with your signature");
@@ -195,6 +209,21 @@ pub(super) async fn send(
     let outcome_text = outcome_text(&target, review);
     let text = format!("{proposed}{label} recorded. {outcome_text}\nactivity: {}\n", target.id);
     Ok(answer(review, ballot.choice, outcome, "recorded", text).with_result(&target))
+}
+
+/// Returns the failure of a vote or proposal that was not recorded as far as is known.
+fn unconfirmed(error: LinkError, label: &str) -> Failure {
+    let may_count = error.may_count();
+    let failure = Failure::from(error);
+    if !may_count {
+        return failure;
+    }
+    let text = format!(
+        "{}; the {} was sent and may still count within an hour: check the activity, and reject it if in doubt",
+        failure.message(),
+        label.to_lowercase()
+    );
+    Failure::new(failure.exit, text).with(failure.details)
 }
 
 fn answer(review: &Review, choice: Choice, outcome: Outcome, vote: &str, text: String) -> Answer {

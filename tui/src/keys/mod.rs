@@ -22,6 +22,11 @@ pub(crate) use sources::{Listed, Sources};
 
 use quorate_common::stamp::ApiKeyCurve;
 
+/// How long an unlocked key stays unlocked without a key press, in milliseconds: 5 minutes.
+pub(crate) const IDLE_MILLIS: u64 = 5 * 60_000;
+/// Time between two ticks after which the process or the machine must have been suspended, in milliseconds.
+pub(crate) const SUSPENDED_MILLIS: u64 = 10_000;
+
 /// Returns the curve name used on the command line and in key files.
 pub(crate) const fn curve_name(curve: ApiKeyCurve) -> &'static str {
     match curve {

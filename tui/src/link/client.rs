@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Method, Request, StatusCode};
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use interprocess::local_socket::GenericFilePath;
@@ -26,16 +26,14 @@ use quorate_common::ids::{ActivityId, MessageEventId, OrganizationId, WalletAcco
 use quorate_common::stamp::Stamp;
 use serde::de::DeserializeOwned;
 
+use super::connection::{Connection, answered, collect, lost, sent};
 use super::error::{LinkError, Result};
 use super::escape::escaped;
 use super::history::History;
-use super::idle::Connection;
 use super::remote::{Reader, Remote, RemoteUrl, Stream, VIEW, viewed};
 use super::tls::Trust;
 use crate::text::clean;
 
-/// Maximum size of a response body, in bytes.
-const ANSWER_LIMIT: usize = 64 * 1024 * 1024;
 /// Time limit of one request.
 const REQUEST_SECONDS: u64 = 30;
 
@@ -102,9 +100,17 @@ impl Client {
     /// Unlocks the key that stamps requests to read, if a daemon at a URL needs it. A person may be prompted.
     pub(crate) async fn unlock(&self) -> Result<()> {
         if let Some(remote) = self.at_url() {
+            remote.open();
             remote.query("/console/v1/status").await?;
         }
         Ok(())
+    }
+
+    /// Locks the key that stamps requests to read. Nothing is read at a URL until [`Self::unlock`] is called.
+    pub(crate) fn lock(&self) {
+        if let Some(remote) = self.at_url() {
+            remote.lock();
+        }
     }
 
     /// Queries the daemon's status. Fails if the daemon uses another protocol version.
@@ -166,7 +172,11 @@ impl Client {
     }
 
     pub(crate) async fn organization(&self, id: OrganizationId) -> Result<OrganizationDetail> {
-        self.read(&format!("/console/v1/organizations/{id}")).await
+        let organization: OrganizationDetail = self.read(&format!("/console/v1/organizations/{id}")).await?;
+        if organization.head.organization_id == id {
+            return Ok(organization);
+        }
+        Err(LinkError::Unreadable("the daemon stated another organization".to_owned()))
     }
 
     /// Queries a page of parked webhook deliveries after a cursor of an earlier page.
@@ -381,7 +391,16 @@ impl Client {
             let bytes = self.call(get(path)).await.map_err(LinkError::of_route)?;
             return serde_json::from_slice(&bytes).map_err(unreadable);
         };
-        let (body, stamp) = remote.query(path).await?;
+        let (body, stamp) = match remote.query(path).await {
+            Ok(query) => query,
+            Err(error) => {
+                // Whether the server is trusted does not depend on what is missing, and its pin helps newcomers.
+                if matches!(error, LinkError::Unselected | LinkError::Unstamped) {
+                    drop(remote.dial().await?);
+                }
+                return Err(error);
+            }
+        };
         let answered = self.post(VIEW, &body, &stamp).await;
         let bytes = answered.map_err(|error| error.of_route().of_clock())?;
         let answer = serde_json::from_slice(&bytes).ok().and_then(viewed);
@@ -454,28 +473,6 @@ fn get(path: &str) -> http::Result<Request<Full<Bytes>>> {
     Request::builder().uri(path).header("host", "localhost").body(Full::default())
 }
 
-/// Sends a request, and returns status and body of the answer.
-async fn sent(connection: &mut Connection, request: Request<Full<Bytes>>) -> Result<(StatusCode, Incoming)> {
-    connection.ready().await.map_err(|error| lost(&error))?;
-    let response = connection.send_request(request).await.map_err(|error| lost(&error))?;
-    Ok((response.status(), response.into_body()))
-}
-
-/// Sends a request, and reads the answer to its end.
-async fn answered(connection: &mut Connection, request: Request<Full<Bytes>>) -> Result<(StatusCode, Bytes)> {
-    let (status, body) = sent(connection, request).await?;
-    Ok((status, collect(body).await?))
-}
-
-async fn collect(body: Incoming) -> Result<Bytes> {
-    let whole = Limited::new(body, ANSWER_LIMIT).collect().await;
-    whole.map(http_body_util::Collected::to_bytes).map_err(|error| LinkError::Lost(error.to_string()))
-}
-
 fn not_daemon(remote: &Remote, answer: &str) -> LinkError {
     LinkError::NotDaemon { url: clean(&remote.url.to_string()), answer: answer.to_owned() }
-}
-
-fn lost(error: &hyper::Error) -> LinkError {
-    LinkError::Lost(error.to_string())
 }

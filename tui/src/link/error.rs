@@ -67,6 +67,23 @@ impl LinkError {
         matches!(self, Self::Down(_) | Self::Lost(_))
     }
 
+    /// Returns whether a signed request was perhaps sent and not refused, so that it may still count.
+    pub(crate) fn may_count(&self) -> bool {
+        match self {
+            Self::Lost(_) | Self::NotDaemon { .. } | Self::Unreadable(_) => true,
+            Self::Api(error) => matches!(error.code, Code::Unavailable | Code::Internal),
+            _ => false,
+        }
+    }
+
+    /// Returns the word for the journal on a vote or proposal that failed in this way.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Self::Api(_) if !self.may_count() => "refused",
+            _ => "no answer",
+        }
+    }
+
     /// Returns whether the requested item does not exist.
     pub(crate) fn is_missing(&self) -> bool {
         matches!(self, Self::Api(error) if error.code == Code::NotFound)

@@ -2,11 +2,11 @@
 //! makes no decisions.
 
 mod client;
+mod connection;
 mod error;
 mod escape;
 mod events;
 mod history;
-mod idle;
 mod messages;
 mod poll;
 mod recent;

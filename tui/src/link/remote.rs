@@ -14,8 +14,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use url::{Host, Url};
 
+use super::connection::Idle;
 use super::error::{LinkError, Result};
-use super::idle::Idle;
 use super::tls::{Tls, Trust};
 use crate::clock::now_millis;
 use crate::text::clean;
@@ -39,6 +39,12 @@ pub(crate) trait Reader: Send + Sync {
     /// # Errors
     /// The reason for which the key cannot stamp it.
     fn stamp(&self, body: &str) -> Result<Stamp, String>;
+
+    /// Locks the key. It does not stamp until [`Self::open`] is called.
+    fn lock(&self);
+
+    /// Lets the key stamp again, which may prompt a person.
+    fn open(&self);
 }
 
 /// The URL of a daemon: https, or http to this host.
@@ -113,6 +119,20 @@ impl Remote {
     ) -> Result<Self> {
         let tls = url.has_tls().then(|| Tls::new(trust)).transpose()?;
         Ok(Self { url, tls, organization, reader, idle: Idle::default() })
+    }
+
+    /// Locks the key that stamps requests to read.
+    pub(super) fn lock(&self) {
+        if let Some(reader) = &self.reader {
+            reader.lock();
+        }
+    }
+
+    /// Lets the key stamp requests to read again.
+    pub(super) fn open(&self) {
+        if let Some(reader) = &self.reader {
+            reader.open();
+        }
     }
 
     /// Returns the selected organization.

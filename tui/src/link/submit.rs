@@ -49,6 +49,8 @@ async fn submit(client: &Client, ballot: &Ballot, stamp: &Stamp) -> Result<Activ
                     .map_err(|error| LinkError::Unreadable(error.to_string()))?;
                 return Ok(submitted.activity);
             }
+            // A later attempt that reaches nobody does not change that an earlier one may have arrived.
+            Err(LinkError::Down(_)) if matches!(last, LinkError::Lost(_)) && attempt > 0 => {}
             Err(error) if error.is_transport() => last = error,
             Err(error) => return Err(error),
         }

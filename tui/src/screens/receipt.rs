@@ -56,6 +56,13 @@ impl Receipt {
                 );
                 return Self { success: false, lines: vec![text], word: "no answer" };
             }
+            Err(error) if error.may_count() => {
+                let text = format!(
+                    "[!] Sent, but not confirmed: {error}. It may still count within an hour; check the record, and reject \
+                     the activity if in doubt."
+                );
+                return Self { success: false, lines: vec![text], word: error.word() };
+            }
             Err(error) => {
                 let text = format!("[!] The daemon refused it: {error}. Nothing was recorded.");
                 return Self { success: false, lines: vec![text], word: "refused" };

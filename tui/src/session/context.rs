@@ -284,6 +284,12 @@ impl Session {
         }
     }
 
+    /// Wipes what unlocks the key, also for reading at a URL.
+    pub(crate) fn lock_all(&self) {
+        self.lock();
+        self.client.lock();
+    }
+
     fn key(&self) -> Result<&Arc<dyn KeySource>> {
         let none =
             || Failure::new(Exit::Usage, "no key is selected: name one with --key KEY or in config.toml");

@@ -167,8 +167,10 @@ fn query_outcome(query: &str, persona: &Persona) -> String {
         "filterType": if query == "list_verified_suborgs" { "EMAIL" } else { "" },
         "filterValue": "nobody@house.example",
         "path": "",
-        "validUntilMs": persona.now + 60_000,
     });
+    if query == "get_console_view" {
+        body["validUntilMs"] = json!(persona.now + 60_000);
+    }
     if query == "get_api_keys"
         && let Some(members) = body.as_object_mut()
     {

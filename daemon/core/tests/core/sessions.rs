@@ -223,6 +223,9 @@ const ACCESS_PARAMETERS: [&str; 16] = [
     "verificationToken",
 ];
 
+/// Settings of an organization that change how its users sign in.
+const ACCESS_SETTINGS: [&str; 3] = ["DISABLE_AUTH_PROXY", "ENABLE_AUTH_PROXY", "UPDATE_ALLOWED_ORIGINS"];
+
 /// Kinds that have such parameters and change nothing about how an existing user signs in: they create users, have no
 /// user as their caller, send or verify a code, import or export secrets, or
 /// restrict the addresses of a key.
@@ -272,7 +275,8 @@ fn profiles_exclude_every_kind_of_the_catalog_that_changes_access() {
                 Some(Resource::Auth | Resource::Credential | Resource::Recovery | Resource::MfaPolicy)
             );
             let gate = matches!(kind.gate, Gate::Caller | Gate::OwnCredential);
-            gate || is_of_access || has_member(&kind.parameters, &ACCESS_PARAMETERS)
+            let is_setting = ACCESS_SETTINGS.contains(&name(kind).as_str());
+            gate || is_of_access || is_setting || has_member(&kind.parameters, &ACCESS_PARAMETERS)
         })
         .map(name)
         .filter(|name| !OTHERS.contains(&name.as_str()))

@@ -249,3 +249,20 @@ fn destinations_without_waiting_deliveries_are_dropped() {
     assert!(shares.destinations.len() <= TRACKED);
     assert_eq!((shares.tenants.len(), shares.load.is_empty()), (0, true));
 }
+
+#[test]
+fn slow_receivers_of_sub_organizations_leave_room_for_the_parent() {
+    let mut shares = Shares::new(64);
+    // Nothing is known of any receiver after a start.
+    (2..250).for_each(|child| wake_child(&mut shares, child, 0..1));
+    let of_children = start_all(&mut shares, 1);
+    assert_eq!(of_children.len(), 24, "three quarters of the half for receivers that are not known");
+    wake(&mut shares, 1, 0..20);
+    let of_parent = start_all(&mut shares, 1);
+    assert_eq!(of_parent.len(), 8, "the rest is for the parent");
+    // The parent may use all of it, but no sub-organization the part of the parent.
+    for slot in &of_parent {
+        shares.end(slot, Behavior::Answered, 0);
+    }
+    assert!(start_all(&mut shares, 1).iter().all(|slot| slot.destination.organization == organization(1)));
+}

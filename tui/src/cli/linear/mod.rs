@@ -12,6 +12,8 @@ use super::decide::{blocked_failure, send, stamped};
 use crate::ballot::{Ballot, Choice};
 use crate::clock::now_millis;
 use crate::failure::{Exit, Failure, Result};
+use crate::keys::lock_request::LockRequests;
+use crate::keys::{IDLE_MILLIS, SUSPENDED_MILLIS};
 use crate::output::Answer;
 use crate::proof::{Challenge, Review, difference, mode_word, needs, plain_text};
 use crate::session::Session;
@@ -20,6 +22,8 @@ use crate::theme;
 
 /// Time without a key after which the challenge is shown.
 const PAUSE: Duration = Duration::from_secs(1);
+/// Interval at which it is checked whether the key must be locked.
+const TICK: Duration = Duration::from_millis(250);
 /// Time for which a signed vote can be cancelled before it is sent.
 const HOLD: Duration = Duration::from_secs(3);
 
@@ -39,7 +43,8 @@ pub(crate) async fn run(session: &Session) -> Result<Answer> {
     let terminal = Terminal::open()?;
     let mut linear = Linear { session, terminal, listed: Vec::new(), review: None };
     linear.greet().await?;
-    while let Some(typed) = line("quorate: ").await? {
+    let mut requests = LockRequests::new(&session.folders);
+    while let Some(typed) = locking(session, &mut requests, line("quorate: ")).await? {
         let (command, rest) = typed.split_once(' ').unwrap_or((&typed, ""));
         let done = match command {
             "" => Ok(()),
@@ -63,6 +68,32 @@ pub(crate) async fn run(session: &Session) -> Result<Answer> {
     }
     session.lock();
     Ok(Answer::nothing())
+}
+
+/// Waits for a line. Meanwhile the key is locked if another process requests it, after five minutes without a line, and after
+/// the process or the machine was suspended.
+async fn locking<T>(
+    session: &Session,
+    requests: &mut LockRequests,
+    typing: impl Future<Output = Result<T>>,
+) -> Result<T> {
+    tokio::pin!(typing);
+    let mut tick = tokio::time::interval(TICK);
+    let (begun, mut last) = (now_millis(), now_millis());
+    loop {
+        tokio::select! {
+            typed = &mut typing => return typed,
+            _ = tick.tick() => {
+                let now = now_millis();
+                if requests.received() {
+                    session.lock_all();
+                } else if now.saturating_sub(begun) > IDLE_MILLIS || now.saturating_sub(last) > SUSPENDED_MILLIS {
+                    session.lock();
+                }
+                last = now;
+            }
+        }
+    }
 }
 
 struct Linear<'a> {

@@ -119,7 +119,9 @@ impl Channel {
     /// Waits for a moment for a message on this channel.
     fn receive(&mut self) -> Result<Option<Message>, SecurityKeyError> {
         let packet = self.port.receive(SLICE).map_err(|error| lost(&error))?;
-        let message = packet.and_then(|packet| self.messages.handle_packet(&packet));
+        // Packets begin with their channel (CTAP 2.1 §11.2.4). Unfinished messages of other channels are not collected.
+        let own = packet.filter(|packet| packet.starts_with(&self.id.to_ne_bytes()));
+        let message = own.and_then(|packet| self.messages.handle_packet(&packet));
         Ok(message.filter(|message| message.channel == self.id))
     }
 }

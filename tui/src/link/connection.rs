@@ -1,11 +1,18 @@
-//! Connections to a daemon at a URL that have answered and can be used again, which saves a TLS handshake for each request.
+//! Requests on a connection, and the connections to a daemon at a URL that can be used again, which saves a TLS handshake for
+//! each request.
 
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
-use http_body_util::Full;
+use http::{Request, StatusCode};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
 use hyper::client::conn::http1::SendRequest;
 
+use super::error::{LinkError, Result};
+
+/// Maximum size of a response body, in bytes.
+const ANSWER_LIMIT: usize = 64 * 1024 * 1024;
 /// Maximum number of kept connections. Pages are read ahead in parallel.
 const MOST: usize = 4;
 
@@ -31,6 +38,36 @@ impl Idle {
             kept.push(connection);
         }
     }
+}
+
+/// Sends a request, and returns status and body of the answer.
+pub(super) async fn sent(
+    connection: &mut Connection,
+    request: Request<Full<Bytes>>,
+) -> Result<(StatusCode, Incoming)> {
+    connection.ready().await.map_err(|error| lost(&error))?;
+    let response = connection.send_request(request).await.map_err(|error| lost(&error))?;
+    Ok((response.status(), response.into_body()))
+}
+
+/// Sends a request, and reads the answer to its end.
+pub(super) async fn answered(
+    connection: &mut Connection,
+    request: Request<Full<Bytes>>,
+) -> Result<(StatusCode, Bytes)> {
+    let (status, body) = sent(connection, request).await?;
+    Ok((status, collect(body).await?))
+}
+
+/// Reads the body of an answer to its end.
+pub(super) async fn collect(body: Incoming) -> Result<Bytes> {
+    let whole = Limited::new(body, ANSWER_LIMIT).collect().await;
+    whole.map(http_body_util::Collected::to_bytes).map_err(|error| LinkError::Lost(error.to_string()))
+}
+
+/// Returns the error of a connection that broke.
+pub(super) fn lost(error: &hyper::Error) -> LinkError {
+    LinkError::Lost(error.to_string())
 }
 
 #[cfg(test)]
