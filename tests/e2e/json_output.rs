@@ -209,6 +209,11 @@ async fn the_output_of_commands_is_as_the_schema_describes_it() {
         assert!(!lines.is_empty(), "{words:?} prints something");
         check(&schema, noun, &lines);
     }
+    // At a URL, operators' figures are left out.
+    let far = Operator::root(&daemon, 1).with_arguments(&["--url", &format!("http://{}", daemon.address())]);
+    let status = far.run(&["status"]).await.with(0).lines();
+    assert_eq!(status[0]["transport"], "HTTP on this host", "{status:#?}");
+    check(&schema, "status", &status);
 }
 
 /// Checks that each of these objects is as the schema describes a noun.

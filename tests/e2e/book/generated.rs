@@ -31,12 +31,18 @@ fn the_page_of_json_output_is_current() {
     for (noun, definition) in definitions.iter().filter(|(noun, _)| noun.starts_with(char::is_lowercase)) {
         let commands: Vec<String> =
             definition["title"].as_str().expect("commands").split(", ").map(code).collect();
-        write!(text, "\n## {noun}\n\nPrinted by {}.\n\n| member | type |\n|---|---|\n", commands.join(", "))
+        write!(text, "\n## {noun}\n\nPrinted by {}.\n", commands.join(", "))
             .expect("a text can be written to");
-        let mut members = BTreeMap::new();
-        collect_members(&schema, definition, &mut members);
-        for (name, kind) in members {
-            writeln!(text, "| `{name}` | {kind} |").expect("a text can be written to");
+        let alternatives = definition["anyOf"].as_array();
+        let one = std::slice::from_ref(definition);
+        for (index, part) in alternatives.map_or(one, Vec::as_slice).iter().enumerate() {
+            text.push_str(if index > 0 { "\nOr:\n" } else { "" });
+            text.push_str("\n| member | type |\n|---|---|\n");
+            let mut members = BTreeMap::new();
+            collect_members(&schema, part, &mut members);
+            for (name, kind) in members {
+                writeln!(text, "| `{name}` | {kind} |").expect("a text can be written to");
+            }
         }
     }
     text.push('\n');

@@ -131,6 +131,21 @@ async fn a_security_key_approves_in_the_console() {
 }
 
 #[tokio::test]
+async fn a_security_key_approves_at_each_size() {
+    for size in [(120, 36), (80, 24), (40, 12)] {
+        let key = SoftSecurityKey::attach().await;
+        let (daemon, bob, public_key) = registered(&key).await;
+        let pending = propose(&daemon, "by touch").await;
+        let mut screen = Screen::sized(bob, size);
+        answer_challenge(&mut screen, &pending, "by touch").await;
+        screen.shows("PIN for key").await;
+        type_like_a_person(&mut screen, &pin().replace('\n', "\r")).await;
+        screen.shows("Vote recorded").await;
+        assert_executed(&daemon, &pending, &public_key).await;
+    }
+}
+
+#[tokio::test]
 async fn each_error_of_a_security_key_has_its_own_message() {
     let mut key = SoftSecurityKey::attach().await;
     let (daemon, bob, _) = registered(&key).await;

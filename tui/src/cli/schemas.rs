@@ -2,7 +2,7 @@
 //! this program adds is described here. Members may be added later; none is removed or changed.
 
 use quorate_common::console::{
-    ActivityRow, DaemonStatus, MessageEvent, OrganizationDetail, OrganizationHead, ParkedDeliveries,
+    ActivityRow, DaemonStatus, MessageEvent, Mode, OrganizationDetail, OrganizationHead, ParkedDeliveries,
     RetriedDelivery, WaitingDelivery, WebhookAttempt, WebhookReceiver,
 };
 use quorate_common::wire::{Policy, Wallet, WalletAccount};
@@ -105,7 +105,19 @@ fn of_daemon(generator: &mut SchemaGenerator, all: &mut Map<String, Value>) {
         ("parkedDestinations", or_null(&number())),
         ("clockApartMillis", number()),
     ];
-    all.insert("status".to_owned(), with(&status, &more));
+    let local = with(&status, &more);
+    let remote = [
+        ("url", text()),
+        ("transport", text()),
+        ("mode", wire(generator.subschema_for::<Mode>())),
+        ("version", text()),
+        ("protocol", number()),
+        ("quorumPublicKey", text()),
+        ("strictDenyErrors", yes_or_no()),
+        ("clockApartMillis", number()),
+    ];
+    // The second one is that of a daemon at a URL.
+    all.insert("status".to_owned(), json!({"anyOf": [local, object(&remote, &[])]}));
     all.insert("decision".to_owned(), wire(generator.subschema_for::<Entry>()));
     let policy = wire(generator.subschema_for::<Policy>());
     let policy = object(&[("policy", policy), ("words", text())], &[("findings", list(&json!(true)))]);
