@@ -55,6 +55,12 @@ async fn users_propose_review_approve_and_reject() {
     let waiting = daemon.root(0).waiting(CREATE_WALLET, &requests::wallet("remote")).await;
     let shown = bob.run(&["review", text(&waiting["id"])]).await.with(0).json();
     assert_eq!(shown["fingerprint"], waiting["fingerprint"], "{shown:#}");
+    let independence =
+        shown["checks"].as_array().and_then(|checks| checks.iter().find(|one| one["id"] == "K11"));
+    assert!(
+        independence.is_some_and(|one| one.to_string().contains("if it runs on another one")),
+        "{shown:#}"
+    );
     let approved = approve(&bob, &waiting["id"]).await.with(0).json();
     assert_eq!(approved["outcome"], "executed", "{approved:#}");
     let waiting = daemon.root(0).waiting(CREATE_WALLET, &requests::wallet("other")).await;

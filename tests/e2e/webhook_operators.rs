@@ -73,7 +73,9 @@ async fn a_refused_delivery_is_sent_again_by_command() {
     let retried = words(&operator, &["webhook", "retry", "ops", activity]).await.with(0).output;
     assert_eq!(retried, "The current state of the activity is queued again for ops.\n");
     let posted = receiver
-        .until("the repeated event", |posted| posted.iter().any(|one| one.answer == Answer::Status(200)))
+        .until("the repeated event", |posted| {
+            posted.iter().any(|one| one.body["id"] == activity && one.answer == Answer::Status(200))
+        })
         .await;
     let events = posted.iter().filter(|one| one.body["id"] == activity);
     let events: Vec<_> = events.map(|one| one.headers["x-turnkey-event-id"].clone()).collect();

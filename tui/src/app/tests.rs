@@ -58,6 +58,7 @@ impl TestConsole {
                 organization: Some(Fixture::id()),
                 user: Some(Fixture::user(0)),
                 pinned_by: PinnedBy::Id,
+                is_remote: false,
             },
             public_key: Some(Fixture::stamper(0).public_key().to_owned()),
             key_name: Some("laptop-p256".to_owned()),

@@ -87,6 +87,7 @@ impl Reviewed {
                 organization: session.identity.viewer.organization,
                 user: None,
                 pinned_by: PinnedBy::Id,
+                is_remote: false,
             },
         };
         let mut review = Review::of(&Evidence {

@@ -142,8 +142,12 @@ async fn submit(session: &Session, file: &Path) -> Result<Answer> {
 fn reviews(session: &Session, vote: &VoteFile, (record, siblings): (&Record, &Siblings)) -> Result<Review> {
     let known_keys = pin_keys(&session.folders, &record.organization)?;
     let book = Book::load(&session.folders.book())?;
-    let viewer =
-        Viewer { organization: Some(vote.organization()), user: Some(vote.user), pinned_by: PinnedBy::Id };
+    let viewer = Viewer {
+        organization: Some(vote.organization()),
+        user: Some(vote.user),
+        pinned_by: PinnedBy::Id,
+        is_remote: false,
+    };
     let now = now_millis();
     let review = |record: &Record, siblings: &Siblings| {
         Review::of(&Evidence {

@@ -46,6 +46,11 @@ fn independence(evidence: &Evidence<'_>) -> Finding {
     if evidence.record.is_exported {
         return unproven("checked from a file; the daemon's record may have changed since the export");
     }
+    if evidence.viewer.is_remote {
+        return unproven(
+            "checked on this host; the checks are independent of the daemon if it runs on another one",
+        );
+    }
     attention("this console runs on the daemon's host, so these checks are not independent of it")
 }
 

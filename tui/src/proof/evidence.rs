@@ -25,6 +25,8 @@ pub(crate) struct Viewer {
     pub(crate) user: Option<UserId>,
     /// How that organization was pinned.
     pub(crate) pinned_by: PinnedBy,
+    /// Whether the daemon is at a URL, perhaps on another host.
+    pub(crate) is_remote: bool,
 }
 
 /// How an organization was pinned.

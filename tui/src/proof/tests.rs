@@ -68,8 +68,12 @@ fn record_must_match_the_requested_activity() {
     let (fixture, record) = threshold_proposal();
     let mut known_keys = KnownKeys::default();
     known_keys.pin_new(&fixture.organization(), NOW);
-    let viewer =
-        Viewer { organization: Some(Fixture::id()), user: Some(Fixture::user(0)), pinned_by: PinnedBy::Id };
+    let viewer = Viewer {
+        organization: Some(Fixture::id()),
+        user: Some(Fixture::user(0)),
+        pinned_by: PinnedBy::Id,
+        is_remote: false,
+    };
     let review = |reference: &str| {
         Review::of(&Evidence {
             record: &Record::from(record.clone()),
@@ -94,7 +98,7 @@ fn the_organization_must_be_the_pinned_one() {
     let (_, record) = threshold_proposal();
     let known_keys = KnownKeys::default();
     let by = |pinned_by: PinnedBy, organization: Option<OrganizationId>, record: &ReviewRecord| {
-        let viewer = Viewer { organization, user: None, pinned_by };
+        let viewer = Viewer { organization, user: None, pinned_by, is_remote: false };
         mark(
             &Review::of(&Evidence {
                 record: &Record::from(record.clone()),

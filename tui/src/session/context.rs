@@ -313,7 +313,8 @@ fn from_configuration(context: &Context, folders: &Folders) -> Result<Selected> 
     let key = open()?;
     let (organization, organization_name) = id_or_name(organization.map(|setting| setting.value));
     let (user, user_name) = id_or_name(user.map(|setting| setting.value));
-    let viewer = Viewer { organization, user, pinned_by: PinnedBy::Id };
+    let viewer =
+        Viewer { organization, user, pinned_by: PinnedBy::Id, is_remote: matches!(place, Place::Url(..)) };
     Ok(Selected { place, viewer, organization_name, user_name, key, reading: key_again, is_of_other })
 }
 
@@ -355,11 +356,12 @@ fn from_credentials(context: &Context, path: &Path) -> Result<Selected> {
     let is_own = |name: &String| *name == credentials.organization_name;
     let (id, organization_name) = id_or_name(context.organization.clone().filter(|name| !is_own(name)));
     let own = organization_name.is_none().then_some(credentials.organization_id);
-    let viewer = Viewer { organization: id.or(own), user, pinned_by: PinnedBy::Id };
     let place = match &context.url {
         None => Place::Socket(context.socket.clone().unwrap_or(credentials.socket)),
         Some(url) => Place::at_url(url, context.pin.as_deref(), context.ca_file.clone())?,
     };
+    let is_remote = matches!(place, Place::Url(..));
+    let viewer = Viewer { organization: id.or(own), user, pinned_by: PinnedBy::Id, is_remote };
     // Such a key is never locked.
     let reading = key.clone();
     Ok(Selected { place, viewer, organization_name, user_name: None, key, reading, is_of_other: false })

@@ -63,7 +63,12 @@ impl Identity {
         }
         let user =
             if self.public_key.is_some() { self.holder(organization) } else { self.named(organization) };
-        Viewer { organization: Some(head.organization_id), user, pinned_by: PinnedBy::Parent }
+        Viewer {
+            organization: Some(head.organization_id),
+            user,
+            pinned_by: PinnedBy::Parent,
+            is_remote: self.viewer.is_remote,
+        }
     }
 
     /// Returns the user and key in another organization than that of the options or the configuration. The user is then

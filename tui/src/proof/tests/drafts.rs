@@ -19,7 +19,12 @@ fn draft(
     let stamper = Fixture::stamper(0);
     let context = DraftContext {
         organization: &Arc::new(organization.clone()),
-        viewer: &Viewer { organization: pinned, user: Some(Fixture::user(0)), pinned_by: PinnedBy::Id },
+        viewer: &Viewer {
+            organization: pinned,
+            user: Some(Fixture::user(0)),
+            pinned_by: PinnedBy::Id,
+            is_remote: false,
+        },
         public_key: stamper.public_key(),
         known_keys,
         book: &crate::book::Book::EMPTY,
