@@ -13,6 +13,7 @@ mod hostile_agents;
 mod key_files;
 mod memory;
 mod security_key;
+mod sizes;
 mod soft_security_key;
 mod ssh_agent;
 mod token;

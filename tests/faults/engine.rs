@@ -2,8 +2,10 @@
 
 use std::path::Path;
 use std::str::FromStr;
+use std::time::Instant;
 
 use quorate_tests::daemon::{Options, data_file};
+use quorate_tests::http::TIMEOUT;
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
 
 /// A store engine.
@@ -65,8 +67,18 @@ impl FromStr for Engine {
 struct SledRows(sled::Db);
 
 impl SledRows {
+    /// Opens a store. A process that another test is just starting has a copy of the former lock for a moment.
     fn open(folder: &Path) -> Self {
-        Self(sled::Config::new().path(folder).flush_every_ms(None).open().expect("a store that opens"))
+        let deadline = Instant::now() + TIMEOUT;
+        loop {
+            match sled::Config::new().path(folder).flush_every_ms(None).open() {
+                Ok(store) => return Self(store),
+                Err(error) if Instant::now() < deadline && error.to_string().contains("acquire lock") => {
+                    std::thread::yield_now();
+                }
+                Err(error) => panic!("a store that opens: {error}"),
+            }
+        }
     }
 }
 

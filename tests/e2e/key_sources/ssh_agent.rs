@@ -6,7 +6,7 @@ use quorate_tests::ssh_agent::SshAgent;
 use super::{answer_challenge, approve, assert_executed, assert_unvoted, daemon, listed, propose, register};
 use crate::screen::Screen;
 
-const P256: &[&str] = &["-t", "ecdsa", "-b", "256"];
+pub(super) const P256: &[&str] = &["-t", "ecdsa", "-b", "256"];
 const ED25519: &[&str] = &["-t", "ed25519"];
 const RSA: &[&str] = &["-t", "rsa", "-b", "2048"];
 

@@ -11,7 +11,7 @@ use super::{
 use crate::console::type_like_a_person;
 use crate::screen::Screen;
 
-fn operator(daemon: &Daemon, tokens: &SoftTokens) -> Operator {
+pub(super) fn operator(daemon: &Daemon, tokens: &SoftTokens) -> Operator {
     let bob = Operator::root(daemon, 1).with_variable("SOFTHSM2_CONF", tokens.configuration());
     bob.configure(&format!("pkcs11_module = \"{}\"\n", tokens.module().display()));
     bob
