@@ -108,7 +108,11 @@ async fn only_a_server_that_somebody_vouches_for_is_used() {
         format!("the TLS key of {} is {}, but {} is pinned", &other.url()[8..], other.pin(), right.pin());
     failed(list(&["--url", &other.url(), "--pin", right.pin()]).await, 7, &words);
     // Nobody vouches for the certificate: the error shows the key, which people compare.
-    failed(list(&["--url", &right.url()]).await, 7, &format!("use --pin {}", right.pin()));
+    failed(
+        list(&["--url", &right.url()]).await,
+        7,
+        &format!("Its TLS key is {}. If its operator confirms", right.pin()),
+    );
     drop(list(&["--url", &right.url(), "--ca-file", right.certificate()]).await.with(0));
     failed(list(&["--url", &other.url(), "--ca-file", right.certificate()]).await, 7, "no known authority");
     failed(list(&["--url", &old.url(), "--ca-file", old.certificate()]).await, 7, "has expired");

@@ -3,9 +3,12 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use quorate_tests::caller::Caller;
 use quorate_tests::daemon::{Daemon, Options};
+use quorate_tests::http::Listener;
+use quorate_tests::installation::Installation;
 use quorate_tests::keys::Key;
 use quorate_tests::operator::Operator;
 use quorate_tests::requests::{self, CREATE_WALLET};
@@ -15,6 +18,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 use crate::policy_outcomes::{approve, text};
+use crate::screen::{Screen, Setup};
 
 /// A server on this machine that answers every request in the same way, and counts the requests.
 struct Stubborn {
@@ -81,6 +85,9 @@ async fn a_differing_clock_is_named_and_nothing_is_sent_with_it() {
         let fingerprint = text(&waiting["fingerprint"]);
         let vote = ["approve", text(&waiting["id"]), "--expect-sha256", fingerprint];
         assert!(bob.run(&vote).await.with(1).stderr.contains("clocks"), "{shift}");
+        let mut screen = Screen::open(bob);
+        screen.shows("Another time").await;
+        screen.shows("ask the operator to set that of the daemon").await;
     }
     let stored = daemon.root(0).activity(&waiting["id"]).await;
     assert_eq!(stored["votes"].as_array().map(Vec::len), Some(1));
@@ -110,6 +117,92 @@ async fn a_limit_of_requests_is_stated() {
     assert!(ended.code == 1 && !ended.output.contains("activityId"), "{ended:#?}");
     // One request is not repeated again and again.
     assert!(server.requests() <= 2, "{}", server.requests());
+}
+
+/// Requests of others at the same address use up the limit of the daemon. The console states it, and continues afterwards.
+#[tokio::test]
+async fn the_console_continues_after_a_limit_of_requests() {
+    let installation = Installation::new("file = \"root.key\"");
+    let configuration = std::fs::read_to_string(installation.path("quorated.toml")).expect("a configuration");
+    installation.configure(&format!(
+        "{configuration}\n[http]\nlisten = \"127.0.0.1:0\"\n[limits]\nrequests_per_second = 40\n"
+    ));
+    let key = Key::named("limited");
+    let organization = installation.create_organization("limited", &key).await;
+    let served = installation.serve().await;
+    let status = served.get("/console/v1/status").await.success();
+    let url = text(&status["baseUrl"]);
+    let address = url.strip_prefix("http://").expect("a base URL").parse().expect("an address");
+    let other = Caller::new(Listener::Tcp(address), &organization, key.clone());
+    let people = json!({"organizationId": organization, "socket": installation.path("run/socket"), "rootUsers":
+        [{"userId": other.fetch("whoami", json!({})).await["userId"], "userName": "root", "publicKey": key.public_key(),
+          "privateKey": key.secret_hex()}]});
+    installation.write_secret("credentials.json", &people.to_string());
+    let file = installation.path("credentials.json");
+    let words = ["--credentials", file.to_str().expect("a path in UTF-8"), "--user", "root", "--url", url];
+    let mut screen = Screen::open(Operator::newcomer().with_arguments(&words));
+    screen.shows("Nothing waits").await;
+    let flooding = async {
+        loop {
+            // Most of them are refused.
+            let _ = other.query("whoami", json!({})).await;
+        }
+    };
+    tokio::select! {
+        () = flooding => {}
+        shown = screen.shows("Too many requests") => assert!(shown.contains("DISCONNECTED"), "{shown}"),
+    }
+    // What was read stays, and no key is needed to continue.
+    screen.shows("Nothing waits").await;
+    screen.until("the connection", |shown| !shown.contains("DISCONNECTED")).await;
+}
+
+#[tokio::test]
+async fn connections_are_reused_and_a_lost_answer_costs_no_second_vote() {
+    let daemon = Daemon::start(Options::quorum(3, 3)).await;
+    let (answers, loses) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(true)));
+    let (counter, losing) = (Arc::clone(&answers), Arc::clone(&loses));
+    let tamper = move |answer: &mut serde_json::Value| {
+        counter.fetch_add(1, Ordering::SeqCst);
+        if answer.get("activity").is_some() && losing.swap(false, Ordering::SeqCst) {
+            *answer = serde_json::Value::Null;
+        }
+    };
+    let terminator = TlsTerminator::tampering(daemon.folder(), daemon.http(), tamper).await;
+    let bob =
+        Operator::root(&daemon, 1).with_arguments(&["--url", &terminator.url(), "--pin", terminator.pin()]);
+    let waiting = daemon.root(0).waiting(CREATE_WALLET, &requests::wallet("lost")).await;
+    let approved = approve(&bob, &waiting["id"]).await.with(5).json();
+    assert_eq!(approved["vote"], "recorded", "{approved:#}");
+    assert!(!loses.load(Ordering::SeqCst), "an answer was lost");
+    let (answers, handshakes) = (answers.load(Ordering::SeqCst), terminator.handshakes());
+    assert!(handshakes < answers, "{handshakes} handshakes for {answers} answers");
+    let stored = daemon.root(0).activity(&waiting["id"]).await;
+    assert_eq!(stored["votes"].as_array().map(Vec::len), Some(2), "{stored:#}");
+}
+
+/// A question whether to trust a server would be answered with yes by habit.
+#[tokio::test]
+async fn an_unknown_server_is_never_trusted_on_request() {
+    let daemon = Daemon::start(Options::quorum(2, 3)).await;
+    let terminator = TlsTerminator::start(daemon.folder(), daemon.http()).await;
+    let bob = || Operator::root(&daemon, 1).with_arguments(&["--url", &terminator.url()]);
+    let setup = Setup { arguments: &["approvals", "ls"], ..Setup::default() };
+    let mut screen = Screen::start(bob(), setup);
+    assert_eq!(screen.exit_code().await, 7);
+    // Texts may wrap at the end of a row of a frame.
+    let joined = |text: &str| text.replace(['\n', ' ', '\u{2502}'], "");
+    let is_written =
+        |screen: &mut Screen| String::from_utf8_lossy(&screen.output()).contains(terminator.pin());
+    screen.wait_until("the pin", is_written).await;
+    for size in [(120, 36), (80, 24), (40, 12)] {
+        let mut screen = Screen::sized(bob(), size);
+        screen.until("the pin", |shown| joined(shown).contains(terminator.pin())).await;
+        screen.press("y\ry\r");
+        screen.press("q");
+        screen.exit_code().await;
+    }
+    assert_eq!(terminator.handshakes(), 0);
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! A tampering proxy between console or browser and daemon: it forwards all requests and changes the answers.
 
-use std::convert::Infallible;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use tokio::net::{TcpListener, UnixListener};
 
 use crate::http::Listener;
 
-/// Changes the JSON of an answer.
+/// Changes the JSON of an answer. An answer that becomes null is lost with its connection.
 pub(crate) type Tamper = dyn Fn(&mut Value) + Send + Sync;
 type Body = UnsyncBoxBody<Bytes, hyper::Error>;
 
@@ -78,7 +78,7 @@ async fn forward(
     request: Request<Incoming>,
     daemon: Listener,
     tamper: Arc<Tamper>,
-) -> Result<Response<Body>, Infallible> {
+) -> io::Result<Response<Body>> {
     let (head, body) = request.into_parts();
     let body = body.collect().await.expect("the console sends whole requests").to_bytes();
     let answer = daemon
@@ -100,6 +100,9 @@ async fn forward(
     let changed = match serde_json::from_slice(&bytes) {
         Ok(mut value) => {
             tamper(&mut value);
+            if value.is_null() {
+                return Err(io::Error::other("the answer is lost"));
+            }
             Bytes::from(value.to_string())
         }
         Err(_) => bytes,

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base64ct::{Base64, Encoding};
 use rcgen::{CertificateParams, KeyPair, PublicKeyData, date_time_ymd};
@@ -21,6 +22,7 @@ pub struct TlsTerminator {
     port: u16,
     pin: String,
     certificate: PathBuf,
+    handshakes: Arc<AtomicUsize>,
 }
 
 impl TlsTerminator {
@@ -34,7 +36,7 @@ impl TlsTerminator {
         Self::start_with(folder, daemon, true, |_| {}).await
     }
 
-    /// Listens with a new key and changes each answer.
+    /// Listens with a new key and changes each answer. An answer that becomes null is lost with its connection.
     pub async fn tampering(
         folder: &Path,
         daemon: Listener,
@@ -71,23 +73,32 @@ impl TlsTerminator {
             .with_single_cert(vec![signed.der().clone()], private)
             .expect("certificate and key match");
         let (acceptor, tamper) = (TlsAcceptor::from(Arc::new(config)), Arc::new(tamper) as Arc<Tamper>);
+        let handshakes = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&handshakes);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let (acceptor, daemon, tamper) = (acceptor.clone(), daemon.clone(), Arc::clone(&tamper));
+                let counter = Arc::clone(&counter);
                 tokio::spawn(async move {
                     // A client that does not trust the certificate ends the handshake.
                     if let Ok(stream) = acceptor.accept(stream).await {
+                        counter.fetch_add(1, Ordering::SeqCst);
                         serve(stream, daemon, tamper);
                     }
                 });
             }
         });
-        Self { port, pin, certificate }
+        Self { port, pin, certificate, handshakes }
     }
 
     /// Returns the URL.
     pub fn url(&self) -> String {
         format!("https://127.0.0.1:{}", self.port)
+    }
+
+    /// Returns the number of completed handshakes so far.
+    pub fn handshakes(&self) -> usize {
+        self.handshakes.load(Ordering::SeqCst)
     }
 
     /// Returns the pin of the key.

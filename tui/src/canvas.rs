@@ -95,6 +95,11 @@ impl<'a> Canvas<'a> {
         self.hinted(area, lines, from, if has_keys { "PgDn" } else { "Tab, PgDn" });
     }
 
+    /// Draws lines that no key scrolls.
+    pub(crate) fn unscrolled(&mut self, area: Rect, lines: &[Line]) {
+        self.hinted(area, lines, 0, "enlarge it");
+    }
+
     /// Draws the lines that start at index `from`. `keys` show hidden lines.
     fn hinted(&mut self, area: Rect, lines: &[Line], from: usize, keys: &str) {
         let from = from.min(lines.len().saturating_sub(usize::from(area.height)));

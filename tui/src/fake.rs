@@ -39,6 +39,10 @@ pub(crate) enum Behavior {
     Sealed,
     /// Drops the connection instead of answering the first vote.
     LosesAnswer,
+    /// Drops the connection instead of answering the first vote, and limits the second request with it.
+    LosesAnswerAndLimits,
+    /// Records votes, and answers nothing else afterwards because of a limit.
+    LimitsAfterVotes,
     /// Answers votes with success but records nothing.
     RecordsNothing,
     /// Fails when it executes the activity.
@@ -117,18 +121,10 @@ async fn answer(
         return Ok(error(&reason));
     }
     if path.starts_with("/public/v1/submit/") {
-        let message = String::from_utf8(body.to_vec()).unwrap();
-        let stamp = Stamp::read(&stamp.unwrap()).unwrap();
-        let known = votes.lock().unwrap().contains(&message);
-        votes.lock().unwrap().push(message.clone());
-        if !known && behavior != Behavior::RecordsNothing {
-            apply_vote(&mut record.lock().unwrap(), &message, &stamp, behavior);
-        }
-        if behavior == Behavior::LosesAnswer && !known {
-            return Err(std::io::Error::other("lost"));
-        }
-        let activity = json!(record.lock().unwrap().row.activity);
-        return Ok(ok(&json!({"activity": activity})));
+        return submitted(&body, &stamp.unwrap(), (&record, &votes), behavior);
+    }
+    if behavior == Behavior::LimitsAfterVotes && !votes.lock().unwrap().is_empty() {
+        return Ok(error(&ApiError::new(Code::ResourceExhausted, "too many requests")));
     }
     let record = record.lock().unwrap().clone();
     let id = Fixture::id();
@@ -178,6 +174,30 @@ async fn answer(
             }
         }
     })
+}
+
+/// Answers a vote.
+fn submitted(
+    body: &[u8],
+    stamp: &str,
+    (record, votes): (&Mutex<ReviewRecord>, &Mutex<Vec<String>>),
+    behavior: Behavior,
+) -> Result<Response<Full<Bytes>>, std::io::Error> {
+    let message = String::from_utf8(body.to_vec()).unwrap();
+    let stamp = Stamp::read(stamp).unwrap();
+    let known = votes.lock().unwrap().contains(&message);
+    votes.lock().unwrap().push(message.clone());
+    if !known && behavior != Behavior::RecordsNothing {
+        apply_vote(&mut record.lock().unwrap(), &message, &stamp, behavior);
+    }
+    if matches!(behavior, Behavior::LosesAnswer | Behavior::LosesAnswerAndLimits) && !known {
+        return Err(std::io::Error::other("lost"));
+    }
+    if behavior == Behavior::LosesAnswerAndLimits && votes.lock().unwrap().len() == 2 {
+        return Ok(error(&ApiError::new(Code::ResourceExhausted, "too many requests")));
+    }
+    let activity = json!(record.lock().unwrap().row.activity);
+    Ok(ok(&json!({"activity": activity})))
 }
 
 /// Returns the error with which a daemon answers a request for a path.

@@ -22,8 +22,16 @@ pub(super) fn draw(model: &Model, canvas: &mut Canvas<'_>, area: Rect) -> bool {
     let columns = usize::from(inner.width);
     let rows = outage.paragraphs.iter().flat_map(|text| wrap(text, columns));
     let lines: Vec<Line> = rows.map(|row| Line::marked(row, canvas.theme)).collect();
-    canvas.lines(inner, &lines, 0);
+    canvas.unscrolled(inner, &lines);
     true
+}
+
+/// Returns whether the screen that is open is replaced by the reason for which the daemon cannot be used.
+pub(super) fn states_reason(model: &Model) -> bool {
+    let is_covered = model.review.is_some() || model.opening.is_some() || model.proposing.is_some();
+    let needs_daemon = model.tabs().nth(model.current).is_some_and(|(_, screen)| screen.needs_daemon());
+    let is_refused = matches!(model.shared.link, LinkState::Refused(_));
+    is_refused && needs_daemon && !is_covered && of(model).is_some()
 }
 
 fn of(model: &Model) -> Option<Outage> {
@@ -31,19 +39,22 @@ fn of(model: &Model) -> Option<Outage> {
     if shared.inbox.is_read() || shared.organization.is_some() {
         return None;
     }
-    let socket = &shared.identity.socket;
+    let (socket, is_remote) = (&shared.identity.socket, shared.identity.viewer.is_remote);
     let (title, help) = match &shared.link {
         LinkState::Live => return None,
         LinkState::Starting => ("Connecting", vec![format!("Connecting to {socket}.")]),
-        LinkState::Refused(_) => (
+        LinkState::Refused(reason) => (
             "This daemon cannot be used",
             vec![
-                "Nothing was read from it and nothing can be decided. The reason is in the line above."
-                    .to_owned(),
-                "q quits; connect to another daemon with --socket PATH.".to_owned(),
+                format!("[x] {reason}."),
+                "Nothing was read from it and nothing can be decided.".to_owned(),
+                format!(
+                    "q quits; connect to another daemon with {}.",
+                    if is_remote { "--url URL" } else { "--socket PATH" }
+                ),
             ],
         ),
-        LinkState::Lost { error, .. } => (title(error), help(error)),
+        LinkState::Lost { error, .. } => (title(error), help(error, is_remote)),
     };
     let nothing =
         "No data was read yet, so nothing can be shown or decided. Your keys and files are untouched.";
@@ -71,11 +82,12 @@ fn title(error: &LinkError) -> &'static str {
             "Not available with --url"
         }
         LinkError::Lost(_) => "Connection lost",
+        _ if error.is_limit() => "Too many requests",
         LinkError::Api(_) => "Daemon not ready",
     }
 }
 
-fn help(error: &LinkError) -> Vec<String> {
+fn help(error: &LinkError, is_remote: bool) -> Vec<String> {
     let text = match error {
         _ if error.is_sealed() => {
             return vec![
@@ -83,6 +95,9 @@ fn help(error: &LinkError) -> Vec<String> {
                 "Unseal the daemon on its host. Its log and `quorate doctor` describe what it waits for.".to_owned(),
             ];
         }
+        LinkError::Down(url) if is_remote => format!(
+            "[x] Nothing listens at {url}. Check the URL and the network, and ask the operator whether the daemon runs."
+        ),
         LinkError::Down(socket) => format!(
             "[x] Nothing listens at {socket}. Start the daemon with `quorated serve`, try one with `quorate dev`, or \
              name another socket with --socket PATH."
@@ -93,6 +108,11 @@ fn help(error: &LinkError) -> Vec<String> {
         ),
         LinkError::Protocol { .. } => {
             "[x] Daemon and console have different versions of their protocol. Install the same version of both."
+                .to_owned()
+        }
+        LinkError::Unreadable(_) if is_remote => {
+            "[x] What answers there does not answer as a daemon of this version does. Check the URL, and install \
+             matching versions of both."
                 .to_owned()
         }
         LinkError::Unreadable(_) => {
@@ -106,6 +126,11 @@ fn help(error: &LinkError) -> Vec<String> {
         | LinkError::Unselected
         | LinkError::Unstamped
         | LinkError::Stamp(_) => format!("[x] {error}."),
+        _ if error.is_limit() => {
+            "[x] The daemon limits how much one client may request, and refuses more for the moment. The line above states \
+             the limit. Others at the same address count as well."
+                .to_owned()
+        }
         LinkError::Api(_) => "[x] The daemon runs, but it refuses to answer. The line above states why.".to_owned(),
     };
     vec![text]

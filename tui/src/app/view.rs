@@ -273,6 +273,7 @@ fn banner(model: &Model, area: Rect) -> Vec<String> {
 fn link_warning(model: &Model) -> Option<String> {
     match &model.shared.link {
         LinkState::Starting | LinkState::Live => None,
+        LinkState::Refused(_) if outage::states_reason(model) => None,
         LinkState::Refused(reason) => Some(format!("[x] {reason}. Press q to quit.")),
         LinkState::Lost { error, since, retry } => {
             let retry = retry.saturating_sub(model.shared.now).div_ceil(1000);
@@ -283,11 +284,13 @@ fn link_warning(model: &Model) -> Option<String> {
             } else {
                 String::new()
             };
-            let help = if matches!(error, LinkError::Down(_)) && !is_read {
-                "; start it with `quorated serve`, or try `quorate dev`"
-            } else {
-                ""
-            };
+            let help =
+                if matches!(error, LinkError::Down(_)) && !is_read && !model.shared.identity.viewer.is_remote
+                {
+                    "; start it with `quorated serve`, or try `quorate dev`"
+                } else {
+                    ""
+                };
             let since = duration(model.shared.now.saturating_sub(*since));
             Some(format!("[x] {state} {since}, retry in {retry} s (r retries now): {error}{data}{help}"))
         }

@@ -229,6 +229,34 @@ fn a_lost_answer_resends_the_same_bytes() {
 }
 
 #[test]
+fn after_a_lost_answer_a_limit_does_not_end_the_attempts() {
+    runtime(async {
+        let (_, record) = tag_proposal();
+        let record = fresh(&record);
+        let (id, hash) = references(&record);
+        let fake = Fake::start(record, Behavior::LosesAnswerAndLimits);
+        assert_eq!(at(&fake, "mira", &["approve", &id, "--expect-sha256", &hash]).await.0, Exit::Done);
+        let sent = fake.votes.lock().unwrap().clone();
+        assert!(sent.len() == 3 && sent.iter().all(|body| *body == sent[0]), "{sent:?}");
+        assert_eq!(fake.record.lock().unwrap().row.activity.votes.len(), 2);
+    });
+}
+
+#[test]
+fn a_recorded_rejection_never_reads_as_refused() {
+    runtime(async {
+        let (_, record) = tag_proposal();
+        let record = fresh(&record);
+        let (id, hash) = references(&record);
+        let fake = Fake::start(record, Behavior::LimitsAfterVotes);
+        let (exit, shown) = at(&fake, "mira", &["reject", &id, "--expect-sha256", &hash]).await;
+        assert_eq!(exit, Exit::Unreachable);
+        assert!(json!(shown).to_string().contains("was sent and may still count"), "{shown:?}");
+        assert_eq!(fake.votes.lock().unwrap().len(), 1);
+    });
+}
+
+#[test]
 fn receipts_are_checked() {
     runtime(async {
         for (behavior, expected) in

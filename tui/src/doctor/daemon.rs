@@ -93,7 +93,11 @@ fn unreachable(error: &LinkError) -> Finding {
             what,
             "Compare the key with the operator by another channel before you pin it.",
         ),
-        LinkError::Clock => Finding::problem("clock-differs", what, "Set the clock of this host."),
+        LinkError::Clock => Finding::problem(
+            "clock-differs",
+            what,
+            "Set the clock that is wrong: of this host, or of the daemon's.",
+        ),
         LinkError::Unselected | LinkError::Unstamped | LinkError::Stamp(_) => {
             Finding::problem("remote-key", what, "Name organization and key in config.toml.")
         }

@@ -413,7 +413,8 @@ impl Client {
         let answer = async {
             let (status, bytes) = match self.at_url() {
                 None => answered(&mut self.connect().await?, request).await?,
-                Some(remote) => self.call_again(remote, request).await?,
+                // Boxed, because every read contains it.
+                Some(remote) => Box::pin(self.call_again(remote, request)).await?,
             };
             if status.is_success() { Ok(bytes) } else { Err(self.error(status, &bytes)) }
         };
@@ -424,18 +425,29 @@ impl Client {
 
     /// Sends a request on a connection of an earlier one, or on a new one. The server may close a connection at any time;
     /// what it did not answer is then sent again. The daemon identifies votes and proposals by their bytes, so they count
-    /// once.
+    /// once. Whether the first of two requests arrived is unknown, so only an answer that would be the same to both is
+    /// returned.
     async fn call_again(
         &self,
         remote: &Remote,
         request: Request<Full<Bytes>>,
     ) -> Result<(StatusCode, Bytes)> {
-        if let Some(mut connection) = remote.idle.take()
-            && let Ok(answer) = answered(&mut connection, request.clone()).await
-        {
-            remote.idle.keep(connection);
-            return Ok(answer);
+        let Some(mut connection) = remote.idle.take() else { return self.call_once(remote, request).await };
+        let lost = match answered(&mut connection, request.clone()).await {
+            Ok(answer) => {
+                remote.idle.keep(connection);
+                return Ok(answer);
+            }
+            Err(error) => error,
+        };
+        match self.call_once(remote, request).await {
+            Ok((StatusCode::TOO_MANY_REQUESTS, _)) | Err(_) => Err(lost),
+            answer => answer,
         }
+    }
+
+    /// Sends a request on a new connection.
+    async fn call_once(&self, remote: &Remote, request: Request<Full<Bytes>>) -> Result<(StatusCode, Bytes)> {
         let mut connection = self.connect().await?;
         let answer = answered(&mut connection, request).await?;
         remote.idle.keep(connection);

@@ -80,20 +80,28 @@ mod tests {
     use super::super::tls::Trust;
     use super::super::{Client, LinkError};
 
-    /// Listens on loopback, and answers each connection as often as stated, the last one never. Returns the client of it.
-    async fn server(answers: &'static [usize]) -> Client {
+    const OK: &str = "200 OK";
+    const LIMITED: &str = "429 Too Many Requests";
+    /// The connection is closed instead of an answer.
+    const CLOSED: &str = "";
+
+    /// Listens on loopback, and answers the requests of each connection with these statuses. Returns the client of it.
+    async fn server(connections: &'static [&'static [&'static str]]) -> Client {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
         tokio::spawn(async move {
-            for count in answers {
+            for statuses in connections {
                 let (mut stream, _) = listener.accept().await.unwrap();
-                for _ in 0..*count {
+                for status in *statuses {
                     let mut request = [0; 4096];
                     let mut end = 0;
                     while !request[..end].ends_with(b"\r\n\r\nbody") {
                         end += stream.read(&mut request[end..]).await.unwrap();
                     }
-                    stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok").await.unwrap();
+                    if *status != CLOSED {
+                        let answer = format!("HTTP/1.1 {status}\r\ncontent-length: 2\r\n\r\nok");
+                        stream.write_all(answer.as_bytes()).await.unwrap();
+                    }
                 }
             }
         });
@@ -107,7 +115,7 @@ mod tests {
 
     #[tokio::test]
     async fn one_connection_serves_all_requests() {
-        let client = server(&[5]).await;
+        let client = server(&[&[OK; 5]]).await;
         for _ in 0..5 {
             post(&client).await.unwrap();
         }
@@ -116,9 +124,22 @@ mod tests {
 
     #[tokio::test]
     async fn a_request_that_a_closed_connection_did_not_answer_is_sent_again() {
-        let client = server(&[2, 1, 1, 3]).await;
+        let client = server(&[&[OK; 2], &[OK], &[OK], &[OK; 3]]).await;
         for _ in 0..7 {
             post(&client).await.unwrap();
+        }
+    }
+
+    /// The first of two requests may have arrived, whatever became of the second one.
+    #[tokio::test]
+    async fn a_lost_answer_stays_lost_if_the_second_request_is_not_examined() {
+        const NOBODY: &[&[&str]] = &[&[OK, CLOSED]];
+        const LIMIT: &[&[&str]] = &[&[OK, CLOSED], &[LIMITED]];
+        for connections in [NOBODY, LIMIT] {
+            let client = server(connections).await;
+            post(&client).await.unwrap();
+            let error = post(&client).await.unwrap_err();
+            assert!(matches!(error, LinkError::Lost(_)) && error.may_count(), "{error:?}");
         }
     }
 }

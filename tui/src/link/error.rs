@@ -41,7 +41,8 @@ pub(crate) enum LinkError {
     NotDaemon { url: String, answer: String },
     /// The clocks of this host and of the daemon differ too much.
     #[error(
-        "the clocks of this host and of the daemon differ: set the clock of this host, since stamped requests are valid for a minute"
+        "the clocks of this host and of the daemon differ, and stamped requests are valid for a minute: compare `date -u` \
+         with another clock and set that of this host, or ask the operator to set that of the daemon"
     )]
     Clock,
     /// Only operators may read this.
@@ -65,6 +66,11 @@ impl LinkError {
     /// Returns whether the same bytes may be sent again.
     pub(crate) fn is_transport(&self) -> bool {
         matches!(self, Self::Down(_) | Self::Lost(_))
+    }
+
+    /// Returns whether the daemon examined the request and would answer the same bytes with the same error.
+    pub(crate) fn is_about_the_request(&self) -> bool {
+        matches!(self, Self::Api(_)) && !self.is_limit() && !self.may_count()
     }
 
     /// Returns whether a signed request was perhaps sent and not refused, so that it may still count.
@@ -106,6 +112,11 @@ impl LinkError {
             Self::Api(error) if error.message.contains("`validUntilMs`") => Self::Clock,
             other => other,
         }
+    }
+
+    /// Returns whether the daemon, or a proxy before it, limits how much this client may request.
+    pub(crate) fn is_limit(&self) -> bool {
+        matches!(self, Self::Api(error) if error.code == Code::ResourceExhausted)
     }
 
     pub(crate) fn is_sealed(&self) -> bool {

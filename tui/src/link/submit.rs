@@ -32,7 +32,11 @@ pub(crate) async fn cast(
     let activity = submit(client, ballot, stamp).await?;
     match ballot.choice {
         Choice::Approve | Choice::Propose => Ok(activity),
-        Choice::Reject => Ok(client.record(id, &ballot.fingerprint.to_string()).await?.row.activity),
+        Choice::Reject => match client.record(id, &ballot.fingerprint.to_string()).await {
+            Ok(record) => Ok(record.row.activity),
+            // The rejection was answered, so no error may read as if it was refused.
+            Err(error) => Err(LinkError::Lost(format!("the activity cannot be read again: {error}"))),
+        },
     }
 }
 
@@ -49,8 +53,10 @@ async fn submit(client: &Client, ballot: &Ballot, stamp: &Stamp) -> Result<Activ
                     .map_err(|error| LinkError::Unreadable(error.to_string()))?;
                 return Ok(submitted.activity);
             }
-            // A later attempt that reaches nobody does not change that an earlier one may have arrived.
-            Err(LinkError::Down(_)) if matches!(last, LinkError::Lost(_)) && attempt > 0 => {}
+            // A later attempt that reaches nobody, or that is not examined, does not change that an earlier one may have
+            // arrived.
+            Err(error)
+                if attempt > 0 && matches!(last, LinkError::Lost(_)) && !error.is_about_the_request() => {}
             Err(error) if error.is_transport() => last = error,
             Err(error) => return Err(error),
         }

@@ -143,7 +143,8 @@ fn untrusted(server: &str, found: &str, cause: &CertificateError) -> String {
         }
         cause => format!(
             "no known authority vouches for {server} ({cause}); nothing was sent. Its TLS key is {found}. \
-             If its operator confirms this key by another channel, use --pin {found}"
+             If its operator confirms this key by another channel, use it with --pin, or add it as pin beside the url in \
+             config.toml"
         ),
     }
 }

@@ -105,12 +105,14 @@ fn each_outage_has_its_own_screen() {
     let sealed = serde_json::json!({"code": 14, "message": "the daemon is sealed", "details": []});
     let api = |value: serde_json::Value| LinkError::Api(serde_json::from_value(value).unwrap());
     let busy = serde_json::json!({"code": 14, "message": "starting", "details": []});
+    let limited = serde_json::json!({"code": 8, "message": "please wait", "details": []});
     let errors = [
         (LinkError::Down("/run/q.sock".to_owned()), "No daemon", "quorated serve"),
         (LinkError::Forbidden("/run/q.sock".to_owned()), "No access to the daemon", "group"),
         (LinkError::Lost("reset".to_owned()), "Connection lost", "r retries now"),
         (api(sealed), "Daemon sealed", "Unseal the daemon"),
         (api(busy), "Daemon not ready", "refuses to answer"),
+        (api(limited), "Too many requests", "refuses more for the moment"),
         (LinkError::Protocol { daemon: 9 }, "This daemon cannot be used", "--socket PATH"),
     ];
     for size in [(120, 36), (80, 24), (40, 12)] {
