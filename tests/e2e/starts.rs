@@ -53,8 +53,7 @@ async fn a_free_port_is_selected_and_reported() {
     let port: u16 = port.and_then(|port| port.parse().ok()).expect("a base URL with a port");
     assert_ne!(port, 0, "{status:#}");
     std::net::TcpStream::connect(("127.0.0.1", port)).expect("the daemon listens on the reported port");
-    let log = fs::read_to_string(installation.path("log")).expect("a log");
-    assert!(log.contains(&format!("127.0.0.1:{port}")), "{log}");
+    installation.logs(&format!("127.0.0.1:{port}")).await;
 }
 
 #[tokio::test]

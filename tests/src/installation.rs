@@ -109,6 +109,22 @@ impl Installation {
         self.start(variables, |readiness| readiness.status == 200).await
     }
 
+    /// Waits until the log of the last start contains these words.
+    ///
+    /// # Panics
+    /// Panics if it does not in time.
+    pub async fn logs(&self, words: &str) {
+        let deadline = Instant::now() + TIMEOUT;
+        loop {
+            let log = fs::read_to_string(self.path("log")).unwrap_or_default();
+            if log.contains(words) {
+                return;
+            }
+            assert!(Instant::now() < deadline, "not in the log in time: {words}:\n{log}");
+            tokio::time::sleep(POLL_INTERVAL).await;
+        }
+    }
+
     async fn start(&self, variables: &[(&str, &str)], is_expected: impl Fn(&Reply) -> bool) -> RunningDaemon {
         let log = File::create(self.path("log")).expect("a log file");
         let mut child = Command::new(paths::program("quorated"))

@@ -121,6 +121,31 @@ impl Outcome {
     }
 }
 
+/// What is known of a vote or proposal that the record does not contain as far as is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unconfirmed {
+    /// Nothing was sent.
+    Unsent,
+    /// The daemon refused it.
+    Refused,
+    /// It was sent, and no answer of the daemon states what became of it. It may still count.
+    NoAnswer,
+    /// The daemon answered with a record that does not contain it.
+    NotInRecord,
+}
+
+impl Unconfirmed {
+    /// Returns the word for the journal.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Unsent => "not sent",
+            Self::Refused => "refused",
+            Self::NoAnswer => "no answer",
+            Self::NotInRecord => "not in the record",
+        }
+    }
+}
+
 /// Returns whether the record contains this vote: same user, selection, message, signature and public key.
 pub(crate) fn is_recorded(record: &Activity, ballot: &Ballot, user: UserId, stamp: &Stamp) -> bool {
     let selection = match ballot.choice {

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::ballot::{Ballot, Choice, Outcome};
+use crate::ballot::{Ballot, Choice, Outcome, Unconfirmed};
 use crate::files::{self, FileError};
 use crate::kinds::Sent;
 use crate::proof::Review;
@@ -95,8 +95,8 @@ pub(crate) fn transfers(path: &Path) -> Result<Vec<Sent>, FileError> {
         lines.take(SEARCHED_ENTRIES).filter_map(|line| serde_json::from_slice(line).ok()).collect();
     let counts = |entry: &Entry| {
         entry.choice != Choice::Reject.word()
-            && ![Outcome::Failed.word(), Outcome::Rejected.word(), "refused"]
-                .contains(&entry.outcome.as_str())
+            && ![Outcome::Failed.word(), Outcome::Rejected.word()].contains(&entry.outcome.as_str())
+            && ![Unconfirmed::Refused.word(), Unconfirmed::Unsent.word()].contains(&entry.outcome.as_str())
     };
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();

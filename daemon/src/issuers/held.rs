@@ -1,9 +1,11 @@
 //! A cache of what is known of issuers, in which no tenant displaces what others use.
 //!
-//! What was fetched for several accounts is held by each of them, and its size counts for each. When the cache is full, the
-//! account that holds the most loses what was not used for the longest time.
+//! What was fetched for several organizations is held by each of them, and its size counts for each. When the cache is full,
+//! the group of organizations that holds the most gives way, and in it the organization that holds the most: it loses what
+//! was not used for the longest time.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 
 use quorate_common::ids::OrganizationId;
 
@@ -12,16 +14,24 @@ use crate::readers::Account;
 /// Size that a value counts at least, in bytes. It limits the number of small values.
 const LEAST_BYTES: usize = 16 * 1024;
 
-/// The account that a value counts for: a top-level organization, or all of its sub-organizations together.
+/// A top-level organization, or all of its sub-organizations together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Holder {
+struct HolderGroup {
     tenant: OrganizationId,
     is_parent: bool,
 }
 
+/// The organization that a value counts for, and its group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Holder {
+    group: HolderGroup,
+    organization: OrganizationId,
+}
+
 impl From<&Account> for Holder {
     fn from(account: &Account) -> Self {
-        Self { tenant: account.tenant, is_parent: account.is_parent() }
+        let group = HolderGroup { tenant: account.tenant, is_parent: account.is_parent() };
+        Self { group, organization: account.organization }
     }
 }
 
@@ -69,23 +79,17 @@ impl<V: Clone> Held<V> {
         }
     }
 
-    /// Returns whether more is held than the limit permits, and there is more than one value.
+    /// Returns whether more is held than the limit permits, by more than one holder or of more than one issuer.
     fn is_full(&self) -> bool {
+        let holdings = self.entries.values().map(|entry| entry.holders.len());
         let held = self.entries.values().map(|entry| entry.bytes.saturating_mul(entry.holders.len()));
-        self.entries.len() > 1 && held.fold(0, usize::saturating_add) > self.limit
+        holdings.fold(0, usize::saturating_add) > 1 && held.fold(0, usize::saturating_add) > self.limit
     }
 
-    /// Takes a value from the holder of the most bytes: the one that was not used for the longest time, and `newest` only
-    /// if there is no other.
+    /// Takes a value from a holder, as described in the module documentation; `newest` only if the holder has no other.
     fn release(&mut self, newest: &str) {
-        let mut held: HashMap<Holder, usize> = HashMap::new();
-        for entry in self.entries.values() {
-            for holder in &entry.holders {
-                let bytes = held.entry(*holder).or_default();
-                *bytes = bytes.saturating_add(entry.bytes);
-            }
-        }
-        let Some((most, _)) = held.into_iter().max_by_key(|(_, bytes)| *bytes) else { return };
+        let Some(group) = self.most(|holder| Some(holder.group)) else { return };
+        let Some(most) = self.most(|holder| (holder.group == group).then_some(*holder)) else { return };
         let of_most = self.entries.iter_mut().filter(|(_, entry)| entry.holders.contains(&most));
         let Some((issuer, entry)) = of_most.min_by_key(|(issuer, entry)| (*issuer == newest, entry.used))
         else {
@@ -97,14 +101,35 @@ impl<V: Clone> Held<V> {
             self.entries.remove(&issuer);
         }
     }
+
+    /// Returns who holds the most bytes.
+    fn most<T: Copy + Eq + Hash>(&self, who: impl Fn(&Holder) -> Option<T>) -> Option<T> {
+        let mut held: HashMap<T, usize> = HashMap::new();
+        for entry in self.entries.values() {
+            for one in entry.holders.iter().filter_map(&who) {
+                let bytes = held.entry(one).or_default();
+                *bytes = bytes.saturating_add(entry.bytes);
+            }
+        }
+        held.into_iter().max_by_key(|(_, bytes)| *bytes).map(|(one, _)| one)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn organization(number: u8) -> OrganizationId {
+        OrganizationId::from_bytes([number; 16])
+    }
+
     fn holder(tenant: u8, is_parent: bool) -> Holder {
-        Holder { tenant: OrganizationId::from_bytes([tenant; 16]), is_parent }
+        let group = HolderGroup { tenant: organization(tenant), is_parent };
+        Holder { group, organization: organization(tenant) }
+    }
+
+    fn child(number: u8) -> Holder {
+        Holder { organization: organization(number), ..holder(1, false) }
     }
 
     #[test]
@@ -142,5 +167,23 @@ mod tests {
         // A new value of the same issuer counts once.
         (0..20).for_each(|round| held.keep("same", round, 1, &[of_one]));
         assert_eq!((held.value("same"), held.entries.len()), (Some(19), 1));
+    }
+
+    #[test]
+    fn a_sub_organization_with_many_issuers_displaces_only_its_own() {
+        let mut held = Held::new(8 * LEAST_BYTES);
+        held.keep("sibling", "value", 1, &[child(7)]);
+        for number in 0..100 {
+            held.keep(&format!("throw-away {number}"), "value", 1, &[child(8)]);
+        }
+        assert_eq!(held.value("sibling"), Some("value"));
+    }
+
+    #[test]
+    fn an_issuer_of_everybody_has_a_bounded_number_of_holders() {
+        let mut held = Held::new(8 * LEAST_BYTES);
+        (0..100).for_each(|number| held.keep("everybody's", "value", 1, &[child(number)]));
+        let holders = held.entries.values().map(|entry| entry.holders.len()).sum::<usize>();
+        assert_eq!((held.value("everybody's"), holders), (Some("value"), 8));
     }
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use argon2::{Algorithm, Argon2, Params, Version};
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
-use quorate_tests::daemon::POLL_INTERVAL;
+use quorate_tests::daemon::{Daemon, POLL_INTERVAL};
 use quorate_tests::http::TIMEOUT;
 use quorate_tests::operator::Operator;
 use rustix::process::{Pid, Signal, kill_process};
@@ -68,6 +68,25 @@ fn count(process: Pid, wanted: &[u8]) -> Option<usize> {
     Some(found)
 }
 
+/// Returns whether this user may read the memory of a process.
+fn is_searchable(process: Pid) -> bool {
+    let is_searchable = count(process, b"quorate").is_some();
+    if !is_searchable {
+        eprintln!("SKIPPED: the memory of the console is protected from this user; root can search it");
+    }
+    is_searchable
+}
+
+/// Returns Bob with the registered key file `laptop`, the description of that key, and its secret.
+async fn laptop(daemon: &Daemon) -> (Operator, Value, Vec<u8>) {
+    let bob = Operator::root(daemon, 1);
+    let create = ["--json", "key", "add", "laptop", "--curve", "ed25519"];
+    let key = bob.run_raw(&create, &format!("{PASSPHRASE}\n")).await.with(0).json();
+    register(daemon, &key).await;
+    let secret = secret(&bob, "laptop");
+    (bob, key, secret)
+}
+
 /// Returns the state of a process: `T` if it is stopped.
 fn state(process: Pid) -> String {
     let stat =
@@ -79,15 +98,10 @@ fn state(process: Pid) -> String {
 #[tokio::test]
 async fn a_locked_key_leaves_no_bytes_in_memory() {
     let daemon = daemon().await;
-    let bob = Operator::root(&daemon, 1);
-    let create = ["--json", "key", "add", "laptop", "--curve", "ed25519"];
-    let key = bob.run_raw(&create, &format!("{PASSPHRASE}\n")).await.with(0).json();
-    register(&daemon, &key).await;
-    let secret = secret(&bob, "laptop");
+    let (bob, key, secret) = laptop(&daemon).await;
     let mut screen = Screen::open(bob.with_key(&daemon, 1, "file:laptop"));
     let process = screen.process_id();
-    if count(process, b"quorate").is_none() {
-        eprintln!("SKIPPED: the memory of the console is protected from this user; root can search it");
+    if !is_searchable(process) {
         return;
     }
     for how in ["key lock", "suspend", "Ctrl-L"] {
@@ -132,11 +146,7 @@ async fn a_locked_key_leaves_no_bytes_in_memory() {
 #[tokio::test]
 async fn a_key_that_is_locked_in_linear_mode_leaves_no_bytes_in_memory() {
     let daemon = daemon().await;
-    let bob = Operator::root(&daemon, 1);
-    let create = ["--json", "key", "add", "laptop", "--curve", "ed25519"];
-    let key = bob.run_raw(&create, &format!("{PASSPHRASE}\n")).await.with(0).json();
-    register(&daemon, &key).await;
-    let secret = secret(&bob, "laptop");
+    let (bob, _, secret) = laptop(&daemon).await;
     let members: Vec<&str> = (0..3).map(|index| daemon.root_id(index)).collect();
     let quorum = json!({"threshold": 1, "userIds": members});
     let pending = daemon.root(0).waiting("ACTIVITY_TYPE_UPDATE_ROOT_QUORUM", &quorum).await;
@@ -156,8 +166,7 @@ async fn a_key_that_is_locked_in_linear_mode_leaves_no_bytes_in_memory() {
     let stored = daemon.root(0).activity(&pending["id"]).await;
     assert_eq!(stored["status"], "ACTIVITY_STATUS_COMPLETED");
     let process = screen.process_id();
-    if count(process, b"quorate").is_none() {
-        eprintln!("SKIPPED: the memory of the console is protected from this user; root can search it");
+    if !is_searchable(process) {
         return;
     }
     assert_ne!(count(process, &secret), Some(0), "the search finds an unlocked key");

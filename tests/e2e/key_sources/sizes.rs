@@ -5,7 +5,7 @@ use quorate_tests::soft_token::SoftTokens;
 use quorate_tests::ssh_agent::SshAgent;
 
 use super::ssh_agent::P256;
-use super::token::operator;
+use super::token::challenged;
 use super::{answer_challenge, assert_executed, daemon, listed, propose, register};
 use crate::console::type_like_a_person;
 use crate::screen::Screen;
@@ -54,13 +54,7 @@ async fn a_key_of_a_token_approves_at_each_size() {
     tokens.create("treasury");
     tokens.add_key("treasury", "mira", "a1", "P-256");
     for size in SIZES {
-        let daemon = daemon().await;
-        let key = listed(&operator(&daemon, &tokens), "treasury").await;
-        register(&daemon, &key).await;
-        let pending = propose(&daemon, "by token").await;
-        let bob = operator(&daemon, &tokens).with_key(&daemon, 1, "pkcs11:treasury/mira");
-        let mut screen = Screen::sized(bob, size);
-        answer_challenge(&mut screen, &pending, "by token").await;
+        let (daemon, key, pending, mut screen) = challenged(&tokens, size).await;
         screen.shows("PIN for key").await;
         type_like_a_person(&mut screen, &format!("{}\r", SoftTokens::PIN)).await;
         screen.shows("Vote recorded").await;

@@ -3,6 +3,7 @@
 use quorate_tests::daemon::Daemon;
 use quorate_tests::operator::Operator;
 use quorate_tests::soft_token::SoftTokens;
+use serde_json::Value;
 
 use super::{
     answer_challenge, approve, assert_executed, assert_unvoted, daemon, leave_review, listed, propose,
@@ -19,6 +20,19 @@ pub(super) fn operator(daemon: &Daemon, tokens: &SoftTokens) -> Operator {
 
 fn pin() -> String {
     format!("{}\n", SoftTokens::PIN)
+}
+
+/// Returns a console of this size that waits for the PIN of the token's key, with which it approves a request: the daemon, the
+/// key, the request and the console.
+pub(super) async fn challenged(tokens: &SoftTokens, size: (u16, u16)) -> (Daemon, Value, Value, Screen) {
+    let daemon = daemon().await;
+    let key = listed(&operator(&daemon, tokens), "treasury").await;
+    register(&daemon, &key).await;
+    let pending = propose(&daemon, "by token").await;
+    let bob = operator(&daemon, tokens).with_key(&daemon, 1, "pkcs11:treasury/mira");
+    let mut screen = Screen::sized(bob, size);
+    answer_challenge(&mut screen, &pending, "by token").await;
+    (daemon, key, pending, screen)
 }
 
 #[tokio::test]
@@ -43,13 +57,7 @@ async fn a_key_of_a_token_approves_in_the_console() {
     let Some(tokens) = SoftTokens::new() else { return };
     tokens.create("treasury");
     tokens.add_key("treasury", "mira", "a1", "P-256");
-    let daemon = daemon().await;
-    let key = listed(&operator(&daemon, &tokens), "treasury").await;
-    register(&daemon, &key).await;
-    let pending = propose(&daemon, "by token").await;
-    let bob = operator(&daemon, &tokens).with_key(&daemon, 1, "pkcs11:treasury/mira");
-    let mut screen = Screen::open(bob);
-    answer_challenge(&mut screen, &pending, "by token").await;
+    let (daemon, key, pending, mut screen) = challenged(&tokens, (120, 36)).await;
     screen.shows("PIN for key pkcs11:treasury/mira").await;
     type_like_a_person(&mut screen, "9999\r").await;
     screen.shows("wrong PIN of token treasury").await;

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::arguments::ApproveArguments;
 use super::proof_arguments::Expected;
-use crate::ballot::{self, Ballot, Choice, Outcome};
+use crate::ballot::{self, Ballot, Choice, Outcome, Unconfirmed};
 use crate::clock::now_millis;
 use crate::failure::{Exit, Failure, Result};
 use crate::journal::{self, Entry};
@@ -187,7 +187,7 @@ pub(super) async fn send(
     let target = match link::cast(&session.client, organization, ballot, stamp).await {
         Ok(target) => target,
         Err(error) => {
-            record(review.activity.id, error.word())?;
+            record(review.activity.id, error.of_vote().word())?;
             return Err(unconfirmed(error, label));
         }
     };
@@ -196,7 +196,7 @@ pub(super) async fn send(
     // What the daemon claims of an activity without this vote is not recorded.
     let activity =
         if is_recorded && ballot.choice == Choice::Propose { target.id } else { review.activity.id };
-    record(activity, if is_recorded { outcome.word() } else { "not in the record" })?;
+    record(activity, if is_recorded { outcome.word() } else { Unconfirmed::NotInRecord.word() })?;
     if !is_recorded {
         let what = label.to_lowercase();
         let message =
@@ -213,9 +213,9 @@ pub(super) async fn send(
 
 /// Returns the failure of a vote or proposal that was not recorded as far as is known.
 fn unconfirmed(error: LinkError, label: &str) -> Failure {
-    let may_count = error.may_count();
+    let fate = error.of_vote();
     let failure = Failure::from(error);
-    if !may_count {
+    if fate != Unconfirmed::NoAnswer {
         return failure;
     }
     let text = format!(

@@ -348,20 +348,24 @@ impl Client {
         Ok(location.organization_id)
     }
 
-    /// Sends a stamped body to a public route and returns the response body.
+    /// Sends a stamped body to a public route and returns the response body. It has a connection of its own, so that an
+    /// error states whether it was sent.
     pub(crate) async fn post(&self, path: &str, body: &str, stamp: &Stamp) -> Result<Bytes> {
+        self.call(self.stamped(path, body, stamp)?).await
+    }
+
+    fn stamped(&self, path: &str, body: &str, stamp: &Stamp) -> Result<http::Result<Request<Full<Bytes>>>> {
         let (target, host) = match self.at_url() {
             None => (path.to_owned(), "localhost".to_owned()),
             Some(remote) => (remote.target(path)?.to_string(), remote.authority()),
         };
-        let request = Request::builder()
+        Ok(Request::builder()
             .method(Method::POST)
             .uri(target)
             .header("host", host)
             .header("content-type", "application/json")
             .header(stamp.header_name(), stamp.header())
-            .body(Full::new(Bytes::copy_from_slice(body.as_bytes())));
-        self.call(request).await
+            .body(Full::new(Bytes::copy_from_slice(body.as_bytes()))))
     }
 
     /// Opens a route and returns its body as a stream.
@@ -401,57 +405,45 @@ impl Client {
                 return Err(error);
             }
         };
-        let answered = self.post(VIEW, &body, &stamp).await;
+        let answered = self.view(remote, self.stamped(VIEW, &body, &stamp)?).await;
         let bytes = answered.map_err(|error| error.of_route().of_clock())?;
         let answer = serde_json::from_slice(&bytes).ok().and_then(viewed);
         let answer = answer.ok_or_else(|| not_daemon(remote, "an answer without what was queried"))?;
         serde_json::from_value(answer).map_err(unreadable)
     }
 
+    /// Sends a request on a connection of its own, and returns the body of the answer.
     pub(super) async fn call(&self, request: http::Result<Request<Full<Bytes>>>) -> Result<Bytes> {
         let request = request.map_err(|error| LinkError::Unreadable(error.to_string()))?;
-        let answer = async {
-            let (status, bytes) = match self.at_url() {
-                None => answered(&mut self.connect().await?, request).await?,
-                // Boxed, because every read contains it.
-                Some(remote) => Box::pin(self.call_again(remote, request)).await?,
-            };
-            if status.is_success() { Ok(bytes) } else { Err(self.error(status, &bytes)) }
-        };
-        tokio::time::timeout(Duration::from_secs(REQUEST_SECONDS), answer)
-            .await
-            .unwrap_or_else(|_| Err(LinkError::Lost(format!("no answer within {REQUEST_SECONDS} s"))))
+        // Boxed, because every command contains it.
+        self.within(Box::pin(async { answered(&mut self.connect().await?, request).await })).await
     }
 
-    /// Sends a request on a connection of an earlier one, or on a new one. The server may close a connection at any time;
-    /// what it did not answer is then sent again. The daemon identifies votes and proposals by their bytes, so they count
-    /// once. Whether the first of two requests arrived is unknown, so only an answer that would be the same to both is
-    /// returned.
-    async fn call_again(
-        &self,
-        remote: &Remote,
-        request: Request<Full<Bytes>>,
-    ) -> Result<(StatusCode, Bytes)> {
-        let Some(mut connection) = remote.idle.take() else { return self.call_once(remote, request).await };
-        let lost = match answered(&mut connection, request.clone()).await {
-            Ok(answer) => {
+    /// Sends a request to read at a URL, on a connection of an earlier one or on a new one. The server may close a connection
+    /// at any time; what it did not answer is then sent again.
+    async fn view(&self, remote: &Remote, request: http::Result<Request<Full<Bytes>>>) -> Result<Bytes> {
+        let request = request.map_err(|error| LinkError::Unreadable(error.to_string()))?;
+        let answer = async {
+            if let Some(mut connection) = remote.idle.take()
+                && let Ok(answer) = answered(&mut connection, request.clone()).await
+            {
                 remote.idle.keep(connection);
                 return Ok(answer);
             }
-            Err(error) => error,
+            let mut connection = self.connect().await?;
+            let answer = answered(&mut connection, request).await?;
+            remote.idle.keep(connection);
+            Ok(answer)
         };
-        match self.call_once(remote, request).await {
-            Ok((StatusCode::TOO_MANY_REQUESTS, _)) | Err(_) => Err(lost),
-            answer => answer,
-        }
+        self.within(Box::pin(answer)).await
     }
 
-    /// Sends a request on a new connection.
-    async fn call_once(&self, remote: &Remote, request: Request<Full<Bytes>>) -> Result<(StatusCode, Bytes)> {
-        let mut connection = self.connect().await?;
-        let answer = answered(&mut connection, request).await?;
-        remote.idle.keep(connection);
-        Ok(answer)
+    /// Returns the body of a successful answer that arrives in time.
+    async fn within(&self, answer: impl Future<Output = Result<(StatusCode, Bytes)>>) -> Result<Bytes> {
+        let late = || LinkError::Lost(format!("no answer within {REQUEST_SECONDS} s"));
+        let answer = tokio::time::timeout(Duration::from_secs(REQUEST_SECONDS), answer).await;
+        let (status, bytes) = answer.map_err(|_| late())??;
+        if status.is_success() { Ok(bytes) } else { Err(self.error(status, &bytes)) }
     }
 
     async fn connect(&self) -> Result<Connection> {

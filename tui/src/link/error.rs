@@ -3,6 +3,7 @@
 use quorate_common::api_error::{ApiError, Code};
 use quorate_common::console::PROTOCOL;
 
+use crate::ballot::Unconfirmed;
 use crate::text::clean;
 
 /// Message of the daemon for a path that it does not have. Missing items have messages of their own.
@@ -68,26 +69,22 @@ impl LinkError {
         matches!(self, Self::Down(_) | Self::Lost(_))
     }
 
-    /// Returns whether the daemon examined the request and would answer the same bytes with the same error.
-    pub(crate) fn is_about_the_request(&self) -> bool {
-        matches!(self, Self::Api(_)) && !self.is_limit() && !self.may_count()
-    }
-
-    /// Returns whether a signed request was perhaps sent and not refused, so that it may still count.
-    pub(crate) fn may_count(&self) -> bool {
+    /// Returns what is known of a vote or proposal that failed in this way.
+    pub(crate) fn of_vote(&self) -> Unconfirmed {
         match self {
-            Self::Lost(_) | Self::NotDaemon { .. } | Self::Unreadable(_) => true,
-            Self::Api(error) => matches!(error.code, Code::Unavailable | Code::Internal),
-            _ => false,
+            Self::Api(error) if !matches!(error.code, Code::Unavailable | Code::Internal) => {
+                Unconfirmed::Refused
+            }
+            Self::Api(_) | Self::Lost(_) | Self::NotDaemon { .. } | Self::Unreadable(_) => {
+                Unconfirmed::NoAnswer
+            }
+            _ => Unconfirmed::Unsent,
         }
     }
 
-    /// Returns the word for the journal on a vote or proposal that failed in this way.
-    pub(crate) fn word(&self) -> &'static str {
-        match self {
-            Self::Api(_) if !self.may_count() => "refused",
-            _ => "no answer",
-        }
+    /// Returns whether the daemon examined the vote or proposal, and would answer the same bytes in the same way.
+    pub(crate) fn is_final(&self) -> bool {
+        self.of_vote() == Unconfirmed::Refused && !self.is_limit()
     }
 
     /// Returns whether the requested item does not exist.

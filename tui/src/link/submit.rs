@@ -55,8 +55,7 @@ async fn submit(client: &Client, ballot: &Ballot, stamp: &Stamp) -> Result<Activ
             }
             // A later attempt that reaches nobody, or that is not examined, does not change that an earlier one may have
             // arrived.
-            Err(error)
-                if attempt > 0 && matches!(last, LinkError::Lost(_)) && !error.is_about_the_request() => {}
+            Err(error) if attempt > 0 && matches!(last, LinkError::Lost(_)) && !error.is_final() => {}
             Err(error) if error.is_transport() => last = error,
             Err(error) => return Err(error),
         }

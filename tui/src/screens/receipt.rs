@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::inbox_row::Row;
 use super::shared::Shared;
-use crate::ballot::Outcome;
+use crate::ballot::{Outcome, Unconfirmed};
 use crate::link::LinkError;
 use crate::proof::{Review, outcome_text};
 use crate::text::clean;
@@ -48,24 +48,21 @@ impl Receipt {
                 let text = format!(
                     "[x] Sent, but the daemon's record does not contain this {what} with your signature."
                 );
-                return Self { success: false, lines: vec![text], word: "not in the record" };
-            }
-            Err(error) if error.is_transport() => {
-                let text = format!(
-                    "[!] Sent, but there was no answer: {error}. The same bytes were sent several times and count once; check the record."
-                );
-                return Self { success: false, lines: vec![text], word: "no answer" };
-            }
-            Err(error) if error.may_count() => {
-                let text = format!(
-                    "[!] Sent, but not confirmed: {error}. It may still count within an hour; check the record, and reject \
-                     the activity if in doubt."
-                );
-                return Self { success: false, lines: vec![text], word: error.word() };
+                return Self { success: false, lines: vec![text], word: Unconfirmed::NotInRecord.word() };
             }
             Err(error) => {
-                let text = format!("[!] The daemon refused it: {error}. Nothing was recorded.");
-                return Self { success: false, lines: vec![text], word: "refused" };
+                let fate = error.of_vote();
+                let text = match fate {
+                    Unconfirmed::Unsent => format!("[!] Nothing was sent: {error}."),
+                    Unconfirmed::Refused => {
+                        format!("[!] The daemon refused it: {error}. Nothing was recorded.")
+                    }
+                    Unconfirmed::NoAnswer | Unconfirmed::NotInRecord => format!(
+                        "[!] Sent, but not confirmed: {error}. It may still count within an hour, and counts once: check the \
+                         record, and reject the activity if in doubt."
+                    ),
+                };
+                return Self { success: false, lines: vec![text], word: fate.word() };
             }
         };
         let outcome = Outcome::of(target.status);

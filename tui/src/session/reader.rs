@@ -44,13 +44,17 @@ impl Reader for ReadingKey {
             }
             None => Zeroizing::default(),
         };
-        keys::sign(self.key.as_ref(), body.as_bytes(), &secret).map_err(|error| error.to_string())
+        let signed =
+            keys::sign(self.key.as_ref(), body.as_bytes(), &secret).map_err(|error| error.to_string());
+        // It may have been locked meanwhile, which does not wait for a person.
+        if self.is_closed.load(Ordering::Acquire) {
+            self.key.lock();
+        }
+        signed
     }
 
     fn lock(&self) {
         self.is_closed.store(true, Ordering::Release);
-        // A stamp that is being made would unlock the key again.
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         self.key.lock();
     }
 

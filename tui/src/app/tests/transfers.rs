@@ -212,6 +212,23 @@ fn a_decision_does_not_outlive_the_comparison_that_it_is_based_on() {
     assert_eq!(open.changed.as_deref(), Some("earlier transfers were loaded"));
 }
 
+/// A rejection can be started before earlier transfers were loaded, and does not depend on them.
+#[test]
+fn a_rejection_continues_while_earlier_transfers_are_loaded() {
+    let fixture = Fixture::new(3, 2);
+    let (chain, with, unsigned, _) = transactions()[0].clone();
+    let record = record(&fixture, chain, with, &unsigned);
+    let id = record.row.activity.id;
+    let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 60));
+    console.press(Key::Enter);
+    console.link(Answer::Record(id.to_string(), Box::new(record.clone())));
+    console.press(Key::Char('x'));
+    assert!(console.is_deciding(), "{}", console.model.notice);
+    console.link(Answer::Transfers(id, Box::new(answer(Vec::new(), BTreeMap::new()))));
+    assert_eq!(console.model.review.as_ref().unwrap().changed, None);
+    assert!(console.is_deciding() && console.shown().contains("never signed"), "{}", console.shown());
+}
+
 #[test]
 fn what_an_approval_does_is_never_cut() {
     let (fixture, mut record) = threshold_proposal();

@@ -6,6 +6,7 @@ use quorate_common::activity::Activity;
 use tui_input::Input;
 
 use super::sections::{Row, SECTIONS, rows};
+use crate::ballot::Choice;
 use crate::kinds::{Flag, Level, count};
 use crate::link::Order;
 use crate::proof::{Past, Record, Review, difference};
@@ -152,8 +153,8 @@ impl State {
             self.rows_seen.clear();
             self.seen.clear();
             self.last_drawn = None;
-            if self.decide.is_some() {
-                // A decision in progress is about what was shown before.
+            // An approval in progress is about what was shown before. A rejection is right whatever was paid earlier.
+            if self.decide.as_ref().is_some_and(|decide| decide.choice != Choice::Reject) {
                 self.changed = Some("earlier transfers were loaded".to_owned());
             }
         }
