@@ -7,11 +7,12 @@ use std::sync::{Mutex, PoisonError};
 use quorate_common::ids::OrganizationId;
 use quorate_core::model::layout::outbox::{DeliveryId, Destination};
 use quorate_core::outbox::Usage;
+use serde::{Deserialize, Serialize};
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
 /// New deliveries of an organization.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Arrived {
     /// Their number and bytes, by the organizations that caused them.
     pub caused: BTreeMap<OrganizationId, Usage>,
@@ -35,6 +36,17 @@ pub fn add_body(queued: &mut ByOrganization, id: &DeliveryId) {
     arrived.caused.entry(id.cause).or_default().add(Usage { deliveries: 0, bytes: id.size.into() });
 }
 
+/// Adds new deliveries to others.
+pub fn add_all(sum: &mut ByOrganization, queued: ByOrganization) {
+    for (organization, arrived) in queued {
+        let sum = sum.entry(organization).or_default();
+        for (cause, usage) in arrived.caused {
+            sum.caused.entry(cause).or_default().add(usage);
+        }
+        sum.destinations.extend(arrived.destinations);
+    }
+}
+
 /// New deliveries since the worker last took them. There is one entry for each destination and each causing
 /// organization, regardless of the number of deliveries.
 #[derive(Default)]
@@ -52,13 +64,7 @@ impl Arrivals {
         }
         {
             let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-            for (organization, arrived) in queued {
-                let sum = waiting.entry(organization).or_default();
-                for (cause, usage) in arrived.caused {
-                    sum.caused.entry(cause).or_default().add(usage);
-                }
-                sum.destinations.extend(arrived.destinations);
-            }
+            add_all(&mut waiting, queued);
         }
         self.notify.notify_one();
     }

@@ -11,6 +11,9 @@
 //! guard file holds the run and number of the newest acknowledged group. Both are sealed. The file is written
 //! before a group is acknowledged and synced in the background. After a power cut it may be behind the store,
 //! but never ahead. A run is stored with its first group, so a daemon can start and read on a read-only disk.
+//!
+//! Each daemon of a shared store has a guard file, runs and a mark of its own, with the digest over what it added and removed.
+//! The exclusive or of these digests is the one over all records.
 
 mod comparing;
 mod comparison;
@@ -18,6 +21,7 @@ mod error;
 mod file;
 mod loaded;
 mod mark;
+mod slot;
 mod state;
 mod syncer;
 
@@ -28,20 +32,22 @@ use quorate_core::error::Corrupt;
 use quorate_core::model::Millis;
 use quorate_core::model::layout;
 use quorate_core::model::write::Write;
-use quorate_core::world::Records;
+use quorate_core::world::{Page, Records};
 
 pub use self::comparison::Comparison;
 pub use self::error::GuardError;
 use self::file::GuardFile;
-use self::loaded::{LoadedState, stored};
+use self::loaded::LoadedState;
 use self::mark::{Mark, RunId, Stored, StoredDigest};
+use self::slot::Slot;
 use self::state::{Pending, State};
 use self::syncer::Syncer;
 use crate::barrier::Barrier;
 use crate::private_file;
 use crate::store::{Acceptance, Batch, Change, Changed, ExtraRecords, Group, Store, StoreError};
 
-/// Record key of the mark: run, number and time of the newest group, and the digest over all other records.
+/// Record key of the mark: run, number and time of the newest group, and the digest over all other records. The keys of
+/// daemons that share a store end with their ids.
 const MARK: &[u8] = b"mg";
 /// Record key of the list of runs.
 const RUNS: &[u8] = b"mr";
@@ -69,7 +75,7 @@ impl GroupMark<'_> {
     /// Returns a group of these batches. A batch is added if the run is not stored yet.
     pub fn group(&self, mut batches: Vec<Batch>) -> Group<'_> {
         batches.extend(self.run.clone());
-        Group { batches, extra: Some(self) }
+        Group { batches, extra: Some(self), ..Group::default() }
     }
 }
 
@@ -89,7 +95,7 @@ impl ExtraRecords for GroupMark<'_> {
         }
         let stored = Stored { mark: state.next(self.time), digest: state.digest.toggled(pending.all) };
         state.pending = pending;
-        let sealed = self.barrier.seal(vec![Write::mark(MARK.to_vec(), &stored.encode())]);
+        let sealed = self.barrier.seal(vec![Write::mark(state.slot.mark(), &stored.encode())]);
         sealed.map_err(|corrupt| StoreError::Failed {
             doing: "creating the mark of a group",
             cause: corrupt.to_string(),
@@ -101,15 +107,16 @@ impl ExtraRecords for GroupMark<'_> {
 pub struct HasAcknowledged<'g> {
     guard: &'g Guard,
     barrier: &'g Barrier,
+    key: Vec<u8>,
 }
 
 impl Acceptance for HasAcknowledged<'_> {
     fn key(&self) -> &[u8] {
-        MARK
+        &self.key
     }
 
     fn check(&self, value: Option<&[u8]>) -> Result<(), StoreError> {
-        let stored = value.map(|value| self.barrier.open(MARK, value)).transpose();
+        let stored = value.map(|value| self.barrier.open(&self.key, value)).transpose();
         let checked = stored
             .and_then(loaded::decoded)
             .map_err(GuardError::from)
@@ -154,7 +161,8 @@ pub fn index_state(barrier: &Barrier) -> Result<IndexState, Corrupt> {
     if barrier.read(&layout::waiting_is_complete(barrier.vault().index()))?.is_none() {
         return Ok(IndexState::Incomplete);
     }
-    Ok(if loaded::is_indexed(barrier)? { IndexState::Current } else { IndexState::Outdated })
+    let is_current = slot::occupied(barrier)?.iter().all(|one| one.is_indexed);
+    Ok(if is_current { IndexState::Current } else { IndexState::Outdated })
 }
 
 /// Returns the time of the newest group in the store, in milliseconds since 1970. Returns `None` if the store
@@ -163,23 +171,15 @@ pub fn index_state(barrier: &Barrier) -> Result<IndexState, Corrupt> {
 /// # Errors
 /// Returns an error if the store cannot be read.
 pub fn end(barrier: &Barrier) -> Result<Option<Millis>, Corrupt> {
-    Ok(stored(barrier)?.map(|stored| stored.mark.time))
+    Ok(slot::occupied(barrier)?.iter().map(|one| one.stored.mark.time).max())
 }
 
-/// Returns whether the store ever had a guard. Stores of version 0.1 have none.
-///
-/// # Errors
-/// Returns an error if the store cannot be read.
-pub fn has_mark(barrier: &Barrier) -> Result<bool, Corrupt> {
-    Ok(barrier.read(MARK)?.is_some())
-}
-
-/// Returns whether a store, whose values are encrypted, ever had a guard.
+/// Returns whether a store ever had a guard. Stores of version 0.1 have none. Its values may be encrypted.
 ///
 /// # Errors
 /// Returns an error if the store cannot be read.
 pub fn is_marked(store: &dyn Store) -> Result<bool, StoreError> {
-    Ok(store.value(MARK)?.is_some())
+    Ok(!store.keys(Page::first(MARK, 1))?.is_empty())
 }
 
 /// Returns the newest time that the daemon has ever seen, in milliseconds since 1970.
@@ -187,7 +187,7 @@ pub fn is_marked(store: &dyn Store) -> Result<bool, StoreError> {
 /// # Errors
 /// Returns an error if the store does not match its guard file, or one of the two cannot be read.
 pub fn newest_time(path: &Path, barrier: &Barrier) -> Result<Millis, GuardError> {
-    Ok(LoadedState::read(path, barrier)?.newest().1)
+    Ok(LoadedState::read(path, barrier, false)?.newest().1)
 }
 
 /// Checks that the store matches its guard file, or is newer. Writes nothing.
@@ -195,7 +195,7 @@ pub fn newest_time(path: &Path, barrier: &Barrier) -> Result<Millis, GuardError>
 /// # Errors
 /// Returns an error if it is older or different, or if one of the two cannot be read.
 pub fn check(path: &Path, barrier: &Barrier) -> Result<(), GuardError> {
-    LoadedState::read(path, barrier).map(drop)
+    LoadedState::read(path, barrier, false).map(drop)
 }
 
 /// Compares all records with the digest over them. Writes nothing.
@@ -205,7 +205,7 @@ pub fn check(path: &Path, barrier: &Barrier) -> Result<(), GuardError> {
 pub fn compare(barrier: &Barrier) -> Result<(), GuardError> {
     let mut comparison = Comparison::default();
     while comparison.read_more(barrier)?.is_none() {}
-    comparison.finish(barrier)
+    comparison.finish()
 }
 
 impl Guard {
@@ -216,7 +216,15 @@ impl Guard {
     /// Returns an error if the store is older than its guard file or has another history, or if one of the
     /// two cannot be read.
     pub fn open(path: &Path, barrier: &Barrier, now: Millis) -> Result<(Self, Millis), GuardError> {
-        Self::begin(path, barrier, LoadedState::read(path, barrier)?, now)
+        Self::begin(path, barrier, LoadedState::read(path, barrier, false)?, now)
+    }
+
+    /// Does the same for a new daemon among those that share a store, which has no guard file yet.
+    ///
+    /// # Errors
+    /// See [`Self::open`].
+    pub fn join(path: &Path, barrier: &Barrier, now: Millis) -> Result<(Self, Millis), GuardError> {
+        Self::begin(path, barrier, LoadedState::read(path, barrier, true)?, now)
     }
 
     /// Begins a run regardless of the guard file, even if the guard's records in the store cannot be read.
@@ -230,9 +238,11 @@ impl Guard {
         now: Millis,
         unchanged: bool,
     ) -> Result<(Self, Millis), GuardError> {
-        let loaded = LoadedState::read_leniently(path, barrier, unchanged);
+        let loaded = LoadedState::read_leniently(path, barrier, unchanged)?;
+        let others = loaded.others.clone();
         let (guard, newest) = Self::begin(path, barrier, loaded, now)?;
-        guard.replace(barrier, now)?;
+        guard.replace(barrier, now, others)?;
+        guard.compare_until_known(barrier)?;
         Ok((guard, newest))
     }
 
@@ -241,12 +251,14 @@ impl Guard {
     /// # Errors
     /// See [`Self::open`].
     pub fn accept_clock(path: &Path, barrier: &Barrier, now: Millis) -> Result<Self, GuardError> {
-        let mut loaded = LoadedState::read(path, barrier)?;
-        for mark in [&mut loaded.mark, &mut loaded.file].into_iter().flatten() {
+        let mut loaded = LoadedState::read(path, barrier, false)?;
+        let others = loaded.others.iter_mut().map(|(_, stored)| &mut stored.mark);
+        for mark in [&mut loaded.mark, &mut loaded.file].into_iter().flatten().chain(others) {
             mark.time = now;
         }
+        let others = loaded.others.clone();
         let (guard, _) = Self::begin(path, barrier, loaded, now)?;
-        guard.replace(barrier, now)?;
+        guard.replace(barrier, now, others)?;
         Ok(guard)
     }
 
@@ -257,7 +269,8 @@ impl Guard {
         now: Millis,
     ) -> Result<(Self, Millis), GuardError> {
         let (number, newest) = loaded.newest();
-        let run = random()?;
+        let (run, slot) = (loaded.run, loaded.slot);
+        barrier.store().become_daemon(slot.0.unwrap_or_default())?;
         let mark = Mark { run: loaded.mark.map_or(run, |mark| mark.run), number, time: newest.max(now) };
         if loaded.file.is_none() {
             // The guard file must exist before the first group.
@@ -267,7 +280,8 @@ impl Guard {
         runs.begin(run, number.saturating_add(1));
         let file = GuardFile::open(path, barrier)?;
         let index = if loaded.is_indexed { IndexState::Current } else { IndexState::Outdated };
-        let state = State::new(file, mark, loaded.digest, (run, runs), index);
+        let others = slot::combined(loaded.others.iter().map(|(_, stored)| stored.digest));
+        let state = State::new((file, slot), mark, (loaded.digest, others), (run, runs), index);
         let guard = Self { path: path.to_owned(), state: Mutex::new(state), syncer: Syncer::start(path) };
         Ok((guard, newest))
     }
@@ -278,9 +292,13 @@ impl Guard {
         self.state().is_index_outdated()
     }
 
-    /// Stores the run at once and replaces the guard file, whatever it contains.
-    fn replace(&self, barrier: &Barrier, now: Millis) -> Result<(), GuardError> {
-        barrier.store().commit(&self.mark(barrier, now)?.group(Vec::new()))?;
+    /// Stores the run at once and replaces the guard file, whatever it contains. Also replaces the marks of `others`.
+    fn replace(&self, barrier: &Barrier, now: Millis, others: Vec<(Slot, Stored)>) -> Result<(), GuardError> {
+        let write = |(slot, stored): (Slot, Stored)| Write::mark(slot.mark(), &stored.encode());
+        let writes = barrier.seal(others.into_iter().map(write).collect())?;
+        barrier
+            .store()
+            .commit(&self.mark(barrier, now)?.group(vec![Batch { writes, ..Batch::default() }]))?;
         let mut state = self.state();
         state.advance(now);
         file::create(&self.path, barrier, state.mark)?;
@@ -324,8 +342,8 @@ impl Guard {
     }
 
     /// Returns the condition under which a reopened store may be read.
-    pub const fn acceptance<'g>(&'g self, barrier: &'g Barrier) -> HasAcknowledged<'g> {
-        HasAcknowledged { guard: self, barrier }
+    pub fn acceptance<'g>(&'g self, barrier: &'g Barrier) -> HasAcknowledged<'g> {
+        HasAcknowledged { guard: self, barrier, key: self.state().slot.mark() }
     }
 
     /// Continues after the store was reopened, with or without the group that failed.
@@ -333,8 +351,8 @@ impl Guard {
     /// # Errors
     /// Returns an error if the store lost acknowledged groups, or the guard file cannot be written.
     pub fn resume(&self, barrier: &Barrier) -> Result<(), GuardError> {
-        let stored = stored(barrier)?;
         let mut state = self.state();
+        let stored = loaded::decoded(barrier.read(&state.slot.mark())?)?;
         state.check(&self.path, stored.as_ref())?;
         if let Some(stored) = stored {
             state.resume(stored);

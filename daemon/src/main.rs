@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use quorated::commands::{
-    Arguments, Command, accept_clock, accept_loss, clear_ip_allowlist, dev, init, manual, quorum_key,
+    Arguments, Command, accept_clock, accept_loss, clear_ip_allowlist, dev, init, join, manual, quorum_key,
     remove_mfa_policies, serve, store, verify,
 };
 use quorated::service::StartError;
@@ -34,6 +34,7 @@ async fn run(arguments: Arguments) -> Result<(), StartError> {
     match arguments.command {
         Command::Serve { config } => serve::run(&config).await,
         Command::Init(arguments) => init::run(arguments).await,
+        Command::Join(arguments) => join::run(&arguments),
         Command::ClearIpAllowlist(arguments) => clear_ip_allowlist::run(arguments).await,
         Command::RemoveMfaPolicies(arguments) => remove_mfa_policies::run(arguments).await,
         Command::QuorumKey(arguments) => quorum_key::run(&arguments),

@@ -120,11 +120,12 @@ impl StartError {
                 | VaultError::WrongKey(_)
                 | VaultError::OtherKind(..) => 5,
                 VaultError::NoStore(_)
+                | VaultError::NoStoreInDatabase(_)
                 | VaultError::Moved(..)
                 | VaultError::NoKeyDirectory(_)
                 | VaultError::System { .. } => 3,
                 VaultError::OtherEngine(..) => 2,
-                VaultError::NoHeader(_) | VaultError::Header(_) => 7,
+                VaultError::NoHeader(_) | VaultError::Header(_) | VaultError::DatabaseHeader => 7,
             },
             Self::Secret(SecretFileError::TooOpen(..)) => 5,
             Self::Secret(SecretFileError::Read { .. }) | Self::Other(_) => 1,
@@ -137,7 +138,7 @@ impl StartError {
                 StoreError::Full { .. } | StoreError::System { .. } => 3,
                 StoreError::Empty(_) => 9,
                 StoreError::Database(error) => match error {
-                    DatabaseError::InUse => 6,
+                    DatabaseError::InUse | DatabaseError::DaemonInUse => 6,
                     DatabaseError::Missing | DatabaseError::OtherStore | DatabaseError::NoHeader => 9,
                     DatabaseError::NotConfigured => 2,
                     DatabaseError::Level(_) => 7,

@@ -90,6 +90,14 @@ pub enum VaultError {
     /// The directory contains no store.
     #[error("no store in {0}; create one with 'quorated init'")]
     NoStore(PathBuf),
+    /// The database contains no store.
+    #[error("no store in the database {0}; create one with 'quorated init'")]
+    NoStoreInDatabase(String),
+    /// The header in the database is damaged or from a newer version.
+    #[error(
+        "the header of the store in the database is damaged or was written by a newer version of this program"
+    )]
+    DatabaseHeader,
     /// The directory contains a store without its header.
     #[error("the store in {} has no {HEADER}; restore that file from a backup", .0.display())]
     NoHeader(PathBuf),

@@ -44,7 +44,7 @@ pub fn verify(barrier: &Barrier) -> Result<Report, StoreError> {
         }
         Ok::<_, StoreError>(())
     })?;
-    if let Err(altered) = comparison.finish(barrier) {
+    if let Err(altered) = comparison.finish() {
         report.problems.push(altered.to_string());
     }
     Ok(report)

@@ -60,6 +60,7 @@ mod remote;
 mod remote_faults;
 mod revocation;
 mod screen;
+mod several_daemons;
 mod sign_in;
 mod signing;
 mod slow_connection;

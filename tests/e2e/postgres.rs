@@ -90,14 +90,14 @@ async fn until_unavailable(root: &Caller) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_second_daemon_on_the_same_database_is_rejected() {
+async fn a_second_daemon_needs_the_root_key_of_the_first() {
     let cluster = Cluster::start();
     let daemon = Daemon::start(options(cluster.url())).await;
     let other = tempfile::tempdir().expect("a folder");
     let Err(ended) = Daemon::try_start_on(options(cluster.url()), &other.path().join("data")).await else {
         panic!("a second daemon started");
     };
-    assert_eq!(ended.status.code(), Some(6), "{}", ended.log);
-    assert!(ended.log.contains("in use by another daemon"), "{}", ended.log);
+    assert_eq!(ended.status.code(), Some(4), "{}", ended.log);
+    assert!(ended.log.contains("restore it from your copy"), "{}", ended.log);
     daemon.root(0).fetch("whoami", serde_json::json!({})).await;
 }

@@ -20,6 +20,7 @@ pub mod daemon;
 pub mod dialogue;
 pub mod disk;
 pub mod feed;
+pub mod fleet;
 pub mod http;
 pub mod installation;
 pub mod issuer;

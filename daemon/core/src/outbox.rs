@@ -12,6 +12,7 @@ mod repeated;
 use std::collections::{BTreeMap, BTreeSet};
 
 use quorate_common::ids::{ActivityId, EndpointId, OrganizationId};
+use serde::{Deserialize, Serialize};
 
 use crate::error::Corrupt;
 use crate::model::Millis;
@@ -237,7 +238,7 @@ pub fn due(records: &dyn Records, id: &DeliveryId) -> Result<Option<Millis>, Cor
 }
 
 /// The size of a queue.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Number of deliveries.
     pub deliveries: usize,

@@ -7,6 +7,7 @@ mod credentials;
 mod demo;
 pub mod dev;
 pub mod init;
+pub mod join;
 pub mod manual;
 pub mod quorum_key;
 pub mod remove_mfa_policies;
@@ -53,6 +54,10 @@ pub enum Command {
     },
     /// Create an organization with its root users, their public keys and the approval threshold
     Init(init::InitArguments),
+    /// Let a new daemon share the store of others on PostgreSQL
+    ///
+    /// Run it once on the machine of the new daemon, with a configuration that names the same database and root key.
+    Join(join::JoinArguments),
     /// Remove the IP allowlist of an organization whose users are all locked out
     ClearIpAllowlist(clear_ip_allowlist::ClearArguments),
     /// Remove the MFA policies of a user who lost a required authentication method

@@ -110,7 +110,7 @@ pub(super) fn data(config: &Config, create: bool) -> Result<Data, StartError> {
     };
     let database = database(&config.store)?;
     let config::Store { path, engine, redb, guard, reserve, .. } = config.store.clone();
-    Ok(Data { folder: path, key, create, engine, redb, database, guard, reserve })
+    Ok(Data { folder: path, key, create, engine, redb, database, guard, reserve, joins: false })
 }
 
 /// Returns the settings of the database of a store, with its password.

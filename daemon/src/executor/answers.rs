@@ -193,9 +193,7 @@ impl Executor {
             return Ok(false);
         }
         if !self.confirm(dependencies)? || corrupt.is_some() && !self.are_newest(dependencies)? {
-            for (id, _) in dependencies {
-                self.shared.snapshots.evict(*id);
-            }
+            self.evict(dependencies);
             return Ok(false);
         }
         log(corrupt);
@@ -203,6 +201,20 @@ impl Executor {
             self.shared.snapshots.stop(*id);
         }
         Ok(true)
+    }
+
+    /// Removes the snapshots that a decision relied on.
+    pub(super) fn evict(&self, dependencies: &[(OrganizationId, u64)]) {
+        for (id, _) in dependencies {
+            self.shared.snapshots.evict(*id);
+        }
+    }
+
+    /// Removes the snapshots that were outdated. After a change by this daemon, the newer one is cached already.
+    pub(super) fn evict_outdated(&self, dependencies: &[(OrganizationId, u64)]) {
+        for (id, version) in dependencies {
+            self.shared.snapshots.evict_outdated(*id, *version);
+        }
     }
 
     /// Returns whether the organizations that an answer relied on still have the versions that it used.

@@ -5,10 +5,11 @@ use quorate_common::console;
 use quorate_core::model::Organization;
 use quorate_core::model::last_use::CredentialUse;
 use quorate_core::model::layout::Key;
-use quorate_core::model::queued_message::{Channel, QueuedMessage};
+use quorate_core::model::queued_message::{Channel, MessageId, QueuedMessage};
 use quorate_core::model::write::{Effect, Write};
 
 use super::Shared;
+use super::notice::Notice;
 use crate::arrivals::{self, ByOrganization};
 
 /// Changes of the state in memory, applied once a commit is durable.
@@ -30,6 +31,8 @@ pub(super) struct Effects {
     mails: Vec<QueuedMessage>,
     /// SMS that the commit queues.
     sms: Vec<QueuedMessage>,
+    /// Messages that the commit removes from their queues.
+    removed: Vec<(Channel, MessageId)>,
     /// Whether the commit leaves tombstones for the cleanup.
     has_tombstones: bool,
 }
@@ -43,7 +46,10 @@ impl Effects {
         used: Vec<CredentialUse>,
     ) -> Self {
         let mut effects = Self { after, change_events, used, ..Self::default() };
-        for Write { key, effect, .. } in writes {
+        for Write { key, value, effect, .. } in writes {
+            if value.is_none() {
+                effects.removed.extend(removed_message(key));
+            }
             match effect.take() {
                 None => {}
                 Some(Effect::Delivery(id)) => arrivals::add_delivery(&mut effects.deliveries, &id),
@@ -58,6 +64,17 @@ impl Effects {
             }
         }
         effects
+    }
+
+    /// Adds what other daemons must know.
+    pub(super) fn add_to(&self, notice: &mut Notice) {
+        notice.organizations.extend(self.after.iter().map(|after| (after.id(), after.head.version)));
+        notice.changes.extend(self.change_events.iter().cloned());
+        notice.keys.extend(self.stale_keys.iter().cloned());
+        notice.accounts.extend(self.stale_accounts.iter().cloned());
+        arrivals::add_all(&mut notice.deliveries, self.deliveries.clone());
+        notice.queued.extend(self.mails.iter().chain(&self.sms).copied());
+        notice.removed.extend(self.removed.iter().copied());
     }
 
     /// Applies a durable commit to the state in memory.
@@ -76,4 +93,11 @@ impl Effects {
             shared.tombstones.notify_one();
         }
     }
+}
+
+/// Returns the message whose record has this key.
+fn removed_message(key: &[u8]) -> Option<(Channel, MessageId)> {
+    let channel =
+        [Channel::Mail, Channel::Sms].into_iter().find(|channel| key.starts_with(channel.prefix()))?;
+    Some((channel, MessageId::of_key(key)?))
 }

@@ -1,6 +1,7 @@
 //! The executor: runs a request through the core on any thread and then through the committer, and again if
 //! the organization changed in between. Organizations never wait for each other.
 
+mod announced;
 mod answers;
 mod committer;
 mod effects;
@@ -8,6 +9,7 @@ mod exchange;
 pub mod group;
 mod key_cache;
 mod last_uses;
+mod notice;
 mod oauth2;
 mod organization_locks;
 mod shared;
@@ -18,7 +20,9 @@ pub(crate) mod testing;
 mod tracking;
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use quorate_common::api_error::{ApiError, Code};
@@ -34,7 +38,7 @@ use quorate_core::world::Runtime;
 
 use crate::clock;
 use crate::fail_points;
-use crate::store::Batch;
+use crate::store::{Batch, Register};
 use committer::Deciding;
 pub use committer::{CommitError, Committer};
 use effects::Effects;
@@ -46,6 +50,8 @@ use tracking::{Loaded, TrackingWorld};
 
 /// Maximum number of attempts at a request before the caller must retry.
 const ATTEMPTS: u32 = 32;
+/// Longest rest before a further attempt, in milliseconds, for each attempt so far.
+const REST: u64 = 2;
 
 /// Runs requests through the core and the committer.
 pub struct Executor {
@@ -57,6 +63,12 @@ pub struct Executor {
 impl Executor {
     /// Creates an executor and starts its committer.
     pub fn start(shared: Arc<Shared>) -> Self {
+        let heard = Arc::downgrade(&shared);
+        shared.barrier.store().on_notice(Box::new(move |notice| {
+            if let Some(shared) = heard.upgrade() {
+                shared.hear(notice);
+            }
+        }));
         let committer = Committer::start(Arc::clone(&shared));
         Self { shared, committer, organization_locks: OrganizationLocks::default() }
     }
@@ -95,15 +107,17 @@ impl Executor {
         let mut retried_corrupt = false;
         let mut loaded = Loaded::default();
         // Most bodies are new. Where reads are slow, the commit checks that.
-        let mut new = self.shared.barrier.store().is_remote().then(|| Fingerprint::of(body));
-        for _ in 0..ATTEMPTS {
+        let mut new = self.is_shared().then(|| Fingerprint::of(body));
+        for attempts in 0..ATTEMPTS {
+            self.rest(attempts).await;
             let deciding = self.committer.deciding();
             let budget = Budget::of_submission(&self.shared.limits);
             let world = TrackingWorld::on_cached(&self.shared, budget, &loaded).with_new(new);
             let mut attempt = Self::decide(&world, operation, credentials, body);
+            let dependencies = world.dependencies();
             if let Some(missing) = world.missing() {
                 drop(deciding);
-                self.load(missing, &world.dependencies(), &mut loaded).await?;
+                self.load(missing, &dependencies, &mut loaded).await?;
                 continue;
             }
             if must_be_read(world.unread(), &mut attempt) {
@@ -111,22 +125,21 @@ impl Executor {
                 continue;
             }
             if attempt.corrupt.is_some() && !retried_corrupt {
-                // The missing record may just have been deleted. Once the group that is being committed is
-                // durable, the next attempt shows whether it was.
                 drop(deciding);
                 retried_corrupt = true;
-                self.commit(Commit::default()).await.map_err(commit_api_error)?;
+                self.wait_for_removal(&dependencies).await?;
                 continue;
             }
             fail_points::reach("attempt.decided");
-            let Some(commit) = attempt.commit else {
-                if self.is_current(&world.dependencies(), attempt.corrupt.as_ref())? {
+            let Some(mut commit) = attempt.commit else {
+                if self.is_current(&dependencies, attempt.corrupt.as_ref())? {
                     self.shared.last_uses.note(attempt.used.as_ref());
                     return self.persist_expiry(attempt.answer);
                 }
                 continue;
             };
             let first = commit.expect.first().map(|(organization, _)| *organization);
+            self.expect_all(&mut commit, &dependencies);
             let registered = registered(operation, &commit);
             let changes = !commit.after.is_empty() || !commit.set.is_empty();
             if let (None, Some(organization), true) = (&organization_guard, first, changes)
@@ -137,19 +150,17 @@ impl Executor {
                 organization_guard = Some(self.organization_locks.lock(organization).await);
                 continue;
             }
-            let pending = self.queue_commit(commit, Some(deciding))?;
+            let pending = self.queue_commit(commit, Vec::new(), Some(deciding))?;
             match pending.await {
                 Ok(()) => {
                     fail_points::reach("attempt.committed");
                     self.shared.last_uses.note(attempt.used.as_ref());
-                    if let Some(organization) = registered {
-                        let client = credentials.source.map(tracing::field::display);
-                        tracing::info!(%organization, client, "an organization was registered");
-                    }
+                    log_registered(registered, credentials);
                     return attempt.answer;
                 }
                 Err(CommitError::Clash) => {
                     new = None;
+                    self.evict_outdated(&dependencies);
                     fail_points::reach("attempt.clash");
                     if let (None, Some(organization)) = (&organization_guard, first) {
                         organization_guard = Some(self.organization_locks.lock(organization).await);
@@ -166,8 +177,69 @@ impl Executor {
     /// # Errors
     /// Returns [`CommitError`] if the change was not committed, or if that is unknown.
     pub async fn commit(&self, commit: Commit) -> Result<(), CommitError> {
-        let pending = self.queue_commit(commit, None).map_err(|_| CommitError::Unavailable)?;
+        self.commit_if(commit, Vec::new()).await
+    }
+
+    /// Commits as [`Self::commit`] does, if registers also have these values.
+    ///
+    /// # Errors
+    /// Returns [`CommitError`] if the change was not committed, or if that is unknown.
+    pub async fn commit_if(&self, commit: Commit, also: Vec<Register>) -> Result<(), CommitError> {
+        let pending = self.queue_commit(commit, also, None).map_err(|_| CommitError::Unavailable)?;
         pending.await
+    }
+
+    /// Returns the present values of registers.
+    ///
+    /// # Errors
+    /// Returns an error if the store cannot be read.
+    pub fn registers(&self, keys: &[Key]) -> Result<Vec<u64>, Corrupt> {
+        let store = self.shared.barrier.store();
+        keys.iter().map(|key| store.register(key).map_err(|error| Corrupt::from(&error))).collect()
+    }
+
+    /// Sets registers if they have the expected values.
+    ///
+    /// # Errors
+    /// Returns [`CommitError`] if they were not set, or if that is unknown.
+    pub async fn set_registers(&self, expect: Vec<Register>, set: Vec<Register>) -> Result<(), CommitError> {
+        let batch = Batch { expect, set, ..Batch::default() };
+        self.committer.commit(batch, Effects::default(), None).await
+    }
+
+    /// Returns whether other daemons may use the store.
+    pub fn is_shared(&self) -> bool {
+        self.shared.barrier.store().is_remote()
+    }
+
+    /// Waits until the group that is being committed is durable. A record that an attempt missed may just have been removed,
+    /// and the next attempt shows whether it was.
+    async fn wait_for_removal(&self, dependencies: &[(OrganizationId, u64)]) -> Result<(), ApiError> {
+        self.evict(dependencies);
+        self.commit(Commit::default()).await.map_err(commit_api_error)
+    }
+
+    /// Makes a commit on a shared store depend on each organization that the decision relied on. Another daemon may have
+    /// changed any of them.
+    fn expect_all(&self, commit: &mut Commit, dependencies: &[(OrganizationId, u64)]) {
+        if self.is_shared() {
+            let further = dependencies.iter().filter(|one| !commit.expect.contains(one)).copied();
+            let further: BTreeSet<_> = further.collect();
+            commit.expect.extend(further);
+        }
+    }
+
+    /// Rests before a further attempt on a shared store, for a random time that grows with the number of attempts.
+    /// Organizations are locked against rivals of this daemon only.
+    async fn rest(&self, attempts: u32) {
+        if attempts > 1 && self.is_shared() {
+            let mut random = [0; 8];
+            // Without randomness, there is no rest.
+            let _ = getrandom::fill(&mut random);
+            let most = u64::from(attempts).saturating_mul(REST);
+            let millis = u64::from_be_bytes(random).checked_rem(most).unwrap_or(0);
+            tokio::time::sleep(Duration::from_millis(millis)).await;
+        }
     }
 
     fn decide(
@@ -196,6 +268,7 @@ impl Executor {
     fn queue_commit(
         &self,
         commit: Commit,
+        also: Vec<Register>,
         deciding: Option<Deciding>,
     ) -> Result<impl Future<Output = Result<(), CommitError>> + use<>, ApiError> {
         fail_points::reach("attempt.seal");
@@ -211,7 +284,7 @@ impl Executor {
         })?;
         fail_points::reach("attempt.sealed");
         let batch = Batch {
-            expect: expect.into_iter().map(register).collect(),
+            expect: expect.into_iter().map(register).chain(also).collect(),
             must_not_exist,
             must_be_empty,
             set,
@@ -238,6 +311,13 @@ fn must_be_read(unread: Vec<Key>, attempt: &mut Attempt) -> bool {
 fn registered(operation: &Operation, commit: &Commit) -> Option<OrganizationId> {
     let created = commit.after.last().filter(|_| operation.creates_organizations())?;
     Some(created.id())
+}
+
+fn log_registered(organization: Option<OrganizationId>, credentials: &Credentials) {
+    if let Some(organization) = organization {
+        let client = credentials.source.map(tracing::field::display);
+        tracing::info!(%organization, client, "an organization was registered");
+    }
 }
 
 fn unavailable() -> ApiError {

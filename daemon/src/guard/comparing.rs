@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::mark::StoredDigest;
-use super::{Guard, GuardError};
+use super::{Guard, GuardError, slot};
 use crate::barrier::Barrier;
 use crate::store::StoreError;
 
@@ -40,10 +40,13 @@ impl Guard {
                 return Err(error);
             }
         };
+        let of_moment = comparison.of_moment();
+        let expected = of_moment.unwrap_or_else(|| slot::combined([state.digest, state.others]));
         state.comparison = None;
-        let known = match state.digest {
+        let known = match expected {
             StoredDigest::Known(expected) if expected == digest => return Ok(()),
-            StoredDigest::Unknown => StoredDigest::Known(digest),
+            // The rest is what this daemon added and removed.
+            StoredDigest::Unknown => state.others.toggled(digest),
             StoredDigest::Known(_) | StoredDigest::Altered => StoredDigest::Altered,
         };
         drop(state);
@@ -77,6 +80,19 @@ impl Guard {
             // The result is known already; a failure is retried later.
             let _ = self.conclude(barrier, StoredDigest::Altered);
         }
+    }
+
+    /// Compares until the digest over all records is known, if others may share the store from then on. Nobody else may use it
+    /// yet.
+    ///
+    /// # Errors
+    /// See [`Self::compare`].
+    pub fn compare_until_known(&self, barrier: &Barrier) -> Result<(), GuardError> {
+        let is_unknown = || self.state().digest == StoredDigest::Unknown && self.is_comparing();
+        while barrier.store().is_remote() && is_unknown() {
+            self.compare(barrier)?;
+        }
+        Ok(())
     }
 
     /// Runs [`Self::compare`] repeatedly, until the comparison has ended or `time` has passed.

@@ -61,7 +61,8 @@ pub enum GuardError {
     /// The guard file is missing.
     #[error(
         "the guard file {} is missing, so it is unknown whether the store is complete; put the \
-         same file back if it was moved, but not a copy from a backup{ACCEPT_LOSS}",
+         same file back if it was moved, but not a copy from a backup; a new daemon on a shared database \
+         begins with 'quorated join'{ACCEPT_LOSS}",
         .0.display()
     )]
     Missing(PathBuf),

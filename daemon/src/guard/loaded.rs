@@ -4,66 +4,111 @@ use std::path::Path;
 
 use quorate_core::error::Corrupt;
 use quorate_core::model::Millis;
-use quorate_core::world::Records;
 
-use super::mark::{Mark, Runs, Stored, StoredDigest};
-use super::{GuardError, INDEXED, MARK, RUNS, file};
+use super::mark::{Mark, RunId, Runs, Stored, StoredDigest};
+use super::slot::{self, Occupied, Slot};
+use super::{GuardError, file, random};
 use crate::barrier::Barrier;
+use crate::digest::StoreDigest;
 
 /// State of the store and the guard file at a start.
 pub(super) struct LoadedState {
+    /// Id of the run that begins.
+    pub(super) run: RunId,
+    /// Where this daemon keeps its mark.
+    pub(super) slot: Slot,
     pub(super) mark: Option<Mark>,
     pub(super) digest: StoredDigest,
     pub(super) runs: Runs,
     pub(super) file: Option<Mark>,
-    /// Whether the newest run kept the index of waiting activities up to date.
+    /// Whether nothing is expected of this daemon: it has committed nothing yet.
+    is_new: bool,
+    /// What the other daemons of the store keep.
+    pub(super) others: Vec<(Slot, Stored)>,
+    /// Whether the newest run of each daemon kept the index of waiting activities up to date.
     pub(super) is_indexed: bool,
 }
 
 impl LoadedState {
-    /// Reads and checks both.
+    /// Reads and checks both. A guard file may be missing if the daemon `joins` those that share the store.
     ///
     /// # Errors
     /// Returns an error if one of them cannot be read, or if the store does not match the guard file and is not
     /// newer. Also returns an error if the store was found to be altered.
-    pub(super) fn read(path: &Path, barrier: &Barrier) -> Result<Self, GuardError> {
-        let stored = stored(barrier)?;
-        let runs = runs(barrier)?;
-        let loaded = Self {
-            is_indexed: runs.ends_with(barrier.read(INDEXED)?.as_deref()),
-            mark: stored.map(|stored| stored.mark),
-            digest: stored.map_or_else(StoredDigest::default, |stored| stored.digest),
-            runs,
-            file: file::read(path, barrier)?,
-        };
+    pub(super) fn read(path: &Path, barrier: &Barrier, joins: bool) -> Result<Self, GuardError> {
+        let occupied = slot::occupied(barrier)?;
+        let is_shared = barrier.store().is_remote();
+        let loaded = Self::of(occupied, file::read(path, barrier)?, random()?, is_shared, joins);
         loaded.check(path)?;
         Ok(loaded)
     }
 
-    /// Reads as much as possible. The digest of the store is kept if its records were found to be
-    /// `unchanged`.
-    pub(super) fn read_leniently(path: &Path, barrier: &Barrier, unchanged: bool) -> Self {
+    /// Selects what belongs to this daemon; `run` is the id of a daemon that is new to a shared store.
+    fn of(occupied: Vec<Occupied>, file: Option<Mark>, run: RunId, is_shared: bool, joins: bool) -> Self {
+        let is_new = file.map_or(joins || occupied.is_empty(), |seen| seen.number == 0);
+        let of_file = |one: &Occupied| file.is_some_and(|seen| one.runs.contains(&seen.run));
+        let slot = match (occupied.iter().find(|one| of_file(one)), file) {
+            (Some(own), _) => own.slot,
+            (None, Some(seen)) if is_shared && is_new => Slot(Some(seen.run)),
+            (None, None) if is_shared && is_new => Slot(Some(run)),
+            (None, _) => Slot(None),
+        };
+        let is_indexed = occupied.iter().all(|one| one.is_indexed);
+        let (own, others): (Vec<_>, Vec<_>) = occupied.into_iter().partition(|one| one.slot == slot);
+        let others: Vec<_> = others.into_iter().map(|one| (one.slot, one.stored)).collect();
+        // A daemon that joins has added and removed nothing yet.
+        let joined = if others.is_empty() {
+            StoredDigest::default()
+        } else {
+            StoredDigest::Known(StoreDigest::default())
+        };
+        let own = own.into_iter().next();
+        Self {
+            run,
+            slot,
+            mark: own.as_ref().map(|own| own.stored.mark),
+            digest: own.as_ref().map_or(joined, |own| own.stored.digest),
+            runs: own.map(|own| own.runs).unwrap_or_default(),
+            file,
+            is_new,
+            others,
+            is_indexed,
+        }
+    }
+
+    /// Reads as much as possible. The digest of the store is kept if its records were found to be `unchanged`. Otherwise, it
+    /// will be that of this daemon alone.
+    pub(super) fn read_leniently(
+        path: &Path,
+        barrier: &Barrier,
+        unchanged: bool,
+    ) -> Result<Self, GuardError> {
         let file = file::read(path, barrier).unwrap_or_default();
-        let stored = stored(barrier).unwrap_or_default();
-        let runs = barrier.read(RUNS).ok().flatten().and_then(|bytes| Runs::decode(&bytes));
-        let is_kept = |digest: &StoredDigest| unchanged && *digest != StoredDigest::Altered;
-        let digest = stored.map(|stored| stored.digest).filter(is_kept).unwrap_or_default();
-        let mark = stored.map(|stored| stored.mark).or(file);
+        let is_shared = barrier.store().is_remote();
+        let mut loaded = Self::of(slot::readable(barrier), file, random()?, is_shared, true);
+        if !unchanged || loaded.digest == StoredDigest::Altered {
+            loaded.digest = StoredDigest::default();
+            let others = loaded.others.iter_mut();
+            others.for_each(|(_, stored)| stored.digest = StoredDigest::Known(StoreDigest::default()));
+        }
         // Whatever was lost, the index is built again.
-        Self { mark, digest, runs: runs.unwrap_or_default(), file, is_indexed: false }
+        Ok(Self { mark: loaded.mark.or(file), is_indexed: false, ..loaded })
     }
 
     fn check(&self, path: &Path) -> Result<(), GuardError> {
         if self.digest == StoredDigest::Altered {
             return Err(GuardError::Altered);
         }
+        if self.others.iter().any(|(_, stored)| stored.digest == StoredDigest::Altered) {
+            return Err(GuardError::Altered);
+        }
         match (self.mark, self.file) {
-            // A new store, or one of version 0.1.
-            (None, None) => Ok(()),
+            // A new store, one of version 0.1, or a daemon that joins others.
+            (None, None) if self.is_new => Ok(()),
+            (None | Some(_), None) => Err(GuardError::Missing(path.to_owned())),
             // The first start was interrupted before it wrote to the store.
             (None, Some(seen)) if seen.number == 0 => Ok(()),
             (None, Some(seen)) => Err(lost(path, None, &seen)),
-            (Some(_), None) => Err(GuardError::Missing(path.to_owned())),
             (Some(mark), Some(seen)) => match self.runs.last_of(&seen.run, mark.number) {
                 Some(last) if seen.number <= last => Ok(()),
                 None | Some(_) if seen.number > mark.number => Err(lost(path, Some(&mark), &seen)),
@@ -72,29 +117,17 @@ impl LoadedState {
         }
     }
 
+    /// Returns the number of the newest group of this daemon, and the newest time that any daemon has seen, in milliseconds
+    /// since 1970.
     pub(super) fn newest(&self) -> (u64, Millis) {
-        let marks = [self.mark, self.file].into_iter().flatten();
+        let others = self.others.iter().map(|(_, stored)| stored.mark);
+        let marks = [self.mark, self.file].into_iter().flatten().chain(others);
         let time = marks.map(|mark| mark.time).max().unwrap_or_default();
         (self.mark.map_or(0, |mark| mark.number), time)
     }
 }
 
-/// Returns whether the newest run kept the index of waiting activities up to date.
-pub(super) fn is_indexed(barrier: &Barrier) -> Result<bool, Corrupt> {
-    Ok(runs(barrier)?.ends_with(barrier.read(INDEXED)?.as_deref()))
-}
-
-fn runs(barrier: &Barrier) -> Result<Runs, Corrupt> {
-    let damaged = || Corrupt::Record("guard");
-    let runs = barrier.read(RUNS)?.map(|bytes| Runs::decode(&bytes).ok_or_else(damaged)).transpose()?;
-    Ok(runs.unwrap_or_default())
-}
-
-pub(super) fn stored(barrier: &Barrier) -> Result<Option<Stored>, Corrupt> {
-    decoded(barrier.read(MARK)?)
-}
-
-/// Decodes the record of the mark.
+/// Decodes the record of a mark.
 pub(super) fn decoded(record: Option<Vec<u8>>) -> Result<Option<Stored>, Corrupt> {
     record.map(|bytes| Stored::decode(&bytes).ok_or(Corrupt::Record("guard"))).transpose()
 }

@@ -139,6 +139,11 @@ impl Runs {
         Some(next.map_or(newest, |(_, first)| first.saturating_sub(1)))
     }
 
+    /// Returns whether this is one of the runs.
+    pub(super) fn contains(&self, run: &RunId) -> bool {
+        self.0.iter().any(|(known, _)| known == run)
+    }
+
     /// Returns whether the newest run is the one in a record of [`encode_run`]. Without any run, there is no record.
     pub(super) fn ends_with(&self, record: Option<&[u8]>) -> bool {
         self.0.last().map(|(run, _)| encode_run(run)).as_deref() == record

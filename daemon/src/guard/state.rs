@@ -11,7 +11,8 @@ use super::comparison::Comparison;
 use super::file::GuardFile;
 use super::loaded::lost;
 use super::mark::{self, Mark, RunId, Runs, Stored, StoredDigest};
-use super::{GuardError, INDEXED, IndexState, RUNS};
+use super::slot::Slot;
+use super::{GuardError, IndexState};
 use crate::barrier::Barrier;
 use crate::digest::StoreDigest;
 use crate::store::Batch;
@@ -19,6 +20,8 @@ use crate::store::Batch;
 /// State of the guard of a running daemon.
 pub(super) struct State {
     pub(super) file: GuardFile,
+    /// Where this daemon keeps its mark and its runs.
+    pub(super) slot: Slot,
     /// Mark of the newest durable group, which may be from the previous run.
     pub(super) mark: Mark,
     run: RunId,
@@ -27,7 +30,10 @@ pub(super) struct State {
     pub(super) is_stored: bool,
     /// State of the index of waiting activities when the run began.
     index: IndexState,
+    /// The digest over all records, or over what this daemon added and removed if others share the store.
     pub(super) digest: StoredDigest,
+    /// The digest over what other daemons had added and removed when the run began.
+    pub(super) others: StoredDigest,
     /// Whether the store records that its records are altered.
     pub(super) is_alteration_stored: bool,
     /// The comparison of the records with the digest, until it has ended.
@@ -48,20 +54,22 @@ pub(super) struct Pending {
 impl State {
     /// Returns the state at the start of a run, with nothing compared yet.
     pub(super) fn new(
-        file: GuardFile,
+        (file, slot): (GuardFile, Slot),
         mark: Mark,
-        digest: StoredDigest,
+        (digest, others): (StoredDigest, StoredDigest),
         (run, runs): (RunId, Runs),
         index: IndexState,
     ) -> Self {
         Self {
             file,
+            slot,
             mark,
             run,
             runs,
             is_stored: false,
             index,
             digest,
+            others,
             is_alteration_stored: false,
             comparison: Some(Comparison::default()),
             was_unreadable: false,
@@ -82,8 +90,8 @@ impl State {
     /// Returns the batch that stores the runs, and that this version keeps the index of waiting activities up to date. An
     /// outdated index counts as incomplete from then on.
     pub(super) fn runs(&self, barrier: &Barrier) -> Result<Batch, Corrupt> {
-        let indexed = Write::mark(INDEXED.to_vec(), &mark::encode_run(&self.run));
-        let mut writes = vec![Write::mark(RUNS.to_vec(), &self.runs.encode()), indexed];
+        let indexed = Write::mark(self.slot.indexed(), &mark::encode_run(&self.run));
+        let mut writes = vec![Write::mark(self.slot.runs(), &self.runs.encode()), indexed];
         if self.is_index_outdated() {
             writes.push(Write::remove(layout::waiting_is_complete(barrier.vault().index())));
         }

@@ -29,7 +29,8 @@ use zeroize::Zeroizing;
 
 pub use domain::SenderDomain;
 
-use super::queue::{Channel, Outcome, Queue, Reply, SentMessage, Step};
+use super::channel::{Channel, Outcome, Reply, SentMessage, Step};
+use super::queue::Queue;
 use super::schedule;
 use crate::executor::Executor;
 use crate::fail_points;

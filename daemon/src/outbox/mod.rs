@@ -2,7 +2,9 @@
 
 mod attempt;
 mod attempts;
+mod channel;
 mod control;
+mod lease;
 pub mod limits;
 pub mod mail;
 mod pause;

@@ -9,15 +9,13 @@ mod events;
 mod outage;
 
 use std::collections::{HashMap, HashSet};
-use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use quorate_core::error::Corrupt;
 use quorate_core::message_end;
-use quorate_core::message_events::Message;
 use quorate_core::model::Millis;
-use quorate_core::model::layout::{Key, of_message};
+use quorate_core::model::layout::Key;
 use quorate_core::model::message_event::ServerAnswer;
 use quorate_core::model::queued_message::{self, MessageId, QueuedMessage, StoredMessage};
 use quorate_core::model::write::Write;
@@ -29,11 +27,13 @@ use tokio_util::sync::CancellationToken;
 
 use self::events::Counts;
 use self::outage::Outage;
+use super::channel::{Channel, Outcome, Reply, SentMessage, Step};
+use super::lease::Lease;
 use super::pause::{Pause, Stopped};
 use super::schedule;
 use crate::clock::now;
-use crate::executor::Executor;
-use crate::message_queue::MessageQueue;
+use crate::executor::{CommitError, Executor};
+use crate::message_queue::{MessageQueue, Turns};
 use crate::telemetry::{MessageStep, Metrics};
 
 /// Time in which outcomes are collected while other messages are being sent, in milliseconds. One commit then records
@@ -47,79 +47,6 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 const SLOW: Duration = Duration::from_secs(5);
 /// How long a daemon that stops waits for the messages that it is sending, so that it does not send them again.
 const STOP_WAIT: Duration = Duration::from_secs(2);
-
-/// A means of sending queued messages.
-pub(super) trait Channel: Send + Sync + 'static {
-    /// The stored form of a message.
-    type Message: StoredMessage + Clone + Send + Sync;
-    /// Name of the channel in the log.
-    const NAME: &'static str;
-    /// Maximum number of attempts.
-    const ATTEMPTS: u32;
-
-    /// Returns the message as its events describe it, if events are recorded for it.
-    fn described(&self, key: &[u8], message: &Self::Message) -> Option<Message>;
-
-    /// Sends a message once. The key distinguishes it from all other messages.
-    fn send(&self, key: &[u8], message: &Self::Message) -> impl Future<Output = Reply> + Send;
-
-    /// Reaches the fail point of a step.
-    fn reach(step: Step);
-}
-
-/// A step at which tests stop the daemon.
-#[derive(Clone, Copy)]
-pub(super) enum Step {
-    /// Before a queued message is read.
-    Read,
-    /// Before outcomes are recorded.
-    Record,
-    /// After outcomes were recorded.
-    Recorded,
-}
-
-/// Outcome of one attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
-    /// The message was accepted.
-    Accepted,
-    /// The message is permanently rejected.
-    Rejected,
-    /// A later attempt may succeed.
-    Failed,
-    /// The server cannot be used for any message now.
-    Unavailable,
-    /// The message was not sent, because its secret has expired.
-    Expired,
-    /// The message was delayed, and newer ones displaced it.
-    Displaced,
-}
-
-/// The outcome of one attempt, and the answer that led to it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Reply {
-    /// Outcome.
-    pub(super) outcome: Outcome,
-    /// Answer of the server.
-    pub(super) answer: ServerAnswer,
-}
-
-/// A message as the log names it: its activity, and the domain of its receiver. Addresses are personal data, and are not
-/// logged.
-pub(super) struct SentMessage {
-    /// Id of the activity.
-    pub(super) activity: Option<String>,
-    /// Domain of an email address.
-    pub(super) domain: Option<String>,
-}
-
-impl SentMessage {
-    /// Returns the names of a message to this receiver, whose key in the store is `key`.
-    pub(super) fn of(key: &[u8], receiver: &str) -> Self {
-        let domain = receiver.rsplit_once('@').map(|(_, domain)| domain.to_owned());
-        Self { activity: of_message(key).map(|(activity, _)| activity.to_string()), domain }
-    }
-}
 
 /// A message that is being sent.
 struct Running<M> {
@@ -152,6 +79,8 @@ enum Scan {
 /// Sends the queued messages of a channel.
 pub(super) struct Queue<C: Channel> {
     executor: Arc<Executor>,
+    /// Whether this daemon sends, or another one that shares the store.
+    lease: Lease,
     channel: Arc<C>,
     metrics: Metrics,
     running: JoinSet<Reply>,
@@ -171,6 +100,7 @@ impl<C: Channel> Queue<C> {
     /// Creates a queue that commits through an executor.
     pub(super) fn new(executor: Arc<Executor>, channel: C, metrics: Metrics) -> Self {
         Self {
+            lease: Lease::new(Arc::clone(&executor), C::NAME),
             executor,
             channel: Arc::new(channel),
             metrics,
@@ -189,7 +119,7 @@ impl<C: Channel> Queue<C> {
     pub(super) async fn run(mut self, stop: CancellationToken) {
         let executor = Arc::clone(&self.executor);
         while !stop.is_cancelled() {
-            let result = self.work().await;
+            let result = self.leased().await;
             if self.pause.record(result, C::NAME, now()) || self.messages().take_unknown() {
                 // The store may hold other messages than were seen before.
                 self.messages().turns().clear();
@@ -211,6 +141,39 @@ impl<C: Channel> Queue<C> {
         let _ = tokio::time::timeout(STOP_WAIT, rest).await;
         // An outcome that cannot be recorded is as that of a message that is being sent: it is sent again.
         let _ = self.record().await;
+        self.lease.free().await;
+    }
+
+    /// Works if this daemon has the lease of the queue. Otherwise, it only counts what waits.
+    async fn leased(&mut self) -> Result<(), Stopped> {
+        let had = self.lease.is_own();
+        let has = self.lease.hold().await;
+        if !self.lease.is_own() {
+            if had {
+                self.abandon();
+            }
+            self.messages().take_added();
+            has?;
+            return Ok(self.scan()?);
+        }
+        if !had {
+            self.messages().turns().clear();
+            self.scan = Scan::Running(None);
+        }
+        if !has? {
+            return Err(Stopped::Writes);
+        }
+        self.work().await
+    }
+
+    /// Forgets the messages that are being sent: another daemon sends them again.
+    fn abandon(&mut self) {
+        tracing::warn!(what = C::NAME, "another daemon has taken over the queue");
+        self.running = JoinSet::new();
+        self.under_way.clear();
+        self.ended.clear();
+        *self.messages().turns() = Turns::default();
+        self.scan = Scan::Running(None);
     }
 
     fn messages(&self) -> &MessageQueue {
@@ -279,7 +242,11 @@ impl<C: Channel> Queue<C> {
         };
         drop(turns);
         let until = self.pause.until().or_else(|| next.into_iter().chain(self.record_time()).min());
-        until.map_or(LONGEST_WAIT, |until| Duration::from_millis(until.saturating_sub(now)).min(LONGEST_WAIT))
+        let wait = until
+            .map_or(LONGEST_WAIT, |until| Duration::from_millis(until.saturating_sub(now)).min(LONGEST_WAIT));
+        let is_scanned = matches!(self.scan, Scan::Done);
+        let lease_wait = self.lease.wait_time();
+        if !self.lease.is_own() && is_scanned { lease_wait } else { wait.min(lease_wait) }
     }
 
     /// Continues the scan of the queued messages by one step.
@@ -420,8 +387,13 @@ impl<C: Channel> Queue<C> {
         let mut removed = HashSet::new();
         writes.retain(|write| write.value.is_some() || removed.insert(write.key.clone()));
         C::reach(Step::Record);
-        let recorded = self.executor.commit(Commit { writes, ..Commit::default() }).await;
+        let commit = Commit { writes, ..Commit::default() };
+        let recorded = self.executor.commit_if(commit, self.lease.condition()).await;
         C::reach(Step::Recorded);
+        if recorded == Err(CommitError::Clash) {
+            self.lease.lose();
+            self.abandon();
+        }
         recorded.map_err(|_| Stopped::Writes)?;
         let ended: Vec<_> = self.ended.drain(..).collect();
         for (ended, (_, due, _)) in ended.iter().zip(&next) {

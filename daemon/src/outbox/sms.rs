@@ -19,7 +19,8 @@ use zeroize::Zeroizing;
 pub use gateway::{BodyFormat, Field, Gateway, GatewayUrl, Method, Preset};
 pub use prefix::SmsPrefix;
 
-use super::queue::{Channel, Outcome, Queue, Reply, SentMessage, Step};
+use super::channel::{Channel, Outcome, Reply, SentMessage, Step};
+use super::queue::Queue;
 use super::schedule;
 use crate::executor::Executor;
 use crate::outgoing::{Dialler, ReceiverPolicy, dial};

@@ -27,12 +27,13 @@ use tokio_util::sync::CancellationToken;
 use super::attempt::{Attempt, DeliveryClient, Disposition};
 use super::attempts::{Attempts, Made, Observed};
 use super::control::{OutboxControl, REQUESTS, RepeatRequest};
+use super::lease::Lease;
 use super::limits::OutboxLimits;
 use super::pause::{Pause, Stopped};
 use super::shares::{Shares, Slot};
 use super::waiting::Waiting;
 use crate::clock::now;
-use crate::executor::Executor;
+use crate::executor::{CommitError, Executor};
 use crate::fail_points;
 use crate::identity::Identity;
 use crate::outgoing::ReceiverPolicy;
@@ -48,6 +49,10 @@ const NAME: &str = "webhooks";
 /// Delivers waiting webhooks.
 pub struct Outbox {
     client: DeliveryClient,
+    /// Whether this daemon delivers, or another one that shares the store.
+    lease: Lease,
+    /// Whether deliveries of an earlier version were converted.
+    is_converted: bool,
     limits: OutboxLimits,
     shares: Shares,
     /// Tasks of running deliveries.
@@ -116,6 +121,8 @@ impl Outbox {
     ) -> Self {
         let (request_sender, requests) = mpsc::channel(REQUESTS);
         Self {
+            lease: Lease::new(Arc::clone(&executor), NAME),
+            is_converted: false,
             client: DeliveryClient::new(executor, identity, policy, metrics),
             shares: Shares::new(limits.deliveries),
             limits,
@@ -143,12 +150,8 @@ impl Outbox {
     /// Delivers until `stop`. Running deliveries are attempted again after the next start.
     pub async fn run(mut self, stop: CancellationToken) {
         let executor = Arc::clone(&self.client.executor);
-        tokio::select! {
-            () = stop.cancelled() => return,
-            () = self.convert() => {}
-        }
         while !stop.is_cancelled() {
-            let result = self.work().await;
+            let result = self.leased(&stop).await;
             if self.pause.record(result, NAME, now()) || executor.world().deliveries.take_unknown() {
                 // The store may hold more than was seen before.
                 self.scan = Scan::Running(None);
@@ -164,6 +167,57 @@ impl Outbox {
                     self.requested = Some(request);
                 }
             }
+        }
+        self.lease.free().await;
+    }
+
+    /// Works if this daemon has the lease of the deliveries.
+    async fn leased(&mut self, stop: &CancellationToken) -> Result<(), Stopped> {
+        let had = self.lease.is_own();
+        let has = self.lease.hold().await;
+        if !self.lease.is_own() {
+            if had {
+                self.abandon();
+            }
+            // The daemon that delivers hears of them as well.
+            drop(self.client.executor.world().deliveries.take());
+            self.refuse();
+            return has.map(drop);
+        }
+        if !had {
+            self.scan = Scan::Running(None);
+            self.waiting.clear();
+        }
+        if !has? {
+            return Err(Stopped::Writes);
+        }
+        if !self.is_converted {
+            tokio::select! {
+                () = stop.cancelled() => return Ok(()),
+                () = self.convert() => self.is_converted = true,
+            }
+        }
+        self.work().await
+    }
+
+    /// Forgets the deliveries that run: another daemon makes them again. Their receivers know them by their ids.
+    fn abandon(&mut self) {
+        tracing::warn!(what = NAME, "another daemon has taken over the deliveries");
+        self.running = JoinSet::new();
+        self.under_way.clear();
+        self.busy.clear();
+        self.ended.clear();
+        self.over.clear();
+        self.waiting.clear();
+        self.shares = Shares::new(self.limits.deliveries);
+    }
+
+    /// Refuses the request of an operator, which only the daemon that delivers can fulfil.
+    fn refuse(&mut self) {
+        if let Some(request) = self.requested.take() {
+            let _ = request
+                .answer
+                .send(Err("another daemon delivers the webhooks; run the command on its machine"));
         }
     }
 
@@ -194,7 +248,8 @@ impl Outbox {
         };
         let until =
             self.pause.until().unwrap_or_else(|| self.shares.next().map_or(scan, |next| next.min(scan)));
-        Duration::from_millis(until.saturating_sub(now)).min(SCAN_INTERVAL)
+        let wait = Duration::from_millis(until.saturating_sub(now)).min(SCAN_INTERVAL);
+        if self.lease.is_own() { wait.min(self.lease.wait_time()) } else { self.lease.wait_time() }
     }
 
     /// Counts the deliveries that were queued since the last call and wakes their destinations.
@@ -303,8 +358,12 @@ impl Outbox {
         writes.extend(corrections);
         let commit = Commit { writes, ..Commit::default() };
         fail_points::reach("outbox.record");
-        let recorded = self.client.executor.commit(commit).await;
+        let recorded = self.client.executor.commit_if(commit, self.lease.condition()).await;
         fail_points::reach("outbox.recorded");
+        if recorded == Err(CommitError::Clash) {
+            self.lease.lose();
+            self.abandon();
+        }
         recorded.map_err(|_| Stopped::Writes)?;
         for Ended { id, disposition, attempt, .. } in self.ended.drain(..) {
             self.busy.remove(&id.lane());

@@ -27,9 +27,9 @@ use crate::outbox::sms::SmsPrefix;
 use crate::outbox::{MailSettings, OutboxLimits, SmsSettings};
 use crate::outgoing::{OutgoingUrl, ReceiverPolicy};
 use crate::pages::PagesSettings;
-use crate::store::StoreError;
 use crate::store::embedded::Embedded;
 use crate::store::engine::{self, Engine as StoreEngine};
+use crate::store::{Access, StoreError};
 use crate::upgrade;
 use crate::vault::{Header, Vault};
 use crate::vitals::Place;
@@ -93,20 +93,25 @@ pub struct ServiceSettings {
 /// # Errors
 /// Returns an error if the store cannot be opened or written, or does not match its guard file.
 pub fn open(data: &Data, limits: Limits, settings: &ServiceSettings) -> Result<Engine, StartError> {
-    let barrier = open_store(data)?;
+    let barrier = open_store_as(data, Access::Shared)?;
     fail_points::reach("start.guard");
-    guard::check(&data.guard, &barrier)?;
+    if !data.joins {
+        guard::check(&data.guard, &barrier)?;
+    }
     fail_points::reach("start.identity");
     // The keys are created before the guard is opened, which would detect this write as one that bypasses it.
-    let identity = if guard::has_mark(&barrier)? {
+    let identity = if guard::is_marked(barrier.store().as_ref())? {
         Identity::open(&barrier)?
     } else {
         Identity::load_or_create(&barrier)?
     };
-    let (guard, newest) = Guard::open(&data.guard, &barrier, clock::now())?;
+    let open = if data.joins { Guard::join } else { Guard::open };
+    let (guard, newest) = open(&data.guard, &barrier, clock::now())?;
     clock::start_from(newest);
     fail_points::reach("start.compare");
     guard.compare_for(&barrier, COMPARED_AT_START)?;
+    guard.compare_until_known(&barrier)?;
+    barrier.store().share()?;
     let policy = settings.webhooks.clone();
     let webhooks = Box::new(move |url: &str| OutgoingUrl::check(url, &policy).map(drop));
     let domains = settings.mail.as_ref().map(|mail| mail.domains.clone()).unwrap_or_default();
@@ -148,17 +153,21 @@ fn warn_of_unknown(trusted: &[OrganizationId], shared: &Shared) {
     }
 }
 
-/// Opens store and vault. Writes to them only if the store is new or of an earlier version.
+/// Opens store and vault for a command that uses them alone. Writes to them only if the store is new or of an earlier version.
 ///
 /// # Errors
 /// Returns an error if one of them cannot be opened.
 pub fn open_store(data: &Data) -> Result<Barrier, StartError> {
+    open_store_as(data, Access::Exclusive)
+}
+
+fn open_store_as(data: &Data, access: Access) -> Result<Barrier, StartError> {
     let folder = &data.folder;
     let existing =
         || Header::read(folder)?.map(|header| header.served_engine(folder, data.engine)).transpose();
     let served = existing()?;
     if served.or(data.engine) == Some(StoreEngine::Postgres) {
-        return database::open(data);
+        return database::open(data, access);
     }
     let fresh = served.is_none();
     if fresh {
@@ -173,7 +182,7 @@ pub fn open_store(data: &Data) -> Result<Barrier, StartError> {
         return Err(StoreError::InUse(folder.display().to_string()).into());
     }
     let engine = engine.or(data.engine).unwrap_or_default();
-    let (store_path, settings) = (folder.join(STORE), data.settings(engine));
+    let (store_path, settings) = (folder.join(STORE), data.settings(engine, access));
     upgrade::finish(&store_path)?;
     // The store is locked before the vault is opened, so that a second daemon gets this error whatever its
     // key is.
@@ -188,7 +197,7 @@ pub fn open_store(data: &Data) -> Result<Barrier, StartError> {
         if fresh { Vault::create_for(folder, &data.key, engine)? } else { Vault::open(folder, &data.key)? };
     engine::begin(&store_path)?;
     let barrier = Barrier::new(store, vault);
-    if fresh || engine != StoreEngine::Sled || guard::has_mark(&barrier)? {
+    if fresh || engine != StoreEngine::Sled || guard::is_marked(barrier.store().as_ref())? {
         return Ok(barrier);
     }
     upgraded(data, barrier, &store_path)

@@ -10,18 +10,18 @@ use crate::barrier::Barrier;
 use crate::fail_points;
 use crate::store::engine::Engine as StoreEngine;
 use crate::store::postgres::DatabaseError;
-use crate::store::{Store, StoreError};
+use crate::store::{Access, Store, StoreError};
 use crate::vault::{Header, Vault, VaultError};
 
 /// Opens store and vault. Writes to them only if the store is new.
-pub(super) fn open(data: &Data) -> Result<Barrier, StartError> {
+pub(super) fn open(data: &Data, access: Access) -> Result<Barrier, StartError> {
     let folder = &data.folder;
     fail_points::reach("start.folder");
     create_private(folder)?;
     let _lock = lock_folder(folder)?;
     let local = Header::read(folder)?;
     fail_points::reach("start.store");
-    let store = store(data, local.is_none())?;
+    let store = store(data, local.is_none(), access)?;
     fail_points::reach("start.vault");
     let stored = header(store.as_ref(), folder)?;
     let vault = match (local, stored) {
@@ -53,13 +53,16 @@ pub(super) fn open(data: &Data) -> Result<Barrier, StartError> {
     Ok(Barrier::new(store, vault))
 }
 
-fn store(data: &Data, is_new: bool) -> Result<Arc<dyn Store>, StartError> {
-    let (folder, settings) = (&data.folder, data.settings(StoreEngine::Postgres));
+fn store(data: &Data, is_new: bool, access: Access) -> Result<Arc<dyn Store>, StartError> {
+    let (folder, settings) = (&data.folder, data.settings(StoreEngine::Postgres, access));
     if is_new && data.create {
         return Ok(settings.create(folder)?);
     }
     settings.open(folder, false).map_err(|error| match error {
-        StoreError::Database(DatabaseError::Missing) if is_new => VaultError::NoStore(folder.clone()).into(),
+        StoreError::Database(DatabaseError::Missing) if is_new => {
+            let place = data.database.as_ref().map(|database| database.url.place()).unwrap_or_default();
+            VaultError::NoStoreInDatabase(place).into()
+        }
         error => error.into(),
     })
 }

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::StartError;
 use crate::guard::{self, GuardError};
-use crate::store::StoreError;
 use crate::store::engine::{self, Engine, Settings};
 use crate::store::postgres::DatabaseSettings;
 use crate::store::redb::CommitMode;
+use crate::store::{Access, StoreError};
 use crate::upgrade;
 use crate::vault::{KeySource, Vault, VaultError};
 
@@ -37,6 +37,8 @@ pub struct Data {
     pub guard: PathBuf,
     /// Space that stays free on the file system of the store, in bytes.
     pub reserve: u64,
+    /// Whether this is a new daemon among those that share an existing store, so that it has no guard file.
+    pub joins: bool,
 }
 
 impl Data {
@@ -53,13 +55,14 @@ impl Data {
             database: None,
             guard,
             reserve,
+            joins: false,
         }
     }
 
     /// Returns how the store is opened on this engine.
-    pub(super) fn settings(&self, engine: Engine) -> Settings {
+    pub(super) fn settings(&self, engine: Engine, access: Access) -> Settings {
         let database = self.database.clone();
-        Settings { engine, reserve: self.reserve, redb: self.redb, database }
+        Settings { engine, reserve: self.reserve, redb: self.redb, database, access }
     }
 }
 

@@ -30,7 +30,7 @@ fn remove(key: &[u8]) -> Batch {
 }
 
 fn commit(store: &dyn Store, batches: Vec<Batch>) -> Vec<BatchOutcome> {
-    store.commit(&Group { batches, extra: None }).unwrap()
+    store.commit(&Group { batches, ..Group::default() }).unwrap()
 }
 
 fn writes_survive_reopening(open: Open<'_>) {
@@ -138,7 +138,8 @@ impl ExtraRecords for ChangeLog {
 
 fn extra_records_are_written_with_changes(open: Open<'_>) {
     let store = open();
-    let group = |batches, extra| store.commit(&Group { batches, extra: Some(extra) }).unwrap();
+    let group =
+        |batches, extra| store.commit(&Group { batches, extra: Some(extra), ..Group::default() }).unwrap();
     let clash = || Batch { expect: vec![(b"never set".to_vec(), 1)], ..put(b"key", b"v") };
     let extra = || String::from_utf8(store.value(b"extra").unwrap().unwrap_or_default()).unwrap();
     assert_eq!(group(vec![clash(), Batch::default()], &ChangeLog(b'1')), [Clash, Done]);

@@ -13,7 +13,7 @@ use super::files;
 use super::postgres::{DatabaseError, DatabaseSettings, Postgres};
 use super::redb::{CommitMode, Redb};
 use super::space::Space;
-use super::{Store, StoreError};
+use super::{Access, Store, StoreError};
 
 /// An engine that stores records.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
@@ -79,6 +79,8 @@ pub struct Settings {
     pub redb: CommitMode,
     /// Database of a store on PostgreSQL.
     pub database: Option<DatabaseSettings>,
+    /// Who else may use a store on PostgreSQL.
+    pub access: Access,
 }
 
 impl Settings {
@@ -104,7 +106,7 @@ impl Settings {
             Engine::Sled => Arc::new(Embedded::create(folder, self.reserve)?),
             Engine::Redb => Arc::new(Redb::create(folder, self.reserve, self.redb)?),
             Engine::Postgres => {
-                let store = Postgres::create(self.database()?)?;
+                let store = Postgres::create(self.database()?, self.access)?;
                 store.clear_unused()?;
                 Arc::new(store)
             }
@@ -132,7 +134,7 @@ impl Settings {
             Engine::Sled if has_guard => Arc::new(Embedded::open_guarded(folder, self.reserve)?),
             Engine::Sled => Arc::new(Embedded::open(folder, self.reserve)?),
             Engine::Redb => Arc::new(Redb::open(folder, self.reserve, self.redb)?),
-            Engine::Postgres => Arc::new(Postgres::open(self.database()?)?),
+            Engine::Postgres => Arc::new(Postgres::open(self.database()?, self.access)?),
         })
     }
 }

@@ -34,6 +34,19 @@ enum Existence {
     Required,
 }
 
+/// Who else may use a store at the same time. A store in a directory is always used alone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Access {
+    /// Nobody.
+    #[default]
+    Exclusive,
+    /// Other daemons.
+    Shared,
+}
+
+/// Id of a daemon among those that share a store.
+pub type DaemonId = [u8; 16];
+
 /// Number of bytes in a mebibyte.
 const MIB: u64 = 1024 * 1024;
 
@@ -171,6 +184,15 @@ pub trait ExtraRecords {
     fn records(&self, changed: &mut dyn Iterator<Item = Changed<'_>>) -> Result<Vec<Change>, StoreError>;
 }
 
+/// Describes a group to the other daemons that share a store.
+pub trait Announcement {
+    /// Returns the notice of a group with these outcomes, unless the others need none.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be created. Nothing of the group is committed then.
+    fn notice(&self, outcomes: &[BatchOutcome]) -> Result<Option<Vec<u8>>, StoreError>;
+}
+
 /// Batches that become durable with one sync.
 #[derive(Default)]
 pub struct Group<'t> {
@@ -178,12 +200,14 @@ pub struct Group<'t> {
     pub batches: Vec<Batch>,
     /// Source of further records. It is called only if a batch changes something.
     pub extra: Option<&'t dyn ExtraRecords>,
+    /// Source of the notice to other daemons.
+    pub announcement: Option<&'t dyn Announcement>,
 }
 
 impl Group<'_> {
     /// Creates a group of one batch.
     pub fn of(batch: Batch) -> Self {
-        Self { batches: vec![batch], extra: None }
+        Self { batches: vec![batch], ..Self::default() }
     }
 }
 
@@ -227,8 +251,20 @@ pub trait Acceptance {
     fn check(&self, value: Option<&[u8]>) -> Result<(), StoreError>;
 }
 
+/// The records of one moment.
+pub trait Snapshot: Send {
+    /// Returns rows of a range of keys.
+    ///
+    /// # Errors
+    /// Returns an error if they cannot be read.
+    fn rows(&self, page: Page<'_>) -> Result<Vec<Row>, StoreError>;
+}
+
 /// Called when a store fails by itself.
 pub type FailureCallback = Box<dyn Fn() + Send + Sync>;
+
+/// Called with each notice of another daemon.
+pub type NoticeCallback = Box<dyn Fn(&[u8]) + Send + Sync>;
 
 /// An ordered store. Each implementation passes the contract test suite of this module.
 ///
@@ -264,6 +300,31 @@ pub trait Store: Send + Sync {
         false
     }
 
+    /// Marks this process as the daemon with this id, which no other process may be at the same time.
+    ///
+    /// # Errors
+    /// Returns an error if another process is this daemon, or the store cannot be written.
+    fn become_daemon(&self, id: DaemonId) -> Result<(), StoreError> {
+        let _ = id;
+        Ok(())
+    }
+
+    /// Lets other daemons use the store, which was used alone until something was stored in it.
+    ///
+    /// # Errors
+    /// See the trait documentation.
+    fn share(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// Returns the records of one moment, if others may change the store meanwhile.
+    ///
+    /// # Errors
+    /// See the trait documentation.
+    fn snapshot(&self) -> Result<Option<Box<dyn Snapshot>>, StoreError> {
+        Ok(None)
+    }
+
     /// Returns the engine, and the settings on which the durability of a commit depends.
     fn engine(&self) -> EngineStatus;
 
@@ -285,6 +346,12 @@ pub trait Store: Send + Sync {
     /// Registers a callback for failures that no commit reports. The next commit then returns
     /// [`StoreError::Unavailable`]. The callback may be called several times for one failure.
     fn on_failure(&self, callback: FailureCallback);
+
+    /// Registers a callback for the notices of other daemons, which are called in the order of their groups. No notice is lost
+    /// until the store fails, but one may arrive late.
+    fn on_notice(&self, callback: NoticeCallback) {
+        drop(callback);
+    }
 
     /// Reopens the store from the data on disk, after a failure. Until this succeeds, the store is unavailable:
     /// nothing is read from a reopened store before it is accepted.

@@ -1,46 +1,56 @@
-//! The engine on a PostgreSQL database. One daemon uses a database at a time: it holds an advisory lock.
+//! The engine on a PostgreSQL database, which several daemons may share. Those hold an advisory lock together; who uses the
+//! store alone, such as for a copy, holds it exclusively.
 //!
 //! Groups are committed on one connection, and reads use others. All calls wait for the server; threads of an
 //! asynchronous runtime hand over their other tasks before. If a connection ends, all are opened again.
 
+mod committing;
 mod confirmer;
+mod daemon;
 mod errors;
 mod group;
 mod rows;
 mod schema;
 mod session;
 mod settings;
+mod snapshot;
+mod watcher;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
-use std::time::Duration;
 
 use quorate_common::console::EngineStatus;
 use quorate_core::world::Page;
 use tokio::runtime::{Handle, Runtime};
+use tokio::sync::Notify;
 
+use self::committing::{Committing, GroupError, rest};
 use self::confirmer::Confirmer;
+use self::daemon::Daemon;
 pub use self::errors::DatabaseError;
 use self::errors::StatementError;
 use self::session::{ANSWER, Session, answered};
 pub use self::settings::{DatabaseSettings, DatabaseUrl, KeyClasses};
-use super::judge::{Judge, KnownRegisters, number};
+use self::snapshot::Moment;
+use self::watcher::Watcher;
+use super::judge::number;
 use super::{
-    Acceptance, BatchOutcome, Change, Existence, FailureCallback, Group, Register, Row, Store, StoreError,
+    Acceptance, Access, BatchOutcome, DaemonId, Existence, FailureCallback, Group, NoticeCallback, Register,
+    Row, Snapshot, Store, StoreError,
 };
-use crate::fail_points;
 
 /// Number of connections for reads.
 const READERS: usize = 4;
 /// Maximum number of attempts to commit a group.
 const ATTEMPTS: u32 = 5;
-/// Maximum rest before a further attempt, in milliseconds, for each attempt so far.
-const REST: u64 = 10;
 
 /// A store in a PostgreSQL database.
 pub struct Postgres {
     settings: DatabaseSettings,
+    access: Access,
+    /// Id of the daemon that this process is, once that is known.
+    id: Mutex<Option<DaemonId>>,
     shared: Arc<Shared>,
     /// Locked by the thread that commits or recovers. `None` while the store is being reopened.
     commits: Mutex<Option<Committing>>,
@@ -60,21 +70,6 @@ struct Reading {
     confirmer: Arc<Confirmer>,
 }
 
-/// The connection that commits.
-struct Committing {
-    session: Session,
-    daemon: Daemon,
-    /// Keys of the extra records of the last group. The next group will probably write them again.
-    extra: Vec<Vec<u8>>,
-}
-
-/// The row of this process, which records the last committed group.
-struct Daemon {
-    id: String,
-    session: i64,
-    last_group: i64,
-}
-
 /// What the tasks of connections change.
 #[derive(Default)]
 struct Shared {
@@ -85,6 +80,9 @@ struct Shared {
     /// Number of times that all connections were replaced.
     generation: AtomicU64,
     on_failure: Mutex<Option<FailureCallback>>,
+    on_notice: RwLock<Option<NoticeCallback>>,
+    /// Notified when a group with a notice was committed.
+    bell: Notify,
 }
 
 impl Shared {
@@ -105,16 +103,16 @@ impl Postgres {
     ///
     /// # Errors
     /// Returns a [`DatabaseError`] if the database cannot be used or contains no store.
-    pub fn open(settings: &DatabaseSettings) -> Result<Self, StoreError> {
-        Self::open_as(Existence::Required, settings)
+    pub fn open(settings: &DatabaseSettings, access: Access) -> Result<Self, StoreError> {
+        Self::open_as(Existence::Required, settings, access)
     }
 
     /// Creates a store, which is unused until it has a header. Opens a store that exists.
     ///
     /// # Errors
     /// Returns a [`DatabaseError`] if the database cannot be used.
-    pub fn create(settings: &DatabaseSettings) -> Result<Self, StoreError> {
-        Self::open_as(Existence::Optional, settings)
+    pub fn create(settings: &DatabaseSettings, access: Access) -> Result<Self, StoreError> {
+        Self::open_as(Existence::Optional, settings, access)
     }
 
     /// Removes all records of a store that was never used, such as those of a copy that was interrupted.
@@ -133,7 +131,11 @@ impl Postgres {
         self.writing("TRUNCATE record, queue, register", &[]).map(drop)
     }
 
-    fn open_as(existence: Existence, settings: &DatabaseSettings) -> Result<Self, StoreError> {
+    fn open_as(
+        existence: Existence,
+        settings: &DatabaseSettings,
+        access: Access,
+    ) -> Result<Self, StoreError> {
         let built = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("postgres")
@@ -145,6 +147,8 @@ impl Postgres {
         })?;
         let mut store = Self {
             settings: settings.clone(),
+            access,
+            id: Mutex::default(),
             shared: Arc::default(),
             commits: Mutex::new(None),
             reads: RwLock::default(),
@@ -153,7 +157,7 @@ impl Postgres {
             durability: BTreeMap::new(),
             runtime: Some(runtime),
         };
-        let committing = store.committing(existence)?;
+        let committing = store.committing(existence, None)?;
         store.durability = store.durability_of(&committing.session)?;
         let reading = store.connect_reading()?;
         *store.commits() = Some(committing);
@@ -188,6 +192,14 @@ impl Postgres {
         Ok(Reading { sessions, confirmer: Arc::new(Confirmer::start(self.runtime()?, self.connect()?)) })
     }
 
+    /// Watches what other daemons do, on a connection of its own. Ends with the connection.
+    fn watch(&self, id: DaemonId) -> Result<(), StoreError> {
+        let (runtime, session) = (self.runtime()?, self.connect()?);
+        let watcher = Watcher::begin(runtime, session, id, Arc::downgrade(&self.shared));
+        runtime.spawn(watcher.map_err(|error| error.failed("reading the notices of other daemons"))?.run());
+        Ok(())
+    }
+
     /// Returns something of the connections that read.
     fn of_reading<T>(&self, part: impl FnOnce(&Reading) -> Option<T>) -> Result<T, StoreError> {
         self.check_usable()?;
@@ -201,26 +213,29 @@ impl Postgres {
             self.shared.fail();
             return StoreError::Unavailable;
         }
+        // A later attempt may succeed, such as when another client of the database has unlocked a table.
+        if error.is_transient() {
+            tracing::warn!(cause = %error.failed(doing), "the database did not answer a query");
+            return StoreError::Unavailable;
+        }
         error.failed(doing)
     }
 
-    /// Opens the connection that commits, and takes the lock of the store. Earlier commits of this store are complete
-    /// then, because the session that made them held the lock.
-    fn committing(&self, existence: Existence) -> Result<Committing, StoreError> {
-        const REGISTER: &str = "INSERT INTO daemon (id, session, last_group, build, level, seen) \
-            VALUES (gen_random_uuid(), 1, 0, $1, 1, clock_timestamp()) RETURNING id::text";
+    /// Opens the connection that commits, and takes the locks of the store and of the daemon with this id, if it is known.
+    /// Earlier commits of this process are complete then.
+    fn committing(&self, existence: Existence, id: Option<DaemonId>) -> Result<Committing, StoreError> {
         let (runtime, session) = (self.runtime()?, self.connect()?);
         schema::prepare(runtime, &session, existence)?;
-        // The row of the session before, if any, is locked until its last commit has ended. What is committed
-        // here is durable only after that commit.
-        let registered = async {
-            session.client.batch_execute("DELETE FROM daemon").await?;
-            session.client.query_one(REGISTER, &[&env!("CARGO_PKG_VERSION")]).await?.try_get(0)
-        };
-        let id = answered(runtime, ANSWER, registered);
-        let id = id.map_err(|error| error.failed("registering the daemon in the database"))?;
-        let daemon = Daemon { id, session: 1, last_group: 0 };
-        Ok(Committing { session, daemon, extra: Vec::new() })
+        let access = daemon::lock_store(runtime, &session, self.access)?;
+        if let Some(id) = id {
+            daemon::lock_daemon(runtime, &session, id)?;
+        }
+        let failed = |error: StatementError| error.failed("registering the daemon in the database");
+        if access == Access::Exclusive {
+            daemon::remove_all(runtime, &session).map_err(failed)?;
+        }
+        let daemon = Daemon::register(runtime, &session, id).map_err(failed)?;
+        Ok(Committing { session, daemon, access, extra: Vec::new() })
     }
 
     /// Reads the settings of the server on which the durability of a commit depends.
@@ -269,66 +284,6 @@ impl Postgres {
         let written = answered(self.runtime()?, ANSWER, session.client.execute(text, parameters));
         written.map_err(|error| error.failed("writing to the database"))
     }
-
-    /// Commits a group once.
-    fn attempt(
-        &self,
-        committing: &mut Committing,
-        group: &Group<'_>,
-    ) -> Result<Vec<BatchOutcome>, GroupError> {
-        let Committing { session, daemon, extra: further } = committing;
-        fail_points::reach("store.check");
-        let begun = group::begin(self.runtime()?, session, group, further)?;
-        let extra: Vec<Change>;
-        // Registers are always read, because their rows are locked.
-        let mut known = KnownRegisters::default();
-        let mut judge = Judge::new(&begun, &mut known);
-        let verdicts = group.batches.iter().map(|batch| judge.add(batch)).collect::<Result<Vec<_>, _>>()?;
-        let (_, mut write) = judge.finish();
-        if write.is_empty() {
-            begun.roll_back()?;
-            return Ok(verdicts);
-        }
-        if let Some(source) = group.extra {
-            extra = source.records(&mut write.changed())?;
-            write.add_changes(&begun, &extra)?;
-            *further = extra.iter().map(|change| change.key.clone()).collect();
-        }
-        write.bytes()?;
-        fail_points::reach("store.apply");
-        let rows: Vec<_> = write.into_rows().map(|(key, replaced)| (key.to_vec(), replaced)).collect();
-        begun.write(rows.into_iter(), daemon)?;
-        fail_points::reach("store.synced");
-        daemon.last_group = daemon.last_group.saturating_add(1);
-        Ok(verdicts)
-    }
-}
-
-/// An error of an attempt to commit a group.
-enum GroupError {
-    Statement(StatementError),
-    Store(StoreError),
-}
-
-impl From<StatementError> for GroupError {
-    fn from(error: StatementError) -> Self {
-        Self::Statement(error)
-    }
-}
-
-impl From<StoreError> for GroupError {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
-
-/// Rests for a random time before a further attempt.
-fn rest(attempt: u32) {
-    let mut random = [0; 8];
-    // Without randomness, the rest is shortest.
-    let _ = getrandom::fill(&mut random);
-    let most = u64::from(attempt).saturating_mul(REST).max(1);
-    std::thread::sleep(Duration::from_millis(u64::from_be_bytes(random).checked_rem(most).unwrap_or(0)));
 }
 
 impl Drop for Postgres {
@@ -364,6 +319,38 @@ impl Store for Postgres {
         true
     }
 
+    fn become_daemon(&self, id: DaemonId) -> Result<(), StoreError> {
+        const DOING: &str = "registering the daemon in the database";
+        let mut commits = self.commits();
+        self.check_usable()?;
+        let (runtime, committing) = (self.runtime()?, commits.as_mut().ok_or(StoreError::Unavailable)?);
+        let session = &committing.session;
+        daemon::lock_daemon(runtime, session, id)?;
+        committing.daemon.remove(runtime, session).map_err(|error| error.failed(DOING))?;
+        committing.daemon =
+            Daemon::register(runtime, session, Some(id)).map_err(|error| error.failed(DOING))?;
+        *self.id.lock().unwrap_or_else(PoisonError::into_inner) = Some(id);
+        self.watch(id)
+    }
+
+    fn share(&self) -> Result<(), StoreError> {
+        let mut commits = self.commits();
+        let committing = commits.as_mut().ok_or(StoreError::Unavailable)?;
+        if (self.access, committing.access) == (Access::Shared, Access::Exclusive) {
+            let shared = daemon::share_store(self.runtime()?, &committing.session);
+            shared.map_err(|error| error.failed("sharing the database"))?;
+            committing.access = Access::Shared;
+        }
+        Ok(())
+    }
+
+    fn snapshot(&self) -> Result<Option<Box<dyn Snapshot>>, StoreError> {
+        self.check_usable()?;
+        let runtime = self.runtime()?;
+        let session = Session::connect(runtime, &self.settings, || {})?;
+        Ok(Some(Box::new(Moment::begin(runtime, session)?)))
+    }
+
     fn engine(&self) -> EngineStatus {
         EngineStatus { name: Self::NAME.to_owned(), durability: self.durability.clone() }
     }
@@ -374,7 +361,7 @@ impl Store for Postgres {
         self.check_usable()?;
         let committing = commits.as_mut().ok_or(StoreError::Unavailable)?;
         for attempt in 1..=ATTEMPTS {
-            let error = match self.attempt(committing, group) {
+            let error = match committing.attempt(self.runtime()?, group, &self.shared.bell) {
                 Ok(verdicts) => return Ok(verdicts),
                 Err(GroupError::Store(error)) => {
                     self.shared.failed.store(true, Ordering::Release);
@@ -399,7 +386,10 @@ impl Store for Postgres {
     fn ready(&self) -> Result<(), StoreError> {
         self.check_usable()?;
         if self.is_full.swap(false, Ordering::AcqRel) {
-            self.writing("UPDATE daemon SET seen = clock_timestamp()", &[])?;
+            let commits = self.commits();
+            let committing = commits.as_ref().ok_or(StoreError::Unavailable)?;
+            let written = committing.daemon.touch(self.runtime()?, &committing.session);
+            written.map_err(|error| error.failed("writing to the database"))?;
         }
         Ok(())
     }
@@ -408,16 +398,24 @@ impl Store for Postgres {
         *self.shared.on_failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(callback);
     }
 
+    fn on_notice(&self, callback: NoticeCallback) {
+        *self.shared.on_notice.write().unwrap_or_else(PoisonError::into_inner) = Some(callback);
+    }
+
     fn recover(&self, acceptance: &dyn Acceptance) -> Result<(), StoreError> {
         let mut commits = self.commits();
         if self.shared.is_closed.load(Ordering::Acquire) {
             return Err(StoreError::Unavailable);
         }
         self.shared.generation.fetch_add(1, Ordering::AcqRel);
+        let id = *self.id.lock().unwrap_or_else(PoisonError::into_inner);
         *commits = None;
         *self.reads.write().unwrap_or_else(PoisonError::into_inner) = None;
-        let committing = self.committing(Existence::Required)?;
+        let committing = self.committing(Existence::Required, id)?;
         let reading = self.connect_reading()?;
+        if let Some(id) = id {
+            self.watch(id)?;
+        }
         let value = rows::value(&committing.session, acceptance.key());
         let value = answered(self.runtime()?, ANSWER, value);
         acceptance.check(value.map_err(|error| error.failed("reading a record"))?.as_deref())?;
@@ -431,7 +429,10 @@ impl Store for Postgres {
         // Waits for the group in progress.
         let mut commits = self.commits();
         self.shared.is_closed.store(true, Ordering::Release);
-        *commits = None;
+        if let (Some(committing), Ok(runtime)) = (commits.take(), self.runtime()) {
+            // Otherwise, the row states that the daemon is not seen anymore.
+            let _ = committing.daemon.remove(runtime, &committing.session);
+        }
         *self.reads.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
 

@@ -57,9 +57,9 @@ impl Header {
     /// Decodes a header that is stored with the records in a database.
     ///
     /// # Errors
-    /// Returns [`VaultError::Header`] if the header is damaged or from a newer version.
+    /// Returns [`VaultError::DatabaseHeader`] if the header is damaged or from a newer version.
     pub fn of_database(text: &[u8], folder: &Path) -> Result<Self, VaultError> {
-        Self::decode(text, &folder.join(HEADER))
+        Self::decode(text, &folder.join(HEADER)).map_err(|_| VaultError::DatabaseHeader)
     }
 
     fn decode(text: &[u8], path: &Path) -> Result<Self, VaultError> {

@@ -161,6 +161,13 @@ pub fn version(id: OrganizationId) -> Key {
     key(Letter::Version, &[id.as_bytes()])
 }
 
+/// Returns the keys of the two registers of a lease: who has it, and a number that its holder raises while it lives. They are
+/// longer than those of organizations.
+pub fn lease(name: &str) -> [Key; 2] {
+    ["holder", "life"]
+        .map(|register| key(Letter::Version, &[b"lease/", name.as_bytes(), b"/", register.as_bytes()]))
+}
+
 /// Prefix of the heads of all organizations.
 pub const ORGANIZATIONS: &[u8] = &[Letter::Organization as u8];
 

@@ -20,7 +20,7 @@ const PROXY_PART: usize = 4;
 pub const DISPLACED_FACTOR: usize = 2;
 
 /// A way in which messages are sent. Each has a queue of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Channel {
     /// Mail.
     Mail,
@@ -39,7 +39,7 @@ impl Channel {
 }
 
 /// Identifies a message: the activity that sends it, and its number among the messages of the activity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct MessageId {
     /// Activity.
     pub activity: ActivityId,
@@ -168,7 +168,7 @@ impl MessageSource {
 pub type Receiver = [u8; 16];
 
 /// What the order of sending depends on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueuedMessage {
     /// How it is sent.
     pub channel: Channel,

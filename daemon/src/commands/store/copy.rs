@@ -73,7 +73,7 @@ impl Named {
     fn place(&self) -> Result<Place, StartError> {
         let Self { engine, path } = self.clone();
         let reserve = u64::from(RESERVE_MIB) * 1024 * 1024;
-        let mut settings = Settings { engine, reserve, redb: CommitMode::TwoPhase, database: None };
+        let mut settings = Settings { engine, reserve, redb: CommitMode::TwoPhase, ..Settings::default() };
         let mut folder = path.clone();
         if engine == Engine::Postgres {
             let store = read(&path)?.store;

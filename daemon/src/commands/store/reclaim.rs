@@ -7,8 +7,8 @@ use clap::Args;
 use super::super::serve::{database, read};
 use super::super::{confirm, print};
 use crate::service::{StartError, lock_folder};
-use crate::store::Store;
 use crate::store::postgres::Postgres;
+use crate::store::{Access, Store};
 use crate::vault::{Header, VaultError};
 
 /// Word that confirms the command.
@@ -44,7 +44,7 @@ pub(super) fn run(arguments: &ReclaimArguments) -> Result<(), StartError> {
     confirm(&question, WORD, arguments.confirm.as_deref())?;
     if let Some(database) = database(&store)? {
         header.set_moved(None);
-        Postgres::open(&database)?.set_header(&header.for_database(&folder)?)?;
+        Postgres::open(&database, Access::Exclusive)?.set_header(&header.for_database(&folder)?)?;
     }
     header.mark_moved(&folder, None)?;
     print(&format!("reclaimed: remove {place}, and start the daemon"))

@@ -13,7 +13,7 @@ use super::super::serve::{database, read};
 use crate::barrier;
 use crate::service::{STORE, StartError, lock_folder};
 use crate::store::engine::Settings;
-use crate::store::{StoreError, each_chunk};
+use crate::store::{Access, StoreError, each_chunk};
 use crate::upgrade;
 use crate::vault::{Header, VaultError};
 use crate::vitals::Place;
@@ -58,6 +58,7 @@ pub(super) fn run(arguments: &StatArguments) -> Result<(), StartError> {
         reserve: store.reserve,
         redb: store.redb,
         database: database(&store)?,
+        access: Access::Shared,
     };
     let opened = settings.open(&folder, store.guard.exists())?;
     let (mut kinds, mut all) = (BTreeMap::<&str, Sum>::new(), Sum::default());

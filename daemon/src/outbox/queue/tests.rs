@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use quorate_common::bounded::Phone;
 use quorate_common::ids::{ActivityId, OrganizationId, OtpId};
-use quorate_core::message_events;
+use quorate_core::message_events::{self, Message};
 use quorate_core::model::layout::of_message;
 use quorate_core::model::layout::outbox::{SMS, sms};
 use quorate_core::model::message_event::{DeliveryStep, MessageOrigin};

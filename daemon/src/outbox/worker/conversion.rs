@@ -46,7 +46,8 @@ impl Outbox {
         let mut step = outbox::convert(self.client.records(), after)?;
         if !step.writes.is_empty() {
             let commit = Commit { writes: std::mem::take(&mut step.writes), ..Commit::default() };
-            self.client.executor.commit(commit).await.map_err(|_| Stopped::Writes)?;
+            let recorded = self.client.executor.commit_if(commit, self.lease.condition()).await;
+            recorded.map_err(|_| Stopped::Writes)?;
         }
         Ok(step)
     }

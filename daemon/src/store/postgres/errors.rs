@@ -69,11 +69,14 @@ pub enum DatabaseError {
     /// The store was used, and has no header.
     #[error("the store in the database has lost its header; restore the database from a backup")]
     NoHeader,
-    /// Another session holds the lock of the store.
-    #[error(
-        "the store in the database is in use by another daemon or command; only one may use it at a time"
-    )]
+    /// Others hold the lock of the store.
+    #[error("the store in the database is in use by other daemons or commands; stop them first")]
     InUse,
+    /// Another process holds the lock of this daemon.
+    #[error(
+        "another process is this daemon: it has the same guard file; each daemon needs a data directory of its own"
+    )]
+    DaemonInUse,
     /// The database contains another store than the data directory.
     #[error("the database contains another store than the data directory; check [store] path and url")]
     OtherStore,

@@ -1,17 +1,22 @@
 //! A group as one transaction: it locks and reads what the group depends on, and then writes what was decided.
 //!
-//! The isolation level is READ COMMITTED with explicit row locks. With SERIALIZABLE, a signature could be committed
-//! after a revocation was acknowledged, because the server may order them the other way round.
+//! The isolation level is READ COMMITTED with explicit locks. With SERIALIZABLE, a signature could be committed after a
+//! revocation was acknowledged, because the server may order them the other way round.
+//!
+//! All daemons lock in the same order, so that none waits for one that waits for it: registers that are expected to be
+//! zero, then the rows of registers, of records and of queues, each in the order of their keys.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use quorate_core::world::Page;
+use sha2::{Digest, Sha256};
 use tokio::runtime::Handle;
 use tokio_postgres::Statement;
 use tokio_postgres::types::ToSql;
 
+use super::daemon::Daemon;
 use super::errors::StatementError;
-use super::rows::{Table, decode, page, value};
+use super::rows::{Lock, Table, decode, page, value};
 use super::session::{ANSWER, Sent, Session, answered, pipelined};
 use super::settings::KeyClasses;
 use crate::store::judge::{Replaced, Stored};
@@ -19,24 +24,31 @@ use crate::store::{Group, StoreError};
 
 /// Number of keys that are read at once to find one with a prefix.
 const KEYS: usize = 64;
+/// Takes advisory locks of the transaction, in the order of their numbers.
+const ZERO_LOCKS: &str = "SELECT pg_advisory_xact_lock(number) FROM unnest($1::int8[]) AS lock (number)";
 
 /// What a group depends on.
 struct Needs {
     classes: KeyClasses,
     /// Registers, and whether a batch sets them.
     registers: BTreeMap<Vec<u8>, bool>,
-    /// Other keys whose values are needed.
-    keys: [BTreeSet<Vec<u8>>; 2],
+    /// Registers that are expected to be zero, which usually have no row that could be locked.
+    zero: BTreeSet<Vec<u8>>,
+    /// Records and entries of queues whose values are needed, and whether they are written.
+    keys: [BTreeMap<Vec<u8>, bool>; 2],
 }
 
 impl Needs {
     fn of(group: &Group<'_>, further: &[Vec<u8>], classes: KeyClasses) -> Self {
-        let mut needs = Self { classes, registers: BTreeMap::new(), keys: Default::default() };
+        let mut needs =
+            Self { classes, registers: BTreeMap::new(), zero: BTreeSet::new(), keys: Default::default() };
         for key in further {
             needs.key(key, true);
         }
         for batch in &group.batches {
             batch.expect.iter().for_each(|(key, _)| needs.key(key, false));
+            let zero = batch.expect.iter().filter(|(_, version)| *version == 0);
+            needs.zero.extend(zero.map(|(key, _)| key.clone()));
             batch.set.iter().for_each(|(key, _)| needs.key(key, true));
             batch.must_not_exist.iter().for_each(|key| needs.key(key, false));
             let read = batch.writes.iter().filter(|change| !change.fresh);
@@ -47,28 +59,53 @@ impl Needs {
 
     fn key(&mut self, key: &[u8], is_written: bool) {
         let keys = match Table::of(key, self.classes) {
-            Table::Register => {
-                *self.registers.entry(key.to_vec()).or_default() |= is_written;
-                return;
-            }
+            Table::Register => &mut self.registers,
             Table::Record => &mut self.keys[0],
             Table::Queue => &mut self.keys[1],
         };
-        if !keys.contains(key) {
-            keys.insert(key.to_vec());
+        match keys.get_mut(key) {
+            Some(known) => *known |= is_written,
+            None => drop(keys.insert(key.to_vec(), is_written)),
         }
     }
 
-    /// Returns the registers in the order of their keys, in sections that are locked in the same way.
-    fn locks(&self) -> Vec<(bool, Vec<&[u8]>)> {
-        let mut sections: Vec<(bool, Vec<&[u8]>)> = Vec::new();
+    /// Returns the numbers of the advisory locks for registers that are expected to be zero, in order. Who changes such a
+    /// register expects it to be zero as well.
+    fn zero_locks(&self) -> Vec<i64> {
+        let number = |key: &Vec<u8>| {
+            let digest: [u8; 32] = Sha256::digest(key).into();
+            digest.first_chunk().map_or(0, |first| i64::from_be_bytes(*first))
+        };
+        self.zero.iter().map(number).collect::<BTreeSet<i64>>().into_iter().collect()
+    }
+
+    /// Returns the statements that lock and read everything, in order, each with its keys.
+    fn reads(&self) -> Vec<(String, Vec<&[u8]>)> {
+        let mut reads: Vec<(String, Vec<&[u8]>)> = Vec::new();
+        let mut last = None;
         for (key, is_set) in &self.registers {
-            match sections.last_mut() {
-                Some((last, keys)) if last == is_set => keys.push(key),
-                _ => sections.push((*is_set, vec![key])),
+            match reads.last_mut() {
+                Some((_, keys)) if last == Some(*is_set) => keys.push(key),
+                _ => {
+                    let lock = if *is_set { Lock::Exclusive } else { Lock::Shared };
+                    reads.push((Table::Register.locked(lock), vec![key]));
+                }
+            }
+            last = Some(*is_set);
+        }
+        for (keys, table) in self.keys.iter().zip([Table::Record, Table::Queue]) {
+            for (is_written, text) in [(true, table.locked(Lock::Exclusive)), (false, table.values())] {
+                let keys: Vec<&[u8]> = keys
+                    .iter()
+                    .filter(|(_, written)| **written == is_written)
+                    .map(|(key, _)| key.as_slice())
+                    .collect();
+                if !keys.is_empty() {
+                    reads.push((text, keys));
+                }
             }
         }
-        sections
+        reads
     }
 }
 
@@ -87,25 +124,19 @@ pub(super) fn begin<'s>(
     further: &[Vec<u8>],
 ) -> Result<Begun<'s>, StatementError> {
     let needs = Needs::of(group, further, session.classes);
-    let locks = needs.locks();
+    let (locks, wanted) = (needs.zero_locks(), needs.reads());
     let reads = async {
         let begin = session.statement("BEGIN").await?;
         let mut prepared = Vec::new();
-        for (is_set, keys) in &locks {
-            let mode = if *is_set { "NO KEY UPDATE" } else { "SHARE" };
-            let text = format!(
-                "SELECT key, int8send(version) FROM register WHERE key = ANY($1) ORDER BY key FOR {mode}"
-            );
-            prepared.push((session.statement(&text).await?, keys.clone()));
+        for (text, keys) in &wanted {
+            prepared.push((session.statement(text).await?, keys));
         }
-        for (keys, table) in needs.keys.iter().zip([Table::Record, Table::Queue]) {
-            if !keys.is_empty() {
-                let keys = keys.iter().map(Vec::as_slice).collect();
-                prepared.push((session.statement(&table.values()).await?, keys));
-            }
-        }
+        let lock = if locks.is_empty() { None } else { Some(session.statement(ZERO_LOCKS).await?) };
         let mut sent: Vec<Sent<'_, Vec<tokio_postgres::Row>>> =
             vec![Box::pin(async { session.client.query(&begin, &[]).await })];
+        if let Some(lock) = &lock {
+            sent.push(Box::pin(async { session.client.execute(lock, &[&locks]).await.map(|_| Vec::new()) }));
+        }
         for (statement, keys) in &prepared {
             sent.push(Box::pin(async move { session.client.query(statement, &[keys]).await }));
         }
@@ -113,8 +144,9 @@ pub(super) fn begin<'s>(
         rows.iter().flatten().map(decode).collect::<Result<Vec<_>, _>>()
     };
     let rows = answered(runtime, ANSWER, reads);
-    let wanted = needs.registers.into_keys().chain(needs.keys.into_iter().flatten());
-    let mut values: BTreeMap<_, _> = wanted.map(|key| (key, None)).collect();
+    let [records, queue] = needs.keys;
+    let keys = needs.registers.into_keys().chain(records.into_keys()).chain(queue.into_keys());
+    let mut values: BTreeMap<_, _> = keys.map(|key| (key, None)).collect();
     let begun = |values| Begun { runtime, session, values };
     match rows {
         Ok(rows) => {
@@ -138,7 +170,8 @@ impl Begun<'_> {
     pub(super) fn write<'g, V>(
         self,
         changes: impl Iterator<Item = (Vec<u8>, Replaced<'g, V>)>,
-        daemon: &super::Daemon,
+        notice: Option<&[u8]>,
+        daemon: &Daemon,
     ) -> Result<(), StatementError> {
         let mut written = [Written::default(), Written::default(), Written::default()];
         let [records, queue, registers] = &mut written;
@@ -150,6 +183,8 @@ impl Begun<'_> {
             };
             let was_absent = self.values.get(&key).is_some_and(Option::is_none);
             match replaced.after {
+                // Another daemon may have created it since. That row stays.
+                None if was_absent => {}
                 None => written.removed.push(key),
                 Some(value) if was_absent => written.created.push(key, value.into_owned()),
                 Some(value) => written.replaced.push(key, value.into_owned()),
@@ -157,7 +192,7 @@ impl Begun<'_> {
         }
         let session = self.session;
         session.clear_warnings();
-        answered(self.runtime, ANSWER, send(session, &written, daemon))?;
+        answered(self.runtime, ANSWER, send(session, &written, notice, daemon))?;
         if session.was_warned() {
             // The commit is visible, but a standby may not have it.
             return Err(StatementError::Lost("the database server warned about a commit".to_owned()));
@@ -191,12 +226,14 @@ struct Written {
 async fn send(
     session: &Session,
     written: &[Written; 3],
-    daemon: &super::Daemon,
+    notice: Option<&[u8]>,
+    daemon: &Daemon,
 ) -> Result<(), tokio_postgres::Error> {
     // The division fails, and with it the transaction, unless this session is the current one of the daemon.
     const MARK: &str = "WITH marked AS (UPDATE daemon SET last_group = $3::int8, seen = clock_timestamp() \
         WHERE id = $1::text::uuid AND session = $2::int8 AND last_group = $3::int8 - 1 RETURNING 1) \
         SELECT 1 / count(*) FROM marked";
+    const NOTICE: &str = "INSERT INTO feed (origin, body) VALUES ($1::text::uuid, $2)";
     let mut prepared: Vec<(Statement, Vec<&(dyn ToSql + Sync)>)> = Vec::new();
     for (table, written) in Table::ALL.iter().zip(written) {
         let name = table.name();
@@ -222,6 +259,11 @@ async fn send(
             let parameters: [&(dyn ToSql + Sync); 1] = [&written.removed];
             prepared.push((session.statement(&delete).await?, parameters.into()));
         }
+    }
+    let notice: Option<[&(dyn ToSql + Sync); 2]> =
+        notice.as_ref().map(|notice| [&daemon.id as _, notice as _]);
+    if let Some(parameters) = notice {
+        prepared.push((session.statement(NOTICE).await?, parameters.into()));
     }
     let next = daemon.last_group.saturating_add(1);
     let mark: [&(dyn ToSql + Sync); 3] = [&daemon.id, &daemon.session, &next];

@@ -9,6 +9,15 @@ use super::settings::KeyClasses;
 use crate::store::Row;
 use crate::store::range::bounds;
 
+/// How rows are locked until the end of a transaction.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Lock {
+    /// Nobody else may change or lock them.
+    Exclusive,
+    /// Nobody may change them.
+    Shared,
+}
+
 /// A table of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Table {
@@ -51,6 +60,15 @@ impl Table {
     /// Returns the statement that reads the values of keys.
     pub(super) fn values(self) -> String {
         format!("SELECT key, {} FROM {} WHERE key = ANY($1)", self.value(), self.name())
+    }
+
+    /// Returns the statement that locks rows in the order of their keys, and reads their values.
+    pub(super) fn locked(self, lock: Lock) -> String {
+        let mode = match lock {
+            Lock::Exclusive => "NO KEY UPDATE",
+            Lock::Shared => "SHARE",
+        };
+        format!("{} ORDER BY key FOR {mode}", self.values())
     }
 
     /// Returns the statement that reads a range of keys: from the first, below the second if it `ends`.

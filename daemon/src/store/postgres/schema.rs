@@ -2,6 +2,7 @@
 
 use tokio::runtime::Handle;
 
+use super::daemon::unusable;
 use super::errors::{DatabaseError, StatementError, of_connecting};
 use super::session::{ANSWER, Session, answered};
 use crate::store::Existence;
@@ -10,10 +11,6 @@ use crate::store::Existence;
 const LEVEL: i64 = 1;
 /// Oldest supported version of the server, as `server_version_num`.
 const OLDEST: i32 = 150_000;
-/// First key of the advisory lock of a store: "QRTE". The second one is the object id of the schema.
-const LOCK: i32 = 0x5152_5445;
-/// Time to wait for a session that is just ending, when the lock of the store is requested.
-const LOCK_WAIT: &str = "3s";
 
 /// The tables. Values are sealed and cannot be compressed. Rows of `queue` and `register` are replaced often. The store is
 /// `unused` until it has a header.
@@ -31,16 +28,11 @@ const TABLES: &str = "
     CREATE TABLE meta (name text PRIMARY KEY, value bytea NOT NULL);
     INSERT INTO meta VALUES ('level', int8send(1)), ('unused', '');
 ";
+/// The table of notices, which the first stores did not have.
+const FEED: &str = "CREATE TABLE IF NOT EXISTS quorate.feed (xid xid8 PRIMARY KEY DEFAULT pg_current_xact_id(), \
+    origin uuid NOT NULL, body bytea NOT NULL, at timestamptz NOT NULL DEFAULT now())";
 
-/// Converts an error of a statement during the start.
-fn unusable(error: StatementError) -> DatabaseError {
-    match error {
-        StatementError::Rejected(error) => of_connecting(&error),
-        StatementError::Lost(cause) => DatabaseError::Unreachable(cause),
-    }
-}
-
-/// Checks the server, takes the lock of the store, and creates the tables if they may be missing.
+/// Checks the server, and creates the tables if they may be missing.
 pub(super) fn prepare(
     runtime: &Handle,
     session: &Session,
@@ -62,7 +54,7 @@ pub(super) fn prepare(
         }
     }
     check_level(runtime, session)?;
-    take_lock(runtime, session)
+    run(FEED)
 }
 
 fn schema_exists(runtime: &Handle, session: &Session) -> Result<bool, DatabaseError> {
@@ -121,31 +113,4 @@ fn check_level(runtime: &Handle, session: &Session) -> Result<(), DatabaseError>
     let bytes: Vec<u8> = row.try_get(0).map_err(|_| DatabaseError::OtherSchema)?;
     let level = bytes.try_into().map(i64::from_be_bytes).map_err(|_| DatabaseError::OtherSchema)?;
     if level == LEVEL { Ok(()) } else { Err(DatabaseError::Level(level)) }
-}
-
-/// Takes the lock of the store, which the session holds until it ends.
-fn take_lock(runtime: &Handle, session: &Session) -> Result<(), DatabaseError> {
-    let run = |work: &str| answered(runtime, ANSWER, session.client.batch_execute(work));
-    let wait = format!(
-        "SET lock_timeout = '{LOCK_WAIT}'; \
-         SELECT pg_advisory_lock({LOCK}, to_regnamespace('quorate')::oid::int4); SET lock_timeout = '2s'"
-    );
-    match run(&wait) {
-        Ok(()) => {}
-        Err(StatementError::Rejected(error))
-            if error.code() == Some(&tokio_postgres::error::SqlState::LOCK_NOT_AVAILABLE) =>
-        {
-            return Err(DatabaseError::InUse);
-        }
-        Err(error) => return Err(unusable(error)),
-    }
-    // A pooler may have given the lock to another session.
-    let class = i64::from(LOCK);
-    let holds = async {
-        let text = "SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid() \
-            AND classid::int8 = $1 AND granted)";
-        session.client.query_one(text, &[&class]).await
-    };
-    let row = answered(runtime, ANSWER, holds).map_err(unusable)?;
-    if row.try_get(0).unwrap_or(false) { Ok(()) } else { Err(DatabaseError::Pooler) }
 }

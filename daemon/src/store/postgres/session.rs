@@ -10,6 +10,7 @@ use std::thread::{self, Thread};
 use std::time::Duration;
 
 use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::sync::Notify;
 use tokio_postgres::{AsyncMessage, Client, Statement};
 
 use super::errors::{DatabaseError, StatementError, of_connecting};
@@ -29,6 +30,8 @@ pub(super) struct Session {
     pub(super) client: Client,
     /// Whether the server sent a warning, after which a commit may not be as durable as it should be.
     warned: Arc<AtomicBool>,
+    /// Notified when another session has called on the channel that this one listens to.
+    pub(super) called: Arc<Notify>,
     statements: Mutex<HashMap<String, Statement>>,
     /// Which keys have a table of their own.
     pub(super) classes: KeyClasses,
@@ -50,6 +53,8 @@ impl Session {
         let (client, mut connection) = wait(runtime, connecting)?;
         let warned = Arc::new(AtomicBool::new(false));
         let own = Arc::clone(&warned);
+        let called = Arc::<Notify>::default();
+        let bell = Arc::clone(&called);
         runtime.spawn(async move {
             loop {
                 match poll_fn(|context| connection.poll_message(context)).await {
@@ -57,7 +62,7 @@ impl Session {
                         tracing::warn!(code = notice.code().code(), "the database server sent a warning");
                         own.store(true, Ordering::Release);
                     }
-                    Some(Ok(_)) => {}
+                    Some(Ok(_)) => bell.notify_one(),
                     Some(Err(error)) => {
                         tracing::debug!(cause = %error, "a connection to the database server ended");
                         break;
@@ -67,7 +72,8 @@ impl Session {
             }
             ended();
         });
-        let session = Self { client, warned, statements: Mutex::default(), classes: settings.classes };
+        let session =
+            Self { client, warned, called, statements: Mutex::default(), classes: settings.classes };
         let set_up = answered(runtime, ANSWER, session.client.batch_execute(SETUP));
         set_up.map_err(|error| match error {
             StatementError::Rejected(error) => of_connecting(&error),

@@ -1,6 +1,8 @@
 //! The store on a server that each test starts.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
+mod sharing;
+
 use super::super::contract;
 use super::super::{Batch, Change};
 use super::cluster::Cluster;
@@ -10,6 +12,14 @@ const CLASSES: KeyClasses = KeyClasses { registers: b'v', queues: *b"xyz" };
 
 fn settings(url: &str) -> DatabaseSettings {
     DatabaseSettings { url: url.parse().unwrap(), ca_file: None, password: None, classes: CLASSES }
+}
+
+fn create(settings: &DatabaseSettings) -> Result<Postgres, StoreError> {
+    Postgres::create(settings, Access::Exclusive)
+}
+
+fn open(settings: &DatabaseSettings) -> Result<Postgres, StoreError> {
+    Postgres::open(settings, Access::Exclusive)
 }
 
 fn put(key: &[u8], value: &[u8]) -> Group<'static> {
@@ -41,13 +51,13 @@ fn database_error(opened: Result<Postgres, StoreError>) -> DatabaseError {
 fn fulfils_the_contract() {
     let cluster = Cluster::start();
     let settings = settings(&cluster.url());
-    contract::check(&|| Box::new(Postgres::create(&settings).unwrap()));
+    contract::check(&|| Box::new(create(&settings).unwrap()));
 }
 
 #[test]
 fn registers_and_queues_are_read_in_the_order_of_keys() {
     let cluster = Cluster::start();
-    let store = Postgres::create(&settings(&cluster.url())).unwrap();
+    let store = create(&settings(&cluster.url())).unwrap();
     let set = vec![(b"v1".to_vec(), 1), (b"v2".to_vec(), u64::from(u32::MAX))];
     let writes = [b"a", b"m", b"u", b"w", b"x", b"z", b"~"].map(|key| Change::put(*key, *key)).to_vec();
     store.commit(&Group::of(Batch { set, writes, ..Batch::default() })).unwrap();
@@ -63,7 +73,7 @@ fn registers_and_queues_are_read_in_the_order_of_keys() {
 #[test]
 fn simultaneous_questions_get_their_own_answers() {
     let cluster = Cluster::start();
-    let store = Postgres::create(&settings(&cluster.url())).unwrap();
+    let store = create(&settings(&cluster.url())).unwrap();
     let register = |number: u64| format!("v{number}").into_bytes();
     store
         .commit(&Group::of(Batch {
@@ -98,7 +108,7 @@ fn simultaneous_questions_get_their_own_answers() {
 #[test]
 fn a_lost_server_is_an_outage_and_not_a_decision() {
     let mut cluster = Cluster::start();
-    let store = Postgres::create(&settings(&cluster.url())).unwrap();
+    let store = create(&settings(&cluster.url())).unwrap();
     store.commit(&put(b"k", b"v")).unwrap();
     cluster.kill();
     while store.ready().is_ok() {
@@ -116,19 +126,34 @@ fn a_lost_server_is_an_outage_and_not_a_decision() {
 }
 
 #[test]
+fn a_table_that_another_client_has_locked_is_an_outage() {
+    let cluster = Cluster::start();
+    let settings = settings(&cluster.url());
+    let store = create(&settings).unwrap();
+    store.commit(&put(b"k", b"v")).unwrap();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let client = Session::connect(runtime.handle(), &settings, || {}).unwrap();
+    let run = |text: &str| answered(runtime.handle(), ANSWER, client.client.batch_execute(text)).unwrap();
+    run("BEGIN; LOCK TABLE quorate.record IN ACCESS EXCLUSIVE MODE");
+    assert!(matches!(store.value(b"k"), Err(StoreError::Unavailable)));
+    run("ROLLBACK");
+    assert_eq!(store.value(b"k").unwrap().as_deref(), Some(b"v".as_slice()));
+}
+
+#[test]
 fn a_second_daemon_is_rejected() {
     let cluster = Cluster::start();
     let settings = settings(&cluster.url());
-    let first = Postgres::create(&settings).unwrap();
-    assert_eq!(database_error(Postgres::open(&settings)), DatabaseError::InUse);
+    let first = create(&settings).unwrap();
+    assert_eq!(database_error(open(&settings)), DatabaseError::InUse);
     drop(first);
-    Postgres::open(&settings).unwrap();
+    open(&settings).unwrap();
 }
 
 #[test]
 fn a_session_that_was_replaced_commits_nothing() {
     let cluster = Cluster::start();
-    let store = Postgres::create(&settings(&cluster.url())).unwrap();
+    let store = create(&settings(&cluster.url())).unwrap();
     store.commit(&put(b"k", b"v")).unwrap();
     cluster.sql("UPDATE quorate.daemon SET session = session + 1");
     assert!(store.commit(&put(b"k", b"w")).is_err());
@@ -143,10 +168,10 @@ fn only_a_store_that_was_never_used_is_cleared() {
     let settings = settings(&cluster.url());
     let records = || cluster.sql("SELECT count(*) FROM quorate.record");
     // A copy that was interrupted has records and no header.
-    let store = Postgres::create(&settings).unwrap();
+    let store = create(&settings).unwrap();
     store.commit(&put(b"k", b"v")).unwrap();
     drop(store);
-    let store = Postgres::create(&settings).unwrap();
+    let store = create(&settings).unwrap();
     store.clear_unused().unwrap();
     assert_eq!(records(), "0\n");
     store.commit(&put(b"k", b"v")).unwrap();
@@ -162,9 +187,8 @@ fn only_a_store_that_was_never_used_is_cleared() {
 #[test]
 fn unsuitable_databases_are_rejected() {
     let mut cluster = Cluster::start();
-    let on =
-        |cluster: &Cluster, name: &str| database_error(Postgres::create(&settings(&cluster.url_of(name))));
-    assert_eq!(database_error(Postgres::open(&settings(&cluster.url()))), DatabaseError::Missing);
+    let on = |cluster: &Cluster, name: &str| database_error(create(&settings(&cluster.url_of(name))));
+    assert_eq!(database_error(open(&settings(&cluster.url()))), DatabaseError::Missing);
     assert_eq!(on(&cluster, "missing"), DatabaseError::Absent);
     cluster.query("postgres", "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
     assert_eq!(on(&cluster, "latin"), DatabaseError::Encoding("LATIN1".to_owned()));
@@ -177,11 +201,11 @@ fn unsuitable_databases_are_rejected() {
     );
     assert_eq!(on(&cluster, "other"), DatabaseError::ReadOnly);
     let unknown = cluster.url().replace("quorate@", "nobody@");
-    assert_eq!(database_error(Postgres::create(&settings(&unknown))), DatabaseError::Login);
+    assert_eq!(database_error(create(&settings(&unknown))), DatabaseError::Login);
     cluster.query("postgres", "CREATE ROLE guest LOGIN");
     let guest = cluster.url().replace("quorate@", "guest@");
-    assert!(matches!(database_error(Postgres::create(&settings(&guest))), DatabaseError::Rights(_)));
-    drop(Postgres::create(&settings(&cluster.url())).unwrap());
+    assert!(matches!(database_error(create(&settings(&guest))), DatabaseError::Rights(_)));
+    drop(create(&settings(&cluster.url())).unwrap());
     cluster.sql("UPDATE quorate.meta SET value = int8send(2) WHERE name = 'level'");
     assert_eq!(on(&cluster, "quorate"), DatabaseError::Level(2));
     cluster.sql("UPDATE quorate.meta SET value = int8send(1) WHERE name = 'level'");
@@ -192,7 +216,7 @@ fn unsuitable_databases_are_rejected() {
         assert_eq!(on(&cluster, "quorate"), expected);
         cluster.set(&format!("{name} = on"));
     }
-    drop(Postgres::open(&settings(&cluster.url())).unwrap());
+    drop(open(&settings(&cluster.url())).unwrap());
 }
 
 #[test]

@@ -14,6 +14,7 @@
 //! A lane is a sequence that must be delivered in order: the states of one activity, to one destination.
 
 use quorate_common::ids::{ActivityId, EndpointId, OrganizationId};
+use serde::{Deserialize, Serialize};
 
 use super::{Key, Letter, Millis, key};
 
@@ -45,7 +46,7 @@ const SCHEDULED_LENGTH: usize = 3 + 16 + 16 + 8 + 16 + 16 + 4 + 4;
 const FEATURE: [u8; 16] = [0; 16];
 
 /// A receiver of an organization.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Destination {
     /// Organization that receives the webhooks.
     pub organization: OrganizationId,

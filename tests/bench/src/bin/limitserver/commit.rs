@@ -42,7 +42,8 @@ fn run(store: &dyn Store, mut waiting: Receiver<Waiting>) {
     while let Some(group) = waiting.group(None) {
         let (batches, replies): (Vec<Batch>, Vec<_>) =
             group.into_iter().map(|one| (one.batch, one.reply)).unzip();
-        let verdicts = store.commit(&Group { batches, extra: None }).expect("the store accepts writes");
+        let verdicts =
+            store.commit(&Group { batches, ..Group::default() }).expect("the store accepts writes");
         for (reply, verdict) in replies.into_iter().zip(verdicts) {
             // Nobody waits for the answer if the client disconnected.
             let _ = reply.send(verdict);

@@ -1,0 +1,155 @@
+//! Which of the daemons that share a store works on a queue: the one that has its lease.
+//!
+//! A lease is two registers. Who takes it raises the first one, and every outcome of the holder is committed only if that still
+//! has its value. The holder raises the second one while it lives. Another daemon takes the lease when it has seen no change
+//! for longer than the holder would go on without one, so no clocks are compared. A store in a directory has one daemon, which
+//! always has all leases.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use quorate_core::model::layout::{self, Key};
+
+use super::pause::Stopped;
+use crate::executor::{CommitError, Executor};
+use crate::store::Register;
+
+/// Time between two signs of life of the holder.
+const RENEWAL: Duration = Duration::from_secs(2);
+/// Time after the last sign of life from which the holder begins nothing.
+const END: Duration = Duration::from_secs(6);
+/// Time without a sign of life after which another daemon takes the lease.
+const SILENCE: Duration = Duration::from_secs(10);
+/// Time between two looks at the lease of another daemon.
+pub(super) const LOOK: Duration = Duration::from_secs(1);
+/// Value of the second register after the holder stopped.
+const FREE: u64 = 0;
+
+/// The lease of a queue.
+pub(super) struct Lease {
+    executor: Arc<Executor>,
+    /// Registers: the holder, and its life.
+    keys: [Key; 2],
+    state: State,
+}
+
+enum State {
+    /// The store is not shared.
+    Alone,
+    /// Another daemon has it, as far as is known: the values of the registers, and since when they are unchanged.
+    Other { seen: Option<([u64; 2], Instant)>, looked: Option<Instant> },
+    /// This daemon has it.
+    Own { values: [u64; 2], renewed: Instant },
+}
+
+impl Lease {
+    pub(super) fn new(executor: Arc<Executor>, name: &str) -> Self {
+        let state = if executor.is_shared() { State::other() } else { State::Alone };
+        Self { executor, keys: layout::lease(name), state }
+    }
+
+    /// Returns whether other daemons may work on the queue.
+    pub(super) const fn is_shared(&self) -> bool {
+        !matches!(self.state, State::Alone)
+    }
+
+    /// Returns whether this daemon has the lease, as far as it knows.
+    pub(super) const fn is_own(&self) -> bool {
+        !matches!(self.state, State::Other { .. })
+    }
+
+    /// Returns the time until [`Self::hold`] must be called again.
+    pub(super) fn wait_time(&self) -> Duration {
+        match self.state {
+            State::Alone => Duration::MAX,
+            State::Other { .. } => LOOK,
+            State::Own { renewed, .. } => RENEWAL.saturating_sub(renewed.elapsed()),
+        }
+    }
+
+    /// Returns what an outcome must be committed with.
+    pub(super) fn condition(&self) -> Vec<Register> {
+        match (&self.state, &self.keys) {
+            (State::Own { values: [holder, _], .. }, [key, _]) => vec![(key.clone(), *holder)],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Keeps the lease, or takes it if nobody has it. Returns whether this daemon may begin something.
+    pub(super) async fn hold(&mut self) -> Result<bool, Stopped> {
+        match self.state {
+            State::Alone => Ok(true),
+            State::Own { renewed, .. } if renewed.elapsed() < RENEWAL => Ok(true),
+            State::Own { values, renewed } => Ok(self.renew(values, renewed).await),
+            State::Other { looked: Some(looked), .. } if looked.elapsed() < LOOK => Ok(false),
+            State::Other { seen, .. } => self.look(seen).await,
+        }
+    }
+
+    async fn renew(&mut self, values: [u64; 2], renewed: Instant) -> bool {
+        let began = Instant::now();
+        let [holder, life] = values;
+        let next = [holder, life.saturating_add(1)];
+        match self.change(values, next).await {
+            Ok(()) => {
+                self.state = State::Own { values: next, renewed: began };
+                true
+            }
+            Err(CommitError::Clash) => {
+                self.lose();
+                false
+            }
+            // Nobody takes it before the store works again, or much later.
+            Err(_) => renewed.elapsed() < END,
+        }
+    }
+
+    async fn look(&mut self, seen: Option<([u64; 2], Instant)>) -> Result<bool, Stopped> {
+        let now = Instant::now();
+        let found = self.executor.registers(&self.keys)?;
+        let values = [found.first().copied().unwrap_or(0), found.get(1).copied().unwrap_or(0)];
+        let since = seen.filter(|(before, _)| *before == values).map_or(now, |(_, since)| since);
+        self.state = State::Other { seen: Some((values, since)), looked: Some(now) };
+        let [holder, life] = values;
+        if life != FREE && since.elapsed() < SILENCE {
+            return Ok(false);
+        }
+        let next = [holder.saturating_add(1), life.saturating_add(1)];
+        match self.change(values, next).await {
+            Ok(()) => {
+                self.state = State::Own { values: next, renewed: now };
+                Ok(true)
+            }
+            Err(CommitError::Clash) => Ok(false),
+            Err(_) => Err(Stopped::Writes),
+        }
+    }
+
+    async fn change(&self, from: [u64; 2], to: [u64; 2]) -> Result<(), CommitError> {
+        let registers = |values: [u64; 2]| self.keys.iter().cloned().zip(values).collect::<Vec<Register>>();
+        self.executor.set_registers(registers(from), registers(to)).await
+    }
+
+    /// Gives the lease up as lost: an outcome clashed.
+    pub(super) fn lose(&mut self) {
+        if self.is_shared() {
+            self.state = State::other();
+        }
+    }
+
+    /// Frees the lease when the daemon stops.
+    pub(super) async fn free(&mut self) {
+        if let State::Own { values, .. } = self.state {
+            let [holder, _] = values;
+            // Otherwise, another daemon takes it after a while.
+            let _ = self.change(values, [holder, FREE]).await;
+            self.state = State::other();
+        }
+    }
+}
+
+impl State {
+    const fn other() -> Self {
+        Self::Other { seen: None, looked: None }
+    }
+}

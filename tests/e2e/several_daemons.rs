@@ -1,0 +1,150 @@
+//! Several daemons that share a store: whatever one of them acknowledged holds on all of them, at once.
+
+use quorate_tests::caller::submit_path;
+use quorate_tests::fleet::Fleet;
+use quorate_tests::keys::Key;
+use quorate_tests::receiver::Receiver;
+use quorate_tests::requests::{self, CREATE_WALLET, SIGN};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+/// Number of copies of one body.
+const COPIES: usize = 64;
+/// Number of revocations, and of requests after each on each other daemon.
+const REVOCATIONS: usize = 20;
+const REQUESTS: usize = 10;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_one_daemon_acknowledged_is_seen_by_all() {
+    let fleet = Fleet::start(3, (1, 1), "").await;
+    for number in 0..12 {
+        let (writer, reader) = (fleet.root(number % 3, 0), fleet.root((number + 1) % 3, 0));
+        let created = writer.completed(CREATE_WALLET, &requests::wallet(&format!("wallet {number}"))).await;
+        let wallets = reader.fetch("list_wallets", json!({})).await;
+        assert_eq!(wallets["wallets"].as_array().map(Vec::len), Some(number + 1), "{wallets:#}");
+        assert_eq!(reader.activity(&created["id"]).await, created);
+    }
+    fleet.verify().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn copies_of_a_body_to_all_daemons_run_once() {
+    let fleet = Fleet::start(3, (1, 1), "").await;
+    let root = fleet.root(0, 0);
+    for round in 0..3 {
+        let body = root.proposal(CREATE_WALLET, &requests::wallet(&format!("once {round}")));
+        let mut tasks = JoinSet::new();
+        for copy in 0..COPIES {
+            let (caller, body) = (fleet.root(copy % 3, 0), body.clone());
+            tasks.spawn(async move { caller.send(&submit_path(CREATE_WALLET), &body).await.activity() });
+        }
+        let answers = tasks.join_all().await;
+        assert!(answers.iter().all(|answer| *answer == answers[0]), "two answers to one body differ");
+        assert_eq!(answers[0]["status"], "ACTIVITY_STATUS_COMPLETED");
+    }
+    let wallets = fleet.root(2, 0).fetch("list_wallets", json!({})).await;
+    assert_eq!(wallets["wallets"].as_array().map(Vec::len), Some(3), "{wallets:#}");
+    fleet.verify().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_that_one_daemon_deleted_is_refused_by_all() {
+    let fleet = Fleet::start(3, (1, 1), "").await;
+    let address = requests::create_wallet(&fleet.root(0, 0), "signs").await;
+    let user = fleet.root(0, 0).fetch("whoami", json!({})).await["userId"].clone();
+    for round in 0..REVOCATIONS {
+        let key = Key::named(&format!("revoked {round}"));
+        let parameters = json!({ "userId": user, "apiKeys": [{ "apiKeyName": format!("key {round}"),
+            "publicKey": key.public_key(), "curveType": "API_KEY_CURVE_P256" }] });
+        let created = fleet.root(round % 3, 0).result("ACTIVITY_TYPE_CREATE_API_KEYS_V2", &parameters).await;
+        let id = created["apiKeyIds"][0].clone();
+        // Each daemon has the key in its cache.
+        for daemon in 0..3 {
+            let caller = fleet.root(daemon, 0).with_key(&key);
+            caller.completed(SIGN, &requests::sign(&address, "before")).await;
+        }
+        let delete = json!({ "userId": user, "apiKeyIds": [id] });
+        fleet.root(round % 3, 0).completed("ACTIVITY_TYPE_DELETE_API_KEYS", &delete).await;
+        let mut tasks = JoinSet::new();
+        for request in 0..REQUESTS * 2 {
+            let caller = fleet.root((round + 1 + request % 2) % 3, 0).with_key(&key);
+            let address = address.clone();
+            tasks.spawn(async move {
+                match request % 3 {
+                    0 => caller.query("whoami", json!({})).await.status,
+                    _ => caller.submit(SIGN, &requests::sign(&address, "after")).await.status,
+                }
+            });
+        }
+        let statuses = tasks.join_all().await;
+        assert!(statuses.iter().all(|status| *status == 401 || *status == 403), "{statuses:?}");
+    }
+    fleet.verify().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn votes_at_different_daemons_count_together() {
+    let fleet = Fleet::start(3, (2, 3), "").await;
+    let pending = fleet.root(0, 0).waiting(CREATE_WALLET, &requests::wallet("by two")).await;
+    // Both votes complete it, at two daemons at once; one of them executes it.
+    let (second, third) = (fleet.root(1, 1), fleet.root(2, 2));
+    let (one, other) =
+        tokio::join!(second.approve(&pending["fingerprint"]), third.approve(&pending["fingerprint"]));
+    assert!(one.status == 200 || other.status == 200);
+    let stored = fleet.root(0, 0).activity(&pending["id"]).await;
+    assert_eq!(stored["status"], "ACTIVITY_STATUS_COMPLETED", "{stored:#}");
+    let wallets = fleet.root(1, 1).fetch("list_wallets", json!({})).await;
+    assert_eq!(wallets["wallets"].as_array().map(Vec::len), Some(1), "{wallets:#}");
+    fleet.verify().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn webhooks_are_delivered_once_and_by_another_daemon_after_a_crash() {
+    let mut fleet =
+        Fleet::start(3, (1, 1), "[webhook]\nallow_networks = [\"127.0.0.0/8\"]\nallow_http = true\n").await;
+    let receiver = Receiver::start().await;
+    let feature = json!({ "name": "FEATURE_NAME_WEBHOOK", "value": receiver.url("/hook") });
+    fleet.root(0, 0).completed("ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE", &feature).await;
+    let mut expected: Vec<Value> = Vec::new();
+    for number in 0..9 {
+        let wallet = requests::wallet(&format!("wallet {number}"));
+        expected.push(fleet.root(number % 3, 0).completed(CREATE_WALLET, &wallet).await["id"].clone());
+    }
+    let has_all = |ids: &[Value]| {
+        let ids = ids.to_vec();
+        move |deliveries: &[quorate_tests::receiver::Delivery]| {
+            ids.iter().all(|id| deliveries.iter().any(|delivery| delivery.body["id"] == *id))
+        }
+    };
+    let deliveries = receiver.until("all updates", has_all(&expected)).await;
+    for id in &expected {
+        let count = deliveries.iter().filter(|delivery| delivery.body["id"] == *id).count();
+        assert_eq!(count, 1, "{id} was delivered {count} times");
+    }
+    // The daemon that delivers is one of these two.
+    for crashed in 0..2 {
+        fleet.kill(crashed);
+        let wallet = requests::wallet(&format!("after crash {crashed}"));
+        expected.push(fleet.root(2, 0).completed(CREATE_WALLET, &wallet).await["id"].clone());
+    }
+    receiver.until("updates after the crashes", has_all(&expected)).await;
+    for daemon in 0..2 {
+        fleet.restart(daemon).await;
+    }
+    fleet.verify().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_daemon_must_join_before_it_serves_and_only_once() {
+    let fleet = Fleet::start(2, (1, 1), "").await;
+    let again = fleet.installation(1).run("join", &[]).await;
+    assert_eq!(again.code, 1, "{again:#?}");
+    assert!(again.stderr.contains("shares the store already"), "{again:#?}");
+    // The guard file of another daemon does not help.
+    std::fs::remove_file(fleet.installation(1).path("data/guard")).expect("removed");
+    std::fs::copy(fleet.installation(0).path("data/guard"), fleet.installation(1).path("data/guard"))
+        .expect("copied");
+    let stolen = fleet.installation(1).run("serve", &[]).await;
+    assert_eq!(stolen.code, 6, "{stolen:#?}");
+    assert!(stolen.stderr.contains("another process is this daemon"), "{stolen:#?}");
+}
