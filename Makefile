@@ -10,13 +10,13 @@ SHELL := bash
 # Finds a Rust toolchain from rustup even if the shell profile was not read.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
-.PHONY: run test check bless bench soak faults fuzz tools help
+.PHONY: run cluster test check bless bench soak faults fuzz tools help
 
 # Release binaries contain no paths of the build machine. Both commands that build them use the same flags, so
 # that neither causes a rebuild for the other.
 CARGO_HOME ?= $(HOME)/.cargo
-run bench: export RUSTFLAGS := $(RUSTFLAGS) --remap-path-prefix=$(CARGO_HOME)=/cargo --remap-path-prefix=$(CURDIR)=/quorate
-run bench: export CFLAGS := $(CFLAGS) -ffile-prefix-map=$(CARGO_HOME)=/cargo -ffile-prefix-map=$(CURDIR)=/quorate
+run cluster bench: export RUSTFLAGS := $(RUSTFLAGS) --remap-path-prefix=$(CARGO_HOME)=/cargo --remap-path-prefix=$(CURDIR)=/quorate
+run cluster bench: export CFLAGS := $(CFLAGS) -ffile-prefix-map=$(CARGO_HOME)=/cargo -ffile-prefix-map=$(CURDIR)=/quorate
 
 ## run    build what users install, then open the console on a throwaway organization
 run:
@@ -37,6 +37,13 @@ run:
 			'  target/release/quorated dev --data-dir quorate-dev' \
 			'  target/release/quorate --credentials quorate-dev/credentials.json --user jo approvals ls'; \
 	fi
+
+## cluster  build what users install, then start three daemons on one PostgreSQL database and open the console on one of them
+cluster:
+	@.ci/packages build
+	@.ci/packages cluster
+	cargo build --locked --release -p quorated -p quorate
+	@assets/cluster/start.sh target/release
 
 ## test   build, check, all tests, third-party clients
 test: tools

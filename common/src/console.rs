@@ -140,7 +140,7 @@ pub struct DaemonStatus {
     #[serde(default)]
     pub strict_deny_errors: bool,
     /// Engine of the store; absent if the daemon is too old to state it.
-    pub engine: Option<EngineStatus>,
+    pub engine: Option<Box<EngineStatus>>,
     /// State of the store; absent while it accepts writes.
     pub store: Option<StoreStatus>,
 }
@@ -154,6 +154,24 @@ pub struct EngineStatus {
     /// Settings on which the durability of a commit depends, by their names.
     #[serde(default)]
     pub durability: BTreeMap<String, String>,
+    /// Daemons that share the store, with the queried one; empty if stores of the engine have one daemon, or if the store
+    /// cannot be read now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub daemons: Vec<StoreDaemon>,
+}
+
+/// A daemon that shares a store with others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StoreDaemon {
+    /// Id of the daemon (UUID), which is in its guard file.
+    pub id: String,
+    /// Software version of the daemon.
+    pub version: String,
+    /// Time since its last sign of life in milliseconds, by the clock of the database.
+    pub silent_millis: u64,
+    /// Whether it is the daemon that was queried.
+    pub is_queried: bool,
 }
 
 /// What users may know of the daemon. Only operators read the rest, at the local socket.

@@ -1,10 +1,22 @@
 //! Several daemons that share a store: whatever one of them acknowledged holds on all of them, at once.
 
-use quorate_tests::caller::submit_path;
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use hyper::Method;
+use quorate_tests::caller::{Caller, submit_path};
+use quorate_tests::daemon::POLL_INTERVAL;
 use quorate_tests::fleet::Fleet;
+use quorate_tests::http::Listener;
 use quorate_tests::keys::Key;
+use quorate_tests::paths;
 use quorate_tests::receiver::Receiver;
 use quorate_tests::requests::{self, CREATE_WALLET, SIGN};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
@@ -13,6 +25,9 @@ const COPIES: usize = 64;
 /// Number of revocations, and of requests after each on each other daemon.
 const REVOCATIONS: usize = 20;
 const REQUESTS: usize = 10;
+/// Number of writers during crashes, and of rounds in which a daemon crashes.
+const WRITERS: usize = 6;
+const CRASHES: usize = 9;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_one_daemon_acknowledged_is_seen_by_all() {
@@ -147,4 +162,129 @@ async fn a_daemon_must_join_before_it_serves_and_only_once() {
     let stolen = fleet.installation(1).run("serve", &[]).await;
     assert_eq!(stolen.code, 6, "{stolen:#?}");
     assert!(stolen.stderr.contains("another process is this daemon"), "{stolen:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_daemon_lists_all_of_them() {
+    let fleet = Fleet::start(3, (1, 1), "").await;
+    let mut own = Vec::new();
+    for daemon in 0..3 {
+        let status = fleet.daemon(daemon).get("/console/v1/status").await.success();
+        let daemons = status["engine"]["daemons"].as_array().expect("daemons").clone();
+        assert_eq!(daemons.len(), 3, "{status:#}");
+        let queried: Vec<_> = daemons.iter().filter(|listed| listed["isQueried"] == true).collect();
+        assert_eq!(queried.len(), 1, "{status:#}");
+        assert_eq!(queried[0]["version"], env!("CARGO_PKG_VERSION"), "{status:#}");
+        own.push(queried[0]["id"].to_string());
+    }
+    own.sort();
+    own.dedup();
+    assert_eq!(own.len(), 3);
+}
+
+/// What the writers have sent: the names of wallets, with the ids of their activities.
+type Acknowledged = Arc<Mutex<BTreeMap<String, Value>>>;
+
+/// Creates wallets until `stops`. Each body is sent to one daemon after the other until it is acknowledged.
+async fn write(writer: usize, callers: Vec<Caller>, acknowledged: Acknowledged, stops: Arc<AtomicBool>) {
+    let mut daemon = writer;
+    for number in 0.. {
+        let name = format!("wallet {writer} {number}");
+        let body = callers[0].proposal(CREATE_WALLET, &requests::wallet(&name));
+        loop {
+            if stops.load(Ordering::Relaxed) {
+                return;
+            }
+            daemon += 1;
+            match callers[daemon % callers.len()].try_send(&submit_path(CREATE_WALLET), &body).await {
+                Ok(reply) if reply.status == 200 => {
+                    let activity = reply.activity();
+                    assert_eq!(activity["status"], "ACTIVITY_STATUS_COMPLETED", "{activity:#}");
+                    acknowledged.lock().expect("a lock").insert(name, activity["id"].clone());
+                    break;
+                }
+                Ok(reply) => assert_eq!(reply.status, 503, "{reply:?}"),
+                Err(_) => {}
+            }
+            tokio::time::sleep(POLL_INTERVAL).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn crashes_of_daemons_and_of_the_database_lose_and_repeat_nothing() {
+    let mut fleet = Fleet::start(3, (1, 1), "[limits]\nwallets = 10000\n").await;
+    let (acknowledged, stops) = (Acknowledged::default(), Arc::<AtomicBool>::default());
+    let mut writers = JoinSet::new();
+    for writer in 0..WRITERS {
+        let callers = (0..3).map(|daemon| fleet.root(daemon, 0)).collect();
+        writers.spawn(write(writer, callers, Arc::clone(&acknowledged), Arc::clone(&stops)));
+    }
+    let count = || acknowledged.lock().expect("a lock").len();
+    for crash in 0..CRASHES {
+        let wanted = count() + 10 + crash * 7 % 11;
+        while count() < wanted {
+            tokio::time::sleep(POLL_INTERVAL).await;
+        }
+        fleet.kill(crash % 3);
+        if crash % 3 == 1 {
+            fleet.crash_database();
+        }
+        // The other daemons continue.
+        let wanted = count() + 10;
+        while count() < wanted {
+            tokio::time::sleep(POLL_INTERVAL).await;
+        }
+        fleet.restart(crash % 3).await;
+    }
+    stops.store(true, Ordering::Relaxed);
+    writers.join_all().await;
+    let acknowledged = acknowledged.lock().expect("a lock").clone();
+    let listed = fleet.root(0, 0).fetch("list_wallets", json!({})).await;
+    let wallets = listed["wallets"].as_array().expect("wallets");
+    for name in acknowledged.keys() {
+        let found = wallets.iter().filter(|wallet| wallet["walletName"] == **name).count();
+        assert_eq!(found, 1, "{name} exists {found} times");
+    }
+    // At most the last body of each writer was executed without an answer.
+    assert!(wallets.len() <= acknowledged.len() + WRITERS, "{} of {}", wallets.len(), acknowledged.len());
+    let root = fleet.root(1, 0);
+    for (name, id) in &acknowledged {
+        assert_eq!(root.activity(id).await["status"], "ACTIVITY_STATUS_COMPLETED", "{name}");
+    }
+    eprintln!("{CRASHES} crashes, {} activities acknowledged, none lost", acknowledged.len());
+    fleet.verify().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_script_of_the_readme_starts_three_daemons_and_leaves_nothing() {
+    let programs = paths::program("quorated").parent().expect("a folder").to_owned();
+    let mut script = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../assets/cluster/start.sh"))
+        .arg(programs)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the script runs");
+    let mut output = BufReader::new(script.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
+    let mut lines = Vec::new();
+    while lines.last().is_none_or(|line: &String| !line.starts_with("There is no terminal")) {
+        lines.push(output.next().unwrap_or_else(|| panic!("the script ended: {lines:#?}")));
+    }
+    assert!(lines[1].starts_with("daemons   3: this one"), "{lines:#?}");
+    let addresses = lines.iter().filter_map(|line| line.split_once("API http://")?.1.split(',').next());
+    let listeners: Vec<_> =
+        addresses.map(|address| Listener::Tcp(address.parse().expect("an address"))).collect();
+    assert_eq!(listeners.len(), 3, "{lines:#?}");
+    for listener in &listeners {
+        let mut connection = listener.connect().await.expect("a daemon");
+        let reply = connection.call(Method::GET, "/readyz", &[], b"").await.expect("an answer");
+        assert_eq!(reply.status, 200, "{reply:?}");
+    }
+    kill_process(Pid::from_child(&script), Signal::TERM).expect("the script can be ended");
+    script.wait().expect("the script ends");
+    let folder = Path::new(lines[0].rsplit(' ').next().expect("a folder"));
+    assert!(folder.is_absolute() && !folder.exists(), "{} is left", folder.display());
+    for listener in &listeners {
+        assert!(listener.connect().await.is_err(), "a daemon is left");
+    }
 }

@@ -92,6 +92,12 @@ impl Fleet {
         self.daemon(daemon).caller(&self.organization, self.keys[user].clone())
     }
 
+    /// Kills the server of the database and starts it again.
+    pub fn crash_database(&mut self) {
+        self.cluster.kill();
+        self.cluster.run();
+    }
+
     /// Returns the log of a daemon since its last start.
     pub fn log(&self, daemon: usize) -> String {
         fs::read_to_string(self.installations[daemon].path("log")).unwrap_or_default()

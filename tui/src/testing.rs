@@ -115,12 +115,13 @@ impl Fixture {
             quorum_public_key: String::new(),
             keys_locked: true,
             strict_deny_errors: false,
-            engine: Some(EngineStatus {
+            engine: Some(Box::new(EngineStatus {
                 name: "redb".to_owned(),
                 durability: [("two_phase", "true"), ("quick_repair", "false")]
                     .map(|(name, value)| (name.to_owned(), value.to_owned()))
                     .into(),
-            }),
+                daemons: Vec::new(),
+            })),
             store: None,
         }
     }

@@ -364,9 +364,10 @@ impl Shared {
         self.tombstones.notify_one();
     }
 
-    /// Returns the engine of the store, with its durability settings.
+    /// Returns the engine of the store, with its durability settings and the daemons that share the store.
     pub fn engine(&self) -> EngineStatus {
-        self.barrier.store().engine()
+        let store = self.barrier.store();
+        EngineStatus { daemons: store.daemons().unwrap_or_default(), ..store.engine() }
     }
 
     /// Closes the store at the end of the process.

@@ -240,7 +240,7 @@ impl Store for Embedded {
     }
 
     fn engine(&self) -> EngineStatus {
-        EngineStatus { name: Self::NAME.to_owned(), durability: BTreeMap::new() }
+        EngineStatus { name: Self::NAME.to_owned(), durability: BTreeMap::new(), daemons: Vec::new() }
     }
 
     fn commit(&self, group: &Group<'_>) -> Result<Vec<BatchOutcome>, StoreError> {

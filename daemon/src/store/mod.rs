@@ -19,7 +19,7 @@ mod space;
 #[cfg(test)]
 pub(crate) mod testing;
 
-use quorate_common::console::EngineStatus;
+use quorate_common::console::{EngineStatus, StoreDaemon};
 use quorate_core::world::Page;
 
 /// Maximum length of a value, in bytes. Implementations need not store longer values.
@@ -327,6 +327,14 @@ pub trait Store: Send + Sync {
 
     /// Returns the engine, and the settings on which the durability of a commit depends.
     fn engine(&self) -> EngineStatus;
+
+    /// Returns the daemons that share the store, this one included. Stores in a directory have none.
+    ///
+    /// # Errors
+    /// Returns an error if the store cannot be read.
+    fn daemons(&self) -> Result<Vec<StoreDaemon>, StoreError> {
+        Ok(Vec::new())
+    }
 
     /// Commits a group. When this returns, all batches that are [`BatchOutcome::Done`] survive a crash and a power
     /// cut.

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use quorate_common::console::EngineStatus;
+use quorate_common::console::{EngineStatus, StoreDaemon};
 use quorate_core::world::Page;
 use tokio::runtime::{Handle, Runtime};
 use tokio::sync::Notify;
@@ -352,7 +352,14 @@ impl Store for Postgres {
     }
 
     fn engine(&self) -> EngineStatus {
-        EngineStatus { name: Self::NAME.to_owned(), durability: self.durability.clone() }
+        EngineStatus { name: Self::NAME.to_owned(), durability: self.durability.clone(), daemons: Vec::new() }
+    }
+
+    fn daemons(&self) -> Result<Vec<StoreDaemon>, StoreError> {
+        let own = self.id.lock().unwrap_or_else(PoisonError::into_inner).map(const_hex::encode);
+        self.reading("reading the daemons of the store", async |session: Arc<Session>| {
+            daemon::list(&session, own).await
+        })
     }
 
     fn commit(&self, group: &Group<'_>) -> Result<Vec<BatchOutcome>, StoreError> {

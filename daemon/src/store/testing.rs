@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use quorate_common::console::EngineStatus;
+use quorate_common::console::{EngineStatus, StoreDaemon};
 use quorate_core::world::Page;
 
 use super::embedded::Embedded;
@@ -92,6 +92,10 @@ impl Store for FaultyStore {
 
     fn engine(&self) -> EngineStatus {
         self.store.engine()
+    }
+
+    fn daemons(&self) -> Result<Vec<StoreDaemon>, StoreError> {
+        self.store.daemons()
     }
 
     fn commit(&self, group: &Group<'_>) -> Result<Vec<BatchOutcome>, StoreError> {

@@ -7,7 +7,7 @@ use super::webhooks::{counted, parked, total};
 use crate::clock::{CLOCK_DIFFERENCE_MILLIS, now_millis};
 use crate::failure::Result;
 use crate::output::{Answer, extended};
-use crate::proof::{engine_text, mode_word, store_word};
+use crate::proof::{daemons_text, engine_text, mode_word, store_word};
 use crate::session::Session;
 use crate::text::{clean, date_time, duration};
 
@@ -44,8 +44,10 @@ pub(super) async fn run(session: &Session) -> Result<Answer> {
         _ => "cannot be read now".to_owned(),
     };
     let clock = clock(difference);
+    let daemons = daemons_text(status.engine.as_deref());
+    let daemons = daemons.map(|text| format!("daemons   {text}\n")).unwrap_or_default();
     let text = format!(
-        "mode      {}\nversion   {} (console protocol {})\nstarted   {}, {} ago\nsocket    {}\nAPI       {}\nengine    {}\nstore     {store}\nclock     {clock}\nwebhooks  {webhooks}\nkeys      {}\nquorum key, which signs bundles\n          {}\n",
+        "mode      {}\nversion   {} (console protocol {})\nstarted   {}, {} ago\nsocket    {}\nAPI       {}\nengine    {}\n{daemons}store     {store}\nclock     {clock}\nwebhooks  {webhooks}\nkeys      {}\nquorum key, which signs bundles\n          {}\n",
         mode_word(status.mode),
         clean(&status.version),
         status.protocol,
@@ -53,7 +55,7 @@ pub(super) async fn run(session: &Session) -> Result<Answer> {
         duration(now_millis().saturating_sub(started)),
         session.client.address(),
         status.base_url.as_deref().map_or_else(|| "not served".to_owned(), clean),
-        engine_text(status.engine.as_ref()),
+        engine_text(status.engine.as_deref()),
         if status.keys_locked {
             "locked in memory"
         } else {

@@ -1,11 +1,14 @@
 //! States of activities and of the daemon, in words.
 
 use quorate_common::activity::{Activity, Selection, Status};
-use quorate_common::console::{EngineStatus, Mode, OrganizationDetail, StoreState};
+use quorate_common::console::{EngineStatus, Mode, OrganizationDetail, StoreDaemon, StoreState};
 
 use super::proposal::Proposal;
 use crate::kinds::{ReviewContext, hidden};
-use crate::text::clean;
+use crate::text::{clean, duration};
+
+/// Time without a sign of life from which a daemon counts as silent, in milliseconds. Each gives one a second.
+const SILENT_MILLIS: u64 = 5000;
 
 /// Returns a status as a word for people.
 pub(crate) const fn status_word(status: Status) -> &'static str {
@@ -58,6 +61,25 @@ pub(crate) fn engine_text(engine: Option<&EngineStatus>) -> String {
     let settings =
         engine.durability.iter().map(|(name, value)| format!(", {} = {}", clean(name), clean(value)));
     format!("{}{}", clean(&engine.name), settings.collect::<String>())
+}
+
+/// Returns the daemons that share the store, if there may be several.
+pub(crate) fn daemons_text(engine: Option<&EngineStatus>) -> Option<String> {
+    let daemons = &engine?.daemons;
+    let (own, others): (Vec<_>, Vec<_>) = daemons.iter().partition(|daemon| daemon.is_queried);
+    let version = |daemon: &StoreDaemon| clean(&daemon.version);
+    let described = |daemon: &&StoreDaemon| {
+        let id = clean(daemon.id.split('-').next().unwrap_or_default());
+        let state = if daemon.silent_millis < SILENT_MILLIS {
+            "running".to_owned()
+        } else {
+            format!("[!] silent for {}", duration(daemon.silent_millis))
+        };
+        format!("{id} {} {state}", version(daemon))
+    };
+    let own = own.first().map(|daemon| format!("this one {}", version(daemon)));
+    let text: Vec<String> = own.into_iter().chain(others.iter().map(described)).collect();
+    (!text.is_empty()).then(|| format!("{}: {}", daemons.len(), text.join(", ")))
 }
 
 /// Returns the word for the daemon's mode. Every screen shows it.

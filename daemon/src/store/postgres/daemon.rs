@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use quorate_common::console::StoreDaemon;
 use tokio::runtime::Handle;
 use tokio_postgres::error::SqlState;
 
@@ -62,6 +63,26 @@ impl Daemon {
         const TOUCH: &str = "UPDATE daemon SET seen = clock_timestamp() WHERE id = $1::text::uuid";
         answered(runtime, ANSWER, async { session.client.execute(TOUCH, &[&self.id]).await })
     }
+}
+
+/// Returns all daemons of the store, the own one with this id first.
+pub(super) async fn list(
+    session: &Session,
+    own: Option<String>,
+) -> Result<Vec<StoreDaemon>, tokio_postgres::Error> {
+    const LIST: &str = "SELECT id::text, build, greatest(0, extract(epoch FROM clock_timestamp() - seen) * 1000)::int8, \
+        id IS NOT DISTINCT FROM $1::text::uuid AS own FROM daemon ORDER BY own DESC, id";
+    let rows = session.client.query(&session.statement(LIST).await?, &[&own]).await?;
+    rows.iter()
+        .map(|row| {
+            Ok(StoreDaemon {
+                id: row.try_get(0)?,
+                version: row.try_get(1)?,
+                silent_millis: u64::try_from(row.try_get::<_, i64>(2)?).unwrap_or(0),
+                is_queried: row.try_get(3)?,
+            })
+        })
+        .collect()
 }
 
 /// Removes the rows of all other processes. The caller uses the store alone.

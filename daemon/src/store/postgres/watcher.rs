@@ -31,7 +31,8 @@ const NOTICES: &str = "WITH horizon AS MATERIALIZED (SELECT pg_snapshot_xmin(pg_
     AND feed.xid < horizon.xid AND feed.origin <> $2::text::uuid ORDER BY feed.xid";
 const BELL: &str = "BEGIN; SET LOCAL synchronous_commit = off; NOTIFY quorate; COMMIT";
 const LIVES: &str = "UPDATE daemon SET seen = clock_timestamp() WHERE id = $1::text::uuid";
-const REMOVE: &str = "DELETE FROM feed WHERE at < now() - interval '10 minutes'";
+const REMOVE: &str = "DELETE FROM feed WHERE at < now() - interval '10 minutes'; \
+    DELETE FROM daemon WHERE seen < now() - interval '1 day'";
 
 /// Reads the notices of other daemons.
 pub(super) struct Watcher {

@@ -4,7 +4,7 @@ use quorate_common::console::{Health, QueueFigures};
 
 use super::history::{History, class, percentile};
 use crate::doctor::Finding;
-use crate::proof::{engine_text, mode_word, store_word};
+use crate::proof::{daemons_text, engine_text, mode_word, store_word};
 use crate::text::{bytes, clean, counted, date_time, duration, micros, rate};
 
 /// Upper bounds of the bars of the response times in microseconds, and their labels.
@@ -208,7 +208,8 @@ pub(super) fn daemon(history: &History, is_same_host: Option<bool>, now: u64) ->
     };
     let keys = if status.keys_locked { "locked in memory" } else { "[!] may be swapped to disk" };
     let age = now.saturating_sub(*received);
-    vec![
+    let daemons = daemons_text(status.engine.as_deref()).map(|text| Item::text("daemons", text));
+    let items = [
         Item::text("state", state),
         Item::text("mode", mode_word(status.mode).to_owned()),
         Item::text("up", format!("{up}, since {}", date_time(status.started_at.millis()))),
@@ -216,14 +217,15 @@ pub(super) fn daemon(history: &History, is_same_host: Option<bool>, now: u64) ->
             "version",
             format!("{}, this console {}", clean(&status.version), env!("CARGO_PKG_VERSION")),
         ),
-        Item::text("engine", engine_text(status.engine.as_ref())),
+        Item::text("engine", engine_text(status.engine.as_deref())),
         Item::text("clock", format!("{apart} {side} this host's")),
         Item::text("host", host.to_owned()),
         Item::text("keys", keys.to_owned()),
         Item::text("API", status.base_url.as_deref().map_or_else(|| "not served".to_owned(), clean)),
         Item::text("process", status.process_id.to_string()),
         Item::text("figures", format!("{} old; stated by the daemon [s]", duration(age))),
-    ]
+    ];
+    items.into_iter().chain(daemons).collect()
 }
 
 /// Returns the findings, each with its advice.
