@@ -7,7 +7,7 @@ const MAX_PAGES = 100;
 const MAX_MILLIS = 8.64e15;
 
 // What the page knows while it is open. Nothing is stored in the browser.
-const member = { organizationId: "", relyingPartyId: "", allowHigh: false, session: "", credentialId: "", name: "", wanted: "", shown: null, isHigh: true };
+const member = { organizationId: "", relyingPartyId: "", allowHigh: false, session: "", credentialId: "", name: "", wanted: "", shown: null, isHigh: true, sent: [] };
 
 async function signIn() {
   const body = requestBody("ACTIVITY_TYPE_CREATE_READ_ONLY_SESSION", member.organizationId, {});
@@ -36,7 +36,7 @@ async function query(name, members) {
 
 function signOut() {
   for (const id of ["waiting", "member", "kind", "fields", "fingerprint", "bytes", "checks", "votes", "reported"]) byId(id).replaceChildren();
-  Object.assign(member, { session: "", credentialId: "", shown: null, isHigh: true });
+  Object.assign(member, { session: "", credentialId: "", shown: null, isHigh: true, sent: [] });
   show("sign-in");
 }
 
@@ -120,7 +120,7 @@ async function expressions() {
 
 async function showActivity(activity) {
   member.shown = null;
-  for (const id of ["approve", "reject"]) byId(id).hidden = true;
+  for (const id of ["approve", "reject", "check"]) byId(id).hidden = true;
   const { configs } = await query("get_organization_configs", {});
   const found = await review(activity, member.organizationId, member.wanted);
   const type = found.proposal?.type ?? "";
@@ -232,13 +232,46 @@ async function vote(approves) {
   const body = requestBody(type, member.organizationId, { fingerprint: proposal.fingerprint });
   const { header } = await passkeyStamp(member.relyingPartyId, body, member.credentialId);
   const { id } = member.shown.activity;
-  await submit(type, body, header);
-  const { activity } = await query("get_activity", { activityId: id });
-  if (!(await isRecorded(activity, body, header))) throw new Error("The daemon does not show your vote in the activity. Do not rely on it, and inform the operator.");
-  await showActivity(activity);
+  member.sent.push({ id, approves, body, header });
+  let error = null;
+  try {
+    await submit(type, body, header);
+  } catch (failed) {
+    error = failed;
+  }
+  await showOutcome(id, error);
+}
+
+// Reads an activity again after a vote was sent, and shows whether it contains the vote. `error` is why no confirmation of
+// the vote arrived. Until the activity is read, no further vote is offered: the first one may have been executed.
+async function showOutcome(id, error) {
+  const sent = member.sent.filter((one) => one.id === id);
+  const name = nameOf(sent.at(-1));
+  for (const button of ["approve", "reject", "high"]) byId(button).hidden = true;
+  let recorded = null;
+  try {
+    const { activity } = await query("get_activity", { activityId: id });
+    for (const one of sent) if (await isRecorded(activity, one.body, one.header)) recorded = one;
+    if (recorded || error) await showActivity(activity);
+  } catch (failed) {
+    byId("check").hidden = false;
+    byId("vote-reason").textContent = `This page does not know whether your ${name} was recorded.`;
+    byId("vote-reason").hidden = false;
+    throw new Error(`Your ${name} was sent and may have been recorded, but the activity cannot be read now. ${describe(failed)}`);
+  }
+  if (!recorded && !error) throw new Error("The daemon does not show your vote in the activity. Do not rely on it, and inform the operator.");
   // The reason is shown already.
   if (member.shown.isRefused) return;
-  report("good", approves ? "The daemon shows your approval, with your signature." : "The daemon shows your rejection, with your signature.");
+  if (recorded) {
+    report("good", `The daemon shows your ${nameOf(recorded)}, with your signature${error ? ", although no confirmation of it arrived" : ""}.`);
+    return;
+  }
+  const cause = error instanceof NoAnswerError ? `No confirmation of your ${name} arrived.` : describe(error);
+  throw new Error(`${cause} The activity was read again and does not show your ${name}. You may vote again. If the first vote arrives late, it still counts.`);
+}
+
+function nameOf({ approves }) {
+  return approves ? "approval" : "rejection";
 }
 
 async function startApprove() {
@@ -261,6 +294,7 @@ async function startApprove() {
   byId("back").addEventListener("click", () => act("Reading the activities…", listWaiting));
   byId("refresh").addEventListener("click", () => act("Reading the activities…", listWaiting));
   byId("approve").addEventListener("click", () => act("Use your passkey to approve…", () => vote(true)));
+  byId("check").addEventListener("click", () => act("Reading the activity…", () => showOutcome(member.sent.at(-1).id, new NoAnswerError())));
   byId("reject").addEventListener("click", () => act("Use your passkey to reject…", () => vote(false)));
   for (const button of document.querySelectorAll(".sign-out")) button.addEventListener("click", signOut);
   start("sign-in");

@@ -72,6 +72,9 @@ class ReportedError extends Error {
   }
 }
 
+// No answer of the daemon arrived: what was sent may have been carried out.
+class NoAnswerError extends Error {}
+
 async function settings() {
   const answer = await fetch("settings.json", { credentials: "omit", redirect: "error" });
   if (!answer.ok) throw new Error("the settings of the pages cannot be read");
@@ -94,10 +97,11 @@ async function post(path, body, headers) {
     answer = await send();
   } catch {
     answer = await send().catch(() => {
-      throw new Error("No answer arrived. Check the connection, and try again.");
+      throw new NoAnswerError("No answer arrived. Check the connection, and try again.");
     });
   }
-  const value = await answer.json().catch(() => ({}));
+  const value = await answer.json().catch(() => null);
+  if (typeof value !== "object" || value === null) throw new NoAnswerError(`An answer arrived that is not one of the daemon (status ${answer.status}). Try again later.`);
   if (!answer.ok) throw new ReportedError(answer.status, value.message ?? `status ${answer.status}`);
   return value;
 }

@@ -1,12 +1,16 @@
 //! Threads for expensive reads. Their number is limited in total, per tenant, and per organization of a
 //! tenant, so that no organization waits behind the requests of another.
 
+mod turns;
+
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use quorate_common::ids::OrganizationId;
 use tokio::sync::Semaphore;
+
+use self::turns::{Turn, Turns};
 
 /// Number of tracked tenants, and of organizations, above which those without work are dropped.
 const REMEMBERED: usize = 256;
@@ -47,47 +51,32 @@ pub(crate) enum NotRun {
 
 struct Slots {
     free: Arc<Semaphore>,
-    /// Work that waits or runs.
+    /// Work of the organization itself that waits or runs.
     count: AtomicUsize,
-    /// The part of it that sub-organizations requested.
-    of_children: AtomicUsize,
+    /// Work of its sub-organizations.
+    turns: Arc<Turns>,
 }
 
-/// Counts work until it is dropped.
-struct Counted {
-    tenant: Arc<Slots>,
-    /// The sub-organization that requested it.
-    child: Option<Arc<Slots>>,
+/// Work that waits or runs, until it is dropped.
+enum Admitted {
+    /// Work of a top-level organization.
+    Parent(Arc<Slots>),
+    /// Work of a sub-organization.
+    Child(Turn),
 }
 
-impl Counted {
-    /// Counts work. Also returns whether it is too much: all sub-organizations of a tenant together have half of what may
-    /// wait, and each of them half of that.
-    fn new(tenant: Arc<Slots>, child: Option<Arc<Slots>>, waiting: usize) -> (Self, bool) {
-        let is_full = |count: &AtomicUsize, most: usize| count.fetch_add(1, Ordering::Relaxed) >= most;
-        let mut is_crowded = is_full(&tenant.count, waiting);
-        if let Some(child) = &child {
-            is_crowded |= is_full(&tenant.of_children, waiting / 2);
-            is_crowded |= is_full(&child.count, waiting / 4);
-        }
-        (Self { tenant, child }, is_crowded)
-    }
-}
-
-impl Drop for Counted {
+impl Drop for Admitted {
     fn drop(&mut self) {
-        self.tenant.count.fetch_sub(1, Ordering::Relaxed);
-        if let Some(child) = &self.child {
-            self.tenant.of_children.fetch_sub(1, Ordering::Relaxed);
-            child.count.fetch_sub(1, Ordering::Relaxed);
+        if let Self::Parent(slots) = self {
+            slots.count.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }
 
 impl Readers {
     /// Creates limits: `all` concurrent reads in total, and `each` for each tenant and organization. Beyond
-    /// `waiting`, work of one tenant is rejected, because waiting work occupies a slot for concurrent
-    /// requests.
+    /// `waiting`, work of a top-level organization is rejected, because waiting work occupies a slot for concurrent
+    /// requests. Its sub-organizations take turns, and twice as much of their work may wait.
     pub(crate) fn new(all: usize, each: usize, waiting: usize) -> Self {
         let (tenants, organizations) = (Mutex::default(), Mutex::default());
         Self { all: Arc::new(Semaphore::new(all)), tenants, organizations, each, waiting }
@@ -102,11 +91,7 @@ impl Readers {
     ) -> Result<T, NotRun> {
         let tenant = self.slots(&self.tenants, account.tenant);
         let organization = self.slots(&self.organizations, account.organization);
-        let child = (!account.is_parent()).then(|| Arc::clone(&organization));
-        let (counted, is_crowded) = Counted::new(Arc::clone(&tenant), child, self.waiting);
-        if is_crowded {
-            return Err(NotRun::Crowded);
-        }
+        let mut admitted = self.admit(account, &tenant).await.ok_or(NotRun::Crowded)?;
         // The semaphores are never closed. The more widely shared slot is acquired later, so that waiting
         // work holds none.
         let own = Arc::clone(&organization.free).acquire_owned().await;
@@ -114,11 +99,25 @@ impl Readers {
         let of_all = Arc::clone(&self.all).acquire_owned().await;
         let span = tracing::Span::current();
         let run = move || {
+            if let Admitted::Child(turn) = &mut admitted {
+                turn.begin();
+            }
             let result = span.in_scope(work);
-            drop((of_all, of_tenant, own, organization, counted));
+            drop((of_all, of_tenant, own, organization, admitted));
             result
         };
         tokio::task::spawn_blocking(run).await.map_err(|_| NotRun::Panicked)
+    }
+
+    /// Counts work. Work of a sub-organization waits for its turn among those of the tenant. Returns `None` if it is too much.
+    async fn admit(&self, account: Account, tenant: &Arc<Slots>) -> Option<Admitted> {
+        if !account.is_parent() {
+            let turn = tenant.turns.take(account.organization).await?;
+            return Some(Admitted::Child(turn));
+        }
+        let is_crowded = tenant.count.fetch_add(1, Ordering::Relaxed) >= self.waiting;
+        let admitted = Admitted::Parent(Arc::clone(tenant));
+        (!is_crowded).then_some(admitted)
     }
 
     fn slots(&self, of: &Mutex<HashMap<OrganizationId, Weak<Slots>>>, id: OrganizationId) -> Arc<Slots> {
@@ -130,8 +129,8 @@ impl Readers {
             known.retain(|_, slots| slots.strong_count() > 0);
         }
         let free = Arc::new(Semaphore::new(self.each));
-        let slots =
-            Arc::new(Slots { free, count: AtomicUsize::default(), of_children: AtomicUsize::default() });
+        let turns = Arc::new(Turns::new(self.each, self.waiting));
+        let slots = Arc::new(Slots { free, count: AtomicUsize::default(), turns });
         known.insert(id, Arc::downgrade(&slots));
         slots
     }
@@ -223,29 +222,32 @@ mod tests {
         assert!(readers.organizations.lock().unwrap().len() <= REMEMBERED);
     }
 
-    #[test]
-    fn sub_organizations_leave_room_for_their_parent_and_for_each_other() {
-        let readers = Readers::new(8, 2, 16);
-        let count = |of: Account| {
-            let tenant = readers.slots(&readers.tenants, of.tenant);
-            let organization = readers.slots(&readers.organizations, of.organization);
-            Counted::new(tenant, (!of.is_parent()).then_some(organization), 16)
-        };
-        let take = |of: Account, held: &mut Vec<Counted>| {
-            let (counted, is_crowded) = count(of);
-            held.extend((!is_crowded).then_some(counted));
-            !is_crowded
-        };
-        let mut held = Vec::new();
-        let taken = (0..10).filter(|_| take(account(1, 2), &mut held)).count();
-        assert_eq!(taken, 4, "one sub-organization has a quarter");
-        let taken = (3..20).filter(|number| take(account(1, *number), &mut held)).count();
-        assert_eq!(taken, 4, "all of them have half");
-        let taken = (0..20).filter(|_| take(tenant(1), &mut held)).count();
-        assert_eq!(taken, 8, "the rest is for the parent");
-        assert!(!take(account(1, 30), &mut held) && take(account(2, 31), &mut held));
-        held.clear();
-        assert!((0..4).all(|_| take(account(1, 2), &mut held)), "nothing stays counted");
+    #[tokio::test]
+    async fn a_crowd_of_sub_organizations_leaves_room_for_their_parent_and_for_each_other() {
+        let readers = Arc::new(Readers::new(8, 2, 16));
+        let (end, ended) = mpsc::channel::<()>();
+        let ended = Arc::new(Mutex::new(ended));
+        let mut crowd: Vec<_> = (2..200)
+            .map(|number| {
+                let ended = Arc::clone(&ended);
+                let work = move || {
+                    let _ = ended.lock().unwrap().recv();
+                };
+                Box::pin(readers.run(account(1, number), work))
+            })
+            .collect();
+        let rejected = crowd.iter_mut().map(|one| poll(one.as_mut())).filter(Poll::is_ready).count();
+        assert_eq!(rejected, 198 - 32);
+        let mut of_parent: Vec<_> = (0..17).map(|_| Box::pin(readers.run(tenant(1), || ()))).collect();
+        let polled: Vec<_> = of_parent.iter_mut().map(|one| poll(one.as_mut())).collect();
+        let waiting = polled.iter().filter(|one| one.is_pending()).count();
+        assert_eq!(waiting, 16, "the parent is not rejected");
+        assert_eq!(polled.last(), Some(&Poll::Ready(Err(NotRun::Crowded))));
+        assert_eq!(readers.run(account(2, 250), || ()).await, Ok(()), "another tenant is not affected");
+        drop(end);
+        for one in of_parent.into_iter().take(16) {
+            assert_eq!(one.await, Ok(()));
+        }
     }
 
     #[tokio::test]

@@ -2,6 +2,7 @@
 //! activity. The vote verifies independently, and the page refuses what a lying daemon shows.
 
 mod links;
+mod lost_answers;
 mod names;
 mod text;
 

@@ -74,6 +74,12 @@ pub(super) fn warnings(config: &Config) -> Vec<String> {
         let text = "mail with keys and codes is sent to another machine without TLS: allow_plain in [mail]";
         warnings.push(text.to_owned());
     }
+    let has_tls = config.http.as_ref().is_some_and(|http| http.tls.is_some());
+    if has_tls && config.pages.as_ref().is_some_and(|pages| pages.url.starts_with("http:")) {
+        let text = "url in [pages] begins with http, but tls_certificate in [http] makes the listener use https: links in mail do \
+                    not work";
+        warnings.push(text.to_owned());
+    }
     let proxy = config.auth_proxy.as_ref();
     let sends_sms = proxy.is_some_and(|proxy| proxy.methods.contains(&Method::Sms));
     if sends_sms && config.sms.as_ref().is_some_and(|sms| sms.prefixes.is_empty()) {

@@ -576,6 +576,20 @@ fn warns_of_what_is_probably_a_mistake() {
         assert_eq!(mail(remote), exposed, "{remote}");
     }
     assert_eq!(warnings("[mail]\nserver = \"smtp://mail.example.org\"\nfrom = \"q@example.org\""), [""; 0]);
+    let pages = |url: &str, tls: &str| {
+        warnings(&format!(
+            "[http]\nlisten = \"127.0.0.1:0\"\n{tls}\n[pages]\nenabled = true\nurl = \"{url}\""
+        ))
+    };
+    let tls = "tls_certificate = \"c.pem\"\ntls_key = \"k.pem\"";
+    assert_eq!(pages("http://localhost:8080", ""), [""; 0]);
+    assert_eq!(pages("https://localhost:8080", tls), [""; 0]);
+    assert_eq!(pages("https://keys.example.org", ""), [""; 0], "a proxy in front terminates TLS");
+    let other = pages("http://localhost:8080", tls);
+    assert!(
+        matches!(other.as_slice(), [one] if one.contains("url in [pages] begins with http")),
+        "{other:?}"
+    );
     let proxy = |issuer: &str| {
         let organization = "organization = \"00000000-0000-4000-8000-000000000001\"";
         warnings(&format!(

@@ -2,17 +2,24 @@
 //!
 //! What was fetched for several organizations is held by each of them, and its size counts for each. When the cache is full,
 //! the group of organizations that holds the most gives way, and in it the organization that holds the most: it loses what
-//! was not used for the longest time.
+//! was not used for the longest time. The size of the value that a group or an organization used last does not count for
+//! this: an organization with one large value is not the first to give way. If none holds more than one value, the one that
+//! was not used for the longest time gives way; but those that were kept a moment ago do so last and in their order, so that
+//! the requests that wait for a value can use it. The newest value always stays.
 
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::time::Duration;
 
 use quorate_common::ids::OrganizationId;
+use tokio::time::Instant;
 
 use crate::readers::Account;
 
 /// Size that a value counts at least, in bytes. It limits the number of small values.
 const LEAST_BYTES: usize = 16 * 1024;
+/// Time in which the requests that waited for a new value use it.
+const SERVED: Duration = Duration::from_secs(10);
 
 /// A top-level organization, or all of its sub-organizations together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -47,9 +54,42 @@ pub(super) struct Held<V> {
 struct Entry<V> {
     value: V,
     bytes: usize,
+    /// When it was kept.
+    kept: Instant,
+    /// The same, by the clock of the cache.
+    kept_at: u64,
     /// When it was last used, by the clock of the cache.
     used: u64,
     holders: Vec<Holder>,
+}
+
+impl<V> Entry<V> {
+    /// Returns the order in which values of different organizations give way: first those that were kept long ago, by their
+    /// last use.
+    fn order(&self) -> (bool, u64) {
+        let is_new = self.kept.elapsed() < SERVED;
+        (is_new, if is_new { self.kept_at } else { self.used })
+    }
+}
+
+/// What one holder or group holds.
+#[derive(Clone, Copy, Default)]
+struct Holding {
+    bytes: usize,
+    /// When its value that was used last was used, and the size of that value.
+    last: (u64, usize),
+}
+
+impl Holding {
+    fn add(&mut self, used: u64, bytes: usize) {
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.last = self.last.max((used, bytes));
+    }
+
+    /// Returns the bytes without the value that was used last.
+    fn excess(self) -> usize {
+        self.bytes.saturating_sub(self.last.1)
+    }
 }
 
 impl<V: Clone> Held<V> {
@@ -72,8 +112,10 @@ impl<V: Clone> Held<V> {
         let mut all = self.entries.remove(issuer).map_or_else(Vec::new, |former| former.holders);
         let new = holders.iter().filter(|one| !all.contains(one)).copied().collect::<Vec<_>>();
         all.extend(new);
-        let entry = Entry { value, bytes: bytes.max(LEAST_BYTES), used: self.clock, holders: all };
-        self.entries.insert(issuer.to_owned(), entry);
+        let (kept, kept_at) = (Instant::now(), self.clock);
+        let bytes = bytes.max(LEAST_BYTES);
+        self.entries
+            .insert(issuer.to_owned(), Entry { value, bytes, kept, kept_at, used: self.clock, holders: all });
         while self.is_full() {
             self.release(issuer);
         }
@@ -86,32 +128,51 @@ impl<V: Clone> Held<V> {
         holdings.fold(0, usize::saturating_add) > 1 && held.fold(0, usize::saturating_add) > self.limit
     }
 
-    /// Takes a value from a holder, as described in the module documentation; `newest` only if the holder has no other.
+    /// Takes a value from a holder, as described in the module documentation. The newest keeps at least one holder.
     fn release(&mut self, newest: &str) {
-        let Some(group) = self.most(|holder| Some(holder.group)) else { return };
-        let Some(most) = self.most(|holder| (holder.group == group).then_some(*holder)) else { return };
-        let of_most = self.entries.iter_mut().filter(|(_, entry)| entry.holders.contains(&most));
-        let Some((issuer, entry)) = of_most.min_by_key(|(issuer, entry)| (*issuer == newest, entry.used))
-        else {
+        let group = self.most(|holder| Some(holder.group));
+        let is_of_group = |holder: &Holder| group.is_none_or(|group| holder.group == group);
+        let most = self.most(|holder| is_of_group(holder).then_some(*holder));
+        let by_use = |entry: &Entry<V>| (false, entry.used);
+        let candidate = most.and_then(|most| self.first(newest, |holder| *holder == most, by_use));
+        let candidate = candidate.or_else(|| self.first(newest, is_of_group, Entry::order));
+        let Some((issuer, holder)) = candidate.or_else(|| self.first(newest, |_| true, Entry::order)) else {
             return;
         };
-        entry.holders.retain(|one| *one != most);
+        let Some(entry) = self.entries.get_mut(&issuer) else { return };
+        entry.holders.retain(|one| *one != holder);
         if entry.holders.is_empty() {
-            let issuer = issuer.clone();
             self.entries.remove(&issuer);
         }
     }
 
-    /// Returns who holds the most bytes.
+    /// Returns the value that gives way first, and its holder, among those with such a holder.
+    fn first(
+        &self,
+        newest: &str,
+        is_meant: impl Fn(&Holder) -> bool,
+        order: impl Fn(&Entry<V>) -> (bool, u64),
+    ) -> Option<(String, Holder)> {
+        let held = self.entries.iter().filter_map(|(issuer, entry)| {
+            let is_newest = issuer == newest;
+            let may_release = !is_newest || entry.holders.len() > 1;
+            let holder = entry.holders.iter().find(|holder| may_release && is_meant(holder))?;
+            Some(((is_newest, order(entry)), issuer, *holder))
+        });
+        let (_, issuer, holder) = held.min_by_key(|(order, ..)| *order)?;
+        Some((issuer.clone(), holder))
+    }
+
+    /// Returns who holds the most bytes, without the value that each used last; `None` if nobody holds more than that.
     fn most<T: Copy + Eq + Hash>(&self, who: impl Fn(&Holder) -> Option<T>) -> Option<T> {
-        let mut held: HashMap<T, usize> = HashMap::new();
+        let mut held: HashMap<T, Holding> = HashMap::new();
         for entry in self.entries.values() {
             for one in entry.holders.iter().filter_map(&who) {
-                let bytes = held.entry(one).or_default();
-                *bytes = bytes.saturating_add(entry.bytes);
+                held.entry(one).or_default().add(entry.used, entry.bytes);
             }
         }
-        held.into_iter().max_by_key(|(_, bytes)| *bytes).map(|(one, _)| one)
+        let held = held.into_iter().map(|(one, holding)| (one, holding.excess()));
+        held.filter(|(_, excess)| *excess > 0).max_by_key(|(_, excess)| *excess).map(|(one, _)| one)
     }
 }
 
@@ -185,5 +246,32 @@ mod tests {
         (0..100).for_each(|number| held.keep("everybody's", "value", 1, &[child(number)]));
         let holders = held.entries.values().map(|entry| entry.holders.len()).sum::<usize>();
         assert_eq!((held.value("everybody's"), holders), (Some("value"), 8));
+    }
+
+    #[test]
+    fn the_value_that_is_served_stays_however_many_hold_less() {
+        for group in [child, |number| holder(number, true)] {
+            let mut held = Held::new(8 * LEAST_BYTES);
+            (0..20).for_each(|number| held.keep(&format!("small {number}"), "value", 1, &[group(number)]));
+            held.keep("large", "value", 2 * LEAST_BYTES, &[group(100)]);
+            assert_eq!(held.value("large"), Some("value"), "it was fetched for a request that waits for it");
+            // Others fetch and use less than the cache holds before the request proceeds.
+            for number in 20..25 {
+                for number in 0..100 {
+                    let _ = held.value(&format!("small {}", number % 25));
+                }
+                held.keep(&format!("small {number}"), "value", 1, &[group(number)]);
+                assert_eq!(held.value("large"), Some("value"), "{number}");
+            }
+            assert!(held.entries.len() <= 8);
+        }
+    }
+
+    #[test]
+    fn a_large_value_of_everybody_stays() {
+        let mut held = Held::new(8 * LEAST_BYTES);
+        (0..10).for_each(|number| held.keep("large", number, 5 * LEAST_BYTES, &[child(number)]));
+        held.keep("huge", 10, 100 * LEAST_BYTES, &[child(1), holder(2, true)]);
+        assert_eq!((held.value("huge"), held.entries.len()), (Some(10), 1));
     }
 }

@@ -32,6 +32,8 @@ enum Behavior {
     PointsAt(&'static str),
     /// Its key set has this many keys.
     HasKeys(usize),
+    /// Its key set has at least this many bytes.
+    HasBytes(usize),
 }
 
 /// A document of an issuer.
@@ -98,6 +100,8 @@ async fn answer(
     } else if let Behavior::HasKeys(count) = behavior {
         let key = KEYS.strip_prefix(r#"{"keys":["#).unwrap().strip_suffix("]}").unwrap();
         format!(r#"{{"keys":[{}]}}"#, vec![key; count].join(","))
+    } else if let Behavior::HasBytes(bytes) = behavior {
+        format!("{KEYS:bytes$}")
     } else {
         KEYS.to_owned()
     };
@@ -203,6 +207,22 @@ async fn large_key_sets_displace_each_other_and_none_of_other_tenants() {
     assert!(is_cached(count - 1) && is_cached(count - 2), "the newest");
     assert!(!is_cached(0), "the oldest");
     assert!(issuers.keys(&other.url, Some("one")).unwrap().is_ok(), "that of another tenant");
+}
+
+#[tokio::test]
+async fn a_large_key_set_is_fetched_once_although_many_others_hold_less() {
+    let (issuer, issuers) = (Issuer::start(Behavior::HasBytes(60_000)).await, issuers());
+    for number in 0..250 {
+        let keys = IssuerKeys::parse(KEYS.as_bytes()).unwrap();
+        let holder = [Holder::from(&organization(255, number))];
+        let name = format!("http://127.0.0.1:{}", 1000 + u32::from(number));
+        issuers.keep(&name, Ok((keys, 40_000)), Duration::ZERO, &holder);
+    }
+    for _ in 0..10 {
+        issuers.load(&issuer.url, Some("one"), organization(255, 251)).await.unwrap();
+        assert!(issuers.keys(&issuer.url, Some("one")).unwrap().is_ok());
+    }
+    assert_eq!(issuer.connections(), 2);
 }
 
 #[tokio::test]

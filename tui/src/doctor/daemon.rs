@@ -17,6 +17,9 @@ const FREE_PERCENT: u64 = 10;
 /// Lag of the daemon's clock above which a warning is shown, in milliseconds.
 const CLOCK_LAG_MILLIS: u64 = 2000;
 
+/// Engine of a store in a database.
+const DATABASE: &str = "postgres";
+
 /// What the console knows about its daemon.
 #[derive(Clone, Copy)]
 pub(crate) struct Daemon<'a> {
@@ -300,12 +303,15 @@ fn mode(health: &Health) -> Option<Finding> {
 }
 
 fn backups(health: &Health) -> Option<Finding> {
+    let is_database = health.status.engine.as_ref().is_some_and(|engine| engine.name == DATABASE);
+    let advice = if is_database {
+        "Check that a backup of the database is made daily, and that `quorated verify` accepts a restored one."
+    } else {
+        "Check that a copy of the data directory is made daily, and that `quorated verify` accepts it."
+    };
     (health.status.mode == Mode::Production).then(|| {
-        Finding::note(
-            "backups",
-            "backups are made outside of the daemon, so their age is not known here",
-            "Check that a copy of the data directory is made daily, and that `quorated verify` accepts it.",
-        )
+        let what = "backups are made outside of the daemon, so their age is not known here";
+        Finding::note("backups", what, advice)
     })
 }
 

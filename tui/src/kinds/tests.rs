@@ -86,6 +86,13 @@ fn policy((name, effect, byte): (&str, &str, u8)) -> Policy {
     }
 }
 
+/// Returns the description of an activity of this type.
+pub(in crate::kinds) fn description(version: &str, parameters: &Value) -> Description {
+    let organization = sample_organization();
+    let context = ReviewContext { proposer: Some(Fixture::user(0)), ..ReviewContext::of(&organization) };
+    decode(&format!("ACTIVITY_TYPE_{version}"), parameters, &context).description
+}
+
 pub(in crate::kinds) fn check(name: &str, rows: &[(&str, Value)]) {
     check_in(&sample_organization(), name, rows);
 }

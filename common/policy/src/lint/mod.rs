@@ -1,5 +1,6 @@
 //! Finds suspicious policies, independently of any request.
 
+mod coverage;
 mod ids;
 mod people;
 mod scenario;
@@ -20,6 +21,7 @@ use crate::simulate::{NamedPolicy, OrganizationRules};
 use crate::value::Value;
 use crate::words::Names;
 
+pub use coverage::{Coverage, coverage};
 use ids::is_id;
 pub use scenario::ActivityType;
 use scenario::Scenario;

@@ -10,6 +10,8 @@ use quorate_common::ids::ApiKeyId;
 use quorate_policy::request::kind_of;
 use serde_json::value::RawValue;
 
+use crate::model::feature::FeatureName;
+
 /// Which requests of a kind change how users sign in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Changes {
@@ -19,10 +21,16 @@ pub enum Changes {
     With(&'static [&'static str]),
     /// All requests, except for one that only deletes the key of the session itself.
     UnlessOwnKey,
+    /// All requests, except for those about one of these features.
+    UnlessFeature(&'static [FeatureName]),
 }
 
-/// The kinds that open sessions, add or delete credentials, change contacts or MFA policies, or recover users: the
-/// activity type without prefix and version, sorted.
+/// Features that do not affect how users sign in.
+const OTHER_FEATURES: &[FeatureName] =
+    &[FeatureName::Webhook, FeatureName::SolanaRentPrefund, FeatureName::SwapConfig, FeatureName::EarnConfig];
+
+/// The kinds that open sessions, add or delete credentials, change contacts, MFA policies or the settings of sign-in, or
+/// recover users: the activity type without prefix and version, sorted.
 pub const ACCESS: &[(&str, Changes)] = &[
     ("CREATE_API_KEYS", Changes::All),
     ("CREATE_AUTHENTICATORS", Changes::All),
@@ -47,6 +55,10 @@ pub const ACCESS: &[(&str, Changes)] = &[
     ("OTP_AUTH", Changes::All),
     ("OTP_LOGIN", Changes::All),
     ("RECOVER_USER", Changes::All),
+    ("REMOVE_IP_ALLOWLIST", Changes::All),
+    ("REMOVE_ORGANIZATION_FEATURE", Changes::UnlessFeature(OTHER_FEATURES)),
+    ("SET_IP_ALLOWLIST", Changes::All),
+    ("SET_ORGANIZATION_FEATURE", Changes::UnlessFeature(OTHER_FEATURES)),
     ("STAMP_LOGIN", Changes::All),
     ("UPDATE_ALLOWED_ORIGINS", Changes::All),
     ("UPDATE_MFA_POLICY", Changes::All),
@@ -72,6 +84,11 @@ pub(crate) fn is_changed_by(activity_type: &str, intent: &RawValue, own_key: Opt
             let keys: Option<Vec<ApiKeyId>> = found.and_then(|keys| serde_json::from_str(keys.get()).ok());
             keys.is_none_or(|keys| keys != [own])
         }),
+        Changes::UnlessFeature(others) => {
+            let found = parameters(intent).and_then(|found| found.get("name").copied());
+            let name: Option<FeatureName> = found.and_then(|name| serde_json::from_str(name.get()).ok());
+            name.is_none_or(|name| !others.contains(&name))
+        }
     }
 }
 

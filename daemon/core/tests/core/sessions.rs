@@ -224,12 +224,19 @@ const ACCESS_PARAMETERS: [&str; 16] = [
 ];
 
 /// Settings of an organization that change how its users sign in.
-const ACCESS_SETTINGS: [&str; 3] = ["DISABLE_AUTH_PROXY", "ENABLE_AUTH_PROXY", "UPDATE_ALLOWED_ORIGINS"];
+const ACCESS_SETTINGS: [&str; 7] = [
+    "DISABLE_AUTH_PROXY",
+    "ENABLE_AUTH_PROXY",
+    "REMOVE_IP_ALLOWLIST",
+    "REMOVE_ORGANIZATION_FEATURE",
+    "SET_IP_ALLOWLIST",
+    "SET_ORGANIZATION_FEATURE",
+    "UPDATE_ALLOWED_ORIGINS",
+];
 
 /// Kinds that have such parameters and change nothing about how an existing user signs in: they create users, have no
-/// user as their caller, send or verify a code, import or export secrets, or
-/// restrict the addresses of a key.
-const OTHERS: [&str; 14] = [
+/// user as their caller, send or verify a code, or import or export secrets.
+const OTHERS: [&str; 12] = [
     "ACCEPT_INVITATION",
     "CREATE_API_ONLY_USERS",
     "CREATE_ORGANIZATION",
@@ -241,8 +248,6 @@ const OTHERS: [&str; 14] = [
     "EXPORT_WALLET_ACCOUNT",
     "IMPORT_SECRETS",
     "INIT_OTP",
-    "REMOVE_IP_ALLOWLIST",
-    "SET_IP_ALLOWLIST",
     "VERIFY_OTP",
 ];
 
@@ -317,6 +322,7 @@ fn a_session_with_a_profile_changes_no_contacts_and_credentials() {
     };
     let mfa = json!({"userId": spare, "mfaPolicyName": "none", "condition": "false", "order": 9,
         "requiredAuthenticationMethods": [{"any": [{"type": "AUTHENTICATION_TYPE_PASSKEY"}]}]});
+    let allowlist = json!({"enabled": false, "onEvaluationError": "ALLOW", "rules": [{"cidr": "192.0.2.7"}]});
     for (kind, parameters) in [
         ("UPDATE_USER_EMAIL", json!({"userId": root.user, "userEmail": "eve@example.org"})),
         ("UPDATE_USER_EMAIL", json!({"userId": user, "userEmail": "eve@example.org"})),
@@ -327,6 +333,16 @@ fn a_session_with_a_profile_changes_no_contacts_and_credentials() {
         ("CREATE_MFA_POLICY", mfa),
         ("DELETE_API_KEYS", json!({"userId": root.user, "apiKeyIds": [another]})),
         ("DELETE_API_KEYS", json!({"userId": root.user, "apiKeyIds": [own, another]})),
+        ("SET_ORGANIZATION_FEATURE", json!({"name": "FEATURE_NAME_EMAIL_AUTH"})),
+        ("SET_ORGANIZATION_FEATURE", json!({"name": "FEATURE_NAME_EMAIL_RECOVERY"})),
+        ("SET_ORGANIZATION_FEATURE", json!({"name": "FEATURE_NAME_OTP_EMAIL_AUTH"})),
+        ("SET_ORGANIZATION_FEATURE", json!({"name": "FEATURE_NAME_SMS_AUTH"})),
+        (
+            "SET_ORGANIZATION_FEATURE",
+            json!({"name": "FEATURE_NAME_WEBAUTHN_ORIGINS", "value": "https://eve.example"}),
+        ),
+        ("REMOVE_ORGANIZATION_FEATURE", json!({"name": "FEATURE_NAME_WEBAUTHN_ORIGINS"})),
+        ("SET_IP_ALLOWLIST", allowlist),
     ] {
         assert_eq!(
             submit(kind, parameters),
@@ -334,6 +350,8 @@ fn a_session_with_a_profile_changes_no_contacts_and_credentials() {
             "{kind}"
         );
     }
+    let feature = json!({"name": "FEATURE_NAME_SWAP_CONFIG"});
+    submit("SET_ORGANIZATION_FEATURE", feature).expect("it does not affect how users sign in");
     submit("UPDATE_USER", json!({"userId": user, "userName": "renamed"})).expect("names are in the scope");
     submit("UPDATE_USER_NAME", json!({"userId": user, "userName": "again"})).expect("names are in the scope");
     submit("DELETE_API_KEYS", json!({"userId": root.user, "apiKeyIds": [own]}))

@@ -1,11 +1,10 @@
 // What browsers provide, for clients that need one: storage, and a software authenticator that creates and uses passkeys
 // (Web Authentication Level 2).
 
-import "fake-indexeddb/auto";
+import "./storage.mjs";
 import { createHash, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 
-const hostname = "app.example";
-const origin = `https://${hostname}`;
+const { origin } = globalThis.location;
 const sha256 = (data) => createHash("sha256").update(data).digest();
 const buffer = (bytes) => Uint8Array.from(bytes).buffer;
 
@@ -55,20 +54,7 @@ class Authenticator {
   }
 }
 
-class Storage {
-  #items = new Map();
-  getItem = (name) => this.#items.get(name) ?? null;
-  setItem = (name, value) => void this.#items.set(name, value);
-  removeItem = (name) => void this.#items.delete(name);
-}
-
-Object.assign(globalThis, {
-  window: globalThis,
-  document: {},
-  location: { hostname, origin },
-  localStorage: new Storage(),
-  PublicKeyCredential: class {},
-});
+globalThis.PublicKeyCredential = class {};
 // Node has no navigator, or one that cannot be replaced.
 globalThis.navigator ??= {};
 Object.defineProperty(globalThis.navigator, "credentials", { value: new Authenticator() });

@@ -1,6 +1,8 @@
 //! The screen Health: figures and pictures, findings, and that nothing happens while another screen is shown.
 
-use quorate_common::console::QueueFigures;
+use std::collections::BTreeMap;
+
+use quorate_common::console::{EngineStatus, Mode, QueueFigures};
 use quorate_common::wire::Timestamp;
 
 use super::*;
@@ -38,6 +40,25 @@ fn warnings_of_the_daemon_are_findings() {
     let found: Vec<_> = findings.iter().filter(|one| one.code == "daemon-configuration").collect();
     assert!(found.iter().all(|one| one.level == Level::Warning && !one.what.contains('\u{1b}')), "{found:?}");
     assert_eq!(found.iter().map(|one| one.what.get(..5)).collect::<Vec<_>>(), [Some("first"), Some("secon")]);
+}
+
+#[test]
+fn backups_are_those_of_the_engine() {
+    let mut health = Fixture::health(1);
+    health.status.mode = Mode::Production;
+    for (engine, expected) in
+        [("sled", "data directory"), ("redb", "data directory"), ("postgres", "database")]
+    {
+        health.status.engine = Some(Box::new(EngineStatus {
+            name: engine.to_owned(),
+            durability: BTreeMap::default(),
+            daemons: Vec::new(),
+        }));
+        let received = health.status.now_millis;
+        let findings = of_daemon(&Daemon { health: Ok(&health), received, is_same_host: None });
+        let backups = findings.iter().find(|one| one.code == "backups");
+        assert!(backups.is_some_and(|one| one.advice.contains(expected)), "{engine}: {backups:?}");
+    }
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
     }
     flag_steps(&steps, user, &named, &mut description, context);
     flag_condition(condition, &mut description);
-    flag_sessions(condition, &steps, &named, &mut description);
+    flag_sessions(condition, &steps, user, &named, &mut description);
     description.flag_if_missing("unknown-user", user.is_some(), &named);
     Ok(description)
 }
@@ -87,5 +87,60 @@ mod tests {
                 ),
             ],
         );
+    }
+
+    /// Returns whether the review of a policy of the user flags that no session could be opened, and that it may be evaded.
+    fn flags(user: usize, condition: &str, steps: &serde_json::Value) -> [bool; 2] {
+        let parameters = json!({"userId": Fixture::user(user), "mfaPolicyName": "second factor",
+            "condition": condition, "requiredAuthenticationMethods": steps, "order": 0});
+        let description = crate::kinds::tests::description("CREATE_MFA_POLICY", &parameters);
+        ["no-session", "limited-condition"].map(|name| description.flags.iter().any(|flag| flag.name == name))
+    }
+
+    #[test]
+    fn conditions_are_evaluated_for_logins() {
+        let steps = json!([{"any": [{"type": "AUTHENTICATION_TYPE_API_KEY"}]},
+            {"any": [{"type": "AUTHENTICATION_TYPE_SESSION"}]}]);
+        for (condition, expected) in [
+            ("true", [true, false]),
+            ("(true)", [true, false]),
+            ("true || false", [true, false]),
+            ("1 == 1", [true, false]),
+            ("activity.kind != 'SIGN_TRANSACTION'", [true, true]),
+            ("activity.kind in ['STAMP_LOGIN', 'DELETE_MFA_POLICY']", [true, true]),
+            ("activity.kind == 'STAMP_LOGIN'", [true, true]),
+            // A login has no wallet, and what cannot be evaluated counts as true.
+            ("wallet.label == 'x' || true", [true, false]),
+            ("activity.params.session_profile_id != 'x'", [true, true]),
+            ("nonsense(", [true, true]),
+            ("activity.kind != 'STAMP_LOGIN'", [false, true]),
+            ("activity.action == 'SIGN'", [false, true]),
+        ] {
+            assert_eq!(flags(0, condition, &steps), expected, "{condition}");
+        }
+    }
+
+    #[test]
+    fn steps_count_what_the_user_can_prove() {
+        let method = |of: &str| json!({"type": format!("AUTHENTICATION_TYPE_{of}")});
+        let (key, session, mail, phone) =
+            (method("API_KEY"), method("SESSION"), method("EMAIL_OTP"), method("SMS_OTP"));
+        let missing = json!({"type": "AUTHENTICATION_TYPE_PASSKEY",
+            "id": "77777777-7777-7777-7777-777777777777"});
+        for (user, steps, expected) in [
+            (0, json!([{"any": [key]}, {"any": [session]}]), true),
+            (0, json!([{"any": [key]}, {"any": [session, phone]}]), true),
+            (0, json!([{"any": [key]}, {"any": [session, missing]}]), true),
+            (0, json!([{"any": [key]}, {"any": [session, mail]}]), true),
+            (0, json!([{"any": [session, key]}]), false),
+            // The only API key proves the first step already.
+            (0, json!([{"any": [key]}, {"any": [session, key]}]), true),
+            (0, json!([{"any": [key]}]), false),
+            // Nothing is known about the credentials of this user.
+            (9, json!([{"any": [key]}, {"any": [session, phone]}]), false),
+            (9, json!([{"any": [key]}, {"any": [session]}]), true),
+        ] {
+            assert_eq!(flags(user, "true", &steps)[0], expected, "{user} {steps}");
+        }
     }
 }

@@ -4,6 +4,7 @@ use super::Kind;
 
 mod create_mfa_policy;
 mod delete_mfa_policy;
+mod provable;
 mod requirement;
 mod update_mfa_policy;
 

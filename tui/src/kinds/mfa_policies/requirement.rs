@@ -3,9 +3,13 @@
 use quorate_common::wire::{
     AuthenticationMethod, AuthenticationType, MfaPolicy, RequiredAuthenticationMethod, User,
 };
+use quorate_policy::lint::{Coverage, coverage};
+use quorate_policy::request::kind_of;
 use quorate_policy::{ExpressionKind, Program};
 
+use super::provable::{can_prove, need_session};
 use crate::kinds::prelude::*;
+use crate::policies::types;
 
 /// Id by which policies name the default session profile.
 const DEFAULT_PROFILE: [u8; 16] = [0; 16];
@@ -72,54 +76,47 @@ pub(super) fn flag_steps(
     }
 }
 
-/// Returns whether the user has a credential for a step, as the daemon states. Anybody can open a session.
-fn can_prove(step: &RequiredAuthenticationMethod, user: &User) -> bool {
-    let has = |method: &AuthenticationMethod| {
-        let is = |id: &[u8; 16]| method.id.is_none_or(|wanted| wanted.as_bytes() == id);
-        match method.method_type {
-            AuthenticationType::EmailOtp => user.user_email.is_some(),
-            AuthenticationType::SmsOtp => user.user_phone_number.is_some(),
-            AuthenticationType::Passkey => {
-                user.authenticators.iter().any(|one| is(one.authenticator_id.as_bytes()))
-            }
-            AuthenticationType::ApiKey => user.api_keys.iter().any(|one| is(one.api_key_id.as_bytes())),
-            AuthenticationType::Oauth => {
-                user.oauth_providers.iter().any(|one| is(one.provider_id.as_bytes()))
-            }
-            AuthenticationType::Session => true,
-        }
-    };
-    step.any.iter().any(has)
-}
-
 /// Flags a condition that cannot be evaluated here, or that leaves a way around the policy.
 pub(super) fn flag_condition(condition: &str, description: &mut Description) {
-    if let Err(error) = Program::parse(ExpressionKind::Condition, condition) {
+    let program = Program::parse(ExpressionKind::Condition, condition);
+    if let Err(error) = &program {
         let text = format!("This console cannot evaluate it: {}.", clean(&error.to_string()));
         description.flag_medium("unreadable-expression", text);
     }
-    if condition.trim() != "true" {
+    let covers = |program: &Program| types().iter().all(|one| coverage(program, one) == Coverage::All);
+    if !program.as_ref().is_ok_and(covers) {
         let text = "May be evaded: it applies only where its condition is true. Unless another MFA policy covers them, \
                     one credential is enough to add further credentials, or to change the mail address.";
         description.flag_medium("limited-condition", text);
     }
 }
 
-/// Flags a policy that always applies and has a step that only a session proves: the user could not open one.
+/// Flags a policy that applies to logins and has a step that only a session proves: the user could not open one.
 pub(super) fn flag_sessions(
     condition: &str,
     steps: &[RequiredAuthenticationMethod],
+    user: Option<&User>,
     named: &str,
     description: &mut Description,
 ) {
-    let is_session = |method: &AuthenticationMethod| method.method_type == AuthenticationType::Session;
-    if condition.trim() == "true" && steps.iter().any(|step| step.any.iter().all(is_session)) {
-        let text = format!(
-            "May lock {named} out: logins and DELETE_MFA_POLICY would need a session as well. Then only others can open \
-             one for the user, such as the authentication proxy."
-        );
-        description.flag_high("no-session", text);
+    if !need_session(steps, user) || !may_apply(condition, "STAMP_LOGIN") {
+        return;
     }
+    let what =
+        if may_apply(condition, "DELETE_MFA_POLICY") { "logins and DELETE_MFA_POLICY" } else { "logins" };
+    let text = format!(
+        "May lock {named} out: {what} would need a session as well. Then only others can open one for the user, such as \
+         the authentication proxy."
+    );
+    description.flag_high("no-session", text);
+}
+
+/// Returns whether a condition may apply to activities of a kind.
+fn may_apply(condition: &str, kind: &str) -> bool {
+    let Ok(program) = Program::parse(ExpressionKind::Condition, condition) else { return true };
+    let types = types();
+    let mut of_kind = types.iter().filter(|one| kind_of(&one.name) == kind);
+    of_kind.any(|one| coverage(&program, one) != Coverage::None)
 }
 
 /// Returns the policy of a user with this id, as the daemon states it.

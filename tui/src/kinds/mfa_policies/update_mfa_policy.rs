@@ -37,7 +37,7 @@ fn describe(parameters: &Reader<'_>, context: &ReviewContext<'_>) -> Result<Desc
         parameters.maybe_text("condition")?.or_else(|| known.map(|known| known.condition.as_str()));
     let present: &[_] = known.map_or(&[], |known| &known.required_authentication_methods);
     let steps = if steps.is_empty() { present } else { &steps };
-    flag_sessions(condition.unwrap_or_default(), steps, &user_named, &mut description);
+    flag_sessions(condition.unwrap_or_default(), steps, user, &user_named, &mut description);
     if parameters.has("order") {
         let order = parameters.number("order")?;
         sentences.push(format!("Its order becomes {order}: the first policy that applies counts."));
