@@ -109,7 +109,12 @@ impl From<LinkError> for Failure {
 
 impl From<FileError> for Failure {
     fn from(error: FileError) -> Self {
-        let exit = if matches!(error, FileError::Permissions { .. }) { Exit::Denied } else { Exit::Failed };
+        let exit = match error {
+            FileError::Permissions { .. } => Exit::Denied,
+            // Only what configures the console is refused for these reasons.
+            FileError::Writable { .. } | FileError::Owner { .. } => Exit::Usage,
+            _ => Exit::Failed,
+        };
         Self::new(exit, error.to_string())
     }
 }
