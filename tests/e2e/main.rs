@@ -38,6 +38,7 @@ mod json_output;
 mod key_sources;
 mod limits;
 mod linear;
+mod lying_daemon;
 mod message_delivery;
 mod mfa;
 mod model;

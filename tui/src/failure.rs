@@ -85,7 +85,7 @@ impl From<LinkError> for Failure {
             LinkError::Down(_) | LinkError::Lost(_) => Exit::Unreachable,
             LinkError::Forbidden(_) | LinkError::LocalOnly | LinkError::Stamp(_) => Exit::Denied,
             LinkError::Unselected | LinkError::Unstamped => Exit::Usage,
-            LinkError::Untrusted(_) => Exit::Verification,
+            LinkError::Untrusted(_) | LinkError::Older { .. } => Exit::Verification,
             LinkError::Unreadable(_)
             | LinkError::Protocol { .. }
             | LinkError::NotDaemon { .. }

@@ -78,6 +78,7 @@ fn title(error: &LinkError) -> &'static str {
         LinkError::Unreadable(_) | LinkError::NotDaemon { .. } => "Not a daemon of Quorate",
         LinkError::Untrusted(_) => "Not the daemon that was trusted",
         LinkError::Clock => "Another time",
+        LinkError::Older { .. } => "Out of date",
         LinkError::LocalOnly | LinkError::Unselected | LinkError::Unstamped | LinkError::Stamp(_) => {
             "Not available with --url"
         }
@@ -122,6 +123,7 @@ fn help(error: &LinkError, is_remote: bool) -> Vec<String> {
         LinkError::Untrusted(_)
         | LinkError::NotDaemon { .. }
         | LinkError::Clock
+        | LinkError::Older { .. }
         | LinkError::LocalOnly
         | LinkError::Unselected
         | LinkError::Unstamped

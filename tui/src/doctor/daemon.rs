@@ -102,6 +102,9 @@ fn unreachable(error: &LinkError) -> Finding {
             Finding::problem("remote-key", what, "Name organization and key in config.toml.")
         }
         LinkError::NotDaemon { .. } => Finding::problem("daemon-answer", what, "Check the URL."),
+        LinkError::Older { .. } => {
+            Finding::problem("daemon-answer", what, "Ask the operator whether a backup was restored.")
+        }
         LinkError::Lost(_) | LinkError::Api(_) | LinkError::Unreadable(_) => {
             Finding::problem("daemon-answer", what, "Read the log of the daemon.")
         }

@@ -2,6 +2,7 @@
 
 use quorate_common::api_error::{ApiError, Code};
 use quorate_common::console::PROTOCOL;
+use quorate_common::ids::OrganizationId;
 
 use crate::ballot::Unconfirmed;
 use crate::text::clean;
@@ -27,6 +28,12 @@ pub(crate) enum LinkError {
     /// The response does not match the protocol.
     #[error("invalid answer from the daemon: {}", clean(.0))]
     Unreadable(String),
+    /// The daemon stated a newer version of the organization before.
+    #[error(
+        "the daemon states version {stated} of organization {organization}, but stated version {known} before: what it \
+         states is out of date and was not used. If an operator restored a backup, start the console again"
+    )]
+    Older { organization: OrganizationId, stated: u64, known: u64 },
     /// The daemon uses another protocol version.
     #[error(
         "the daemon uses console protocol {daemon}, this console uses {PROTOCOL}: install matching versions"

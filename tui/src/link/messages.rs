@@ -234,6 +234,8 @@ pub(crate) struct InboxRead {
 
 /// Maximum number of activities in an inbox. Anybody may have sub-organizations, in which any number may wait.
 pub(crate) const INBOX_LIMIT: usize = 10_000;
+/// Length of the pages of an inbox in bytes after which no further page is read.
+const INBOX_BYTES: usize = 256 * 1024 * 1024;
 
 /// Where a reading of what waits ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -242,17 +244,17 @@ pub(crate) enum InboxEnd {
     Everything,
     /// Everything was read that the daemon has indexed so far. Something may be missing.
     Indexed,
-    /// The inbox is full. More waits in sub-organizations.
+    /// The inbox is full. More waits, in sub-organizations unless an organization has very much that waits.
     Limit,
 }
 
 impl InboxEnd {
-    /// Returns whether and where a reading of so many activities ends with a page.
-    pub(crate) fn after(page: &InboxPage, count: usize) -> Option<Self> {
+    /// Returns whether and where a reading of so many activities, in pages of so many bytes, ends with a page.
+    pub(crate) fn after(page: &InboxPage, count: usize, bytes: usize) -> Option<Self> {
         match &page.next {
             None if page.is_complete => Some(Self::Everything),
             None => Some(Self::Indexed),
-            Some(_) => (count >= INBOX_LIMIT).then_some(Self::Limit),
+            Some(_) => (count >= INBOX_LIMIT || bytes >= INBOX_BYTES).then_some(Self::Limit),
         }
     }
 }

@@ -7,13 +7,16 @@ mod error;
 mod escape;
 mod events;
 mod history;
+mod lists;
 mod messages;
+mod paging;
 mod poll;
 mod recent;
 mod remote;
 mod submit;
 mod tls;
 mod transfers;
+mod versions;
 mod webhooks;
 mod worker;
 

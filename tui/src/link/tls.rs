@@ -153,8 +153,8 @@ fn untrusted(server: &str, found: &str, cause: &CertificateError) -> String {
 fn of_file(path: &std::path::Path, provider: &Arc<CryptoProvider>) -> Result<Arc<dyn ServerCertVerifier>> {
     let shown = clean(&path.display().to_string());
     let unusable = |text: &str| LinkError::Untrusted(format!("{shown}: {text}"));
-    let bytes =
-        files::read_trusted(path, FILE_LIMIT).map_err(|error| LinkError::Untrusted(clean(&error.to_string())))?;
+    let bytes = files::read_trusted(path, FILE_LIMIT)
+        .map_err(|error| LinkError::Untrusted(clean(&error.to_string())))?;
     let bytes = bytes.ok_or_else(|| unusable("the file does not exist"))?;
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(&bytes) {
