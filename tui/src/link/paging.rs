@@ -219,7 +219,8 @@ mod tests {
 
     #[test]
     fn pages_are_limited_in_number_length_and_cursors() {
-        let ends_at = |read: &dyn Fn(&Lists, Option<&str>, usize) -> Result<usize>| {
+        type Turn<'a> = &'a dyn Fn(&Lists, Option<&str>, usize) -> Result<usize>;
+        let ends_at = |read: Turn<'_>| {
             let (lists, mut after) = (Lists::default(), None);
             for number in 1..=PAGES + 5 {
                 if read(&lists, after.as_deref(), number).is_err() {

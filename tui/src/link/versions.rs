@@ -60,13 +60,13 @@ impl Versions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing;
+    use crate::testing::Fixture;
 
     #[test]
     fn an_older_version_is_refused_unless_its_answer_was_overtaken() {
         let versions = Versions::default();
         let check = |sent, version| {
-            let mut head = testing::Sample::default().organization().head;
+            let mut head = Fixture::new(3, 2).organization().head;
             head.version = version;
             versions.check(sent, &head)
         };
