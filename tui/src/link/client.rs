@@ -233,13 +233,17 @@ impl Client {
     }
 
     fn error(&self, status: StatusCode, bytes: &[u8]) -> LinkError {
-        match (serde_json::from_slice::<ApiError>(bytes), self.at_url()) {
-            (Ok(mut error), _) => {
+        let error = serde_json::from_slice::<ApiError>(bytes).ok();
+        // A daemon never answers an error of the server with a code of another status.
+        let is_consistent =
+            |error: &ApiError| !status.is_server_error() || error.code.http_status() == status.as_u16();
+        match (error.filter(is_consistent), self.at_url()) {
+            (Some(mut error), _) => {
                 error.message = clean(&error.message);
                 LinkError::Api(error)
             }
-            (Err(_), Some(remote)) => not_daemon(remote, &format!("status {status}")),
-            (Err(_), None) => LinkError::Unreadable(format!("status {status} without an error body")),
+            (None, Some(remote)) => not_daemon(remote, &format!("status {status}")),
+            (None, None) => LinkError::Unreadable(format!("status {status} without an error body")),
         }
     }
 
@@ -279,14 +283,11 @@ impl Client {
     }
 
     /// Sends a request to read at a URL, on a connection of an earlier one or on a new one. The server may close a connection
-    /// at any time; what it did not answer is then sent again.
+    /// at any time, and what is between may drop it without a word; what was not answered is then sent again.
     async fn view(&self, remote: &Remote, request: http::Result<Request<Full<Bytes>>>) -> Result<Bytes> {
         let request = request.map_err(|error| LinkError::Unreadable(error.to_string()))?;
         let answer = async {
-            if let Some(mut connection) = remote.idle.take()
-                && let Ok(answer) = answered(&mut connection, request.clone()).await
-            {
-                remote.idle.keep(connection);
+            if let Some(answer) = remote.idle.answer(&request).await {
                 return Ok(answer);
             }
             let mut connection = self.connect().await?;
