@@ -46,12 +46,13 @@ fn endless(daemon: &Daemon, name: &str, members: &'static [&str], cursors: [Stri
 
 #[tokio::test]
 async fn lists_without_end_are_errors() {
+    type List<'a> = (&'a str, &'static [&'static str], [String; 2], Vec<&'a str>);
     let (daemon, [first, second]) = waiting().await;
     let ids = [text(&first["id"]).to_owned(), text(&second["id"]).to_owned()];
     let own = daemon.root(0).organization().to_owned();
     let of = |form: &dyn Fn(&str) -> String| [form(&ids[0]), form(&ids[1])];
     let inbox = of(&|id| format!("0.{own}.{id}"));
-    let lists: [(&str, &'static [&str], [String; 2], Vec<&str>); 6] = [
+    let lists: [List<'_>; 6] = [
         ("inbox", &["organizations", "isComplete"], inbox.clone(), vec!["approvals", "ls"]),
         (
             "history",
@@ -87,7 +88,7 @@ async fn a_list_without_what_the_daemon_counts_is_noticed() {
     let ended = bob.run(&["approvals", "ls"]).await.with(0);
     assert!(ended.stderr.contains("the daemon states that 2 activities wait, but lists 0"), "{ended:#?}");
     Screen::open(bob).shows("The daemon counts 2 that wait, but lists none").await;
-    // One that tells the truth is believed.
+    // One that shows the truth is believed.
     let ended = Operator::root(&daemon, 1).run(&["approvals", "ls"]).await.with(0);
     assert!(!ended.stderr.contains("but lists"), "{ended:#?}");
 }

@@ -80,6 +80,7 @@ mod third_party_rust_catalogue;
 mod third_party_tokens;
 mod time_gates;
 mod transactions;
+mod unanswered_votes;
 mod verdicts;
 mod versions;
 mod webhook;

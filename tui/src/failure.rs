@@ -82,7 +82,7 @@ impl Failure {
 impl From<LinkError> for Failure {
     fn from(error: LinkError) -> Self {
         let exit = match &error {
-            LinkError::Down(_) | LinkError::Lost(_) => Exit::Unreachable,
+            LinkError::Down(_) | LinkError::Unreachable { .. } | LinkError::Lost(_) => Exit::Unreachable,
             LinkError::Forbidden(_) | LinkError::LocalOnly | LinkError::Stamp(_) => Exit::Denied,
             LinkError::Unselected | LinkError::Unstamped => Exit::Usage,
             LinkError::Untrusted(_) | LinkError::Older { .. } => Exit::Verification,

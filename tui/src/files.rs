@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::fs::{CWD, FlockOperation, RenameFlags, flock, renameat_with};
 use rustix::io::Errno;
 
 /// Highest number that is tried to make a file name unique.
@@ -255,11 +255,29 @@ fn write_whole(path: &Path, bytes: &[u8], how: RenameFlags) -> Result<(), FileEr
     }
 }
 
-/// Appends a line to a file that is readable by its owner only.
+/// Appends a line to a file that is readable by its owner only. It is durable afterwards.
 pub(crate) fn append_private(path: &Path, line: &str) -> Result<(), FileError> {
-    create_parent(path)?;
+    let folder = create_parent(path)?;
     let mut file = private().create(true).append(true).open(path).map_err(|error| system(path, error))?;
-    file.write_all(line.as_bytes()).and_then(|()| file.sync_all()).map_err(|error| system(path, error))
+    let before = file.metadata().map_err(|error| system(path, error))?.len();
+    if let Err(error) = file.write_all(line.as_bytes()).and_then(|()| file.sync_all()) {
+        // A full file system may have taken a part of the line. If it stays, readers report it.
+        let _ = file.set_len(before);
+        return Err(system(path, error));
+    }
+    if before == 0 {
+        fs::File::open(&folder).and_then(|folder| folder.sync_all()).map_err(|error| system(path, error))?;
+    }
+    Ok(())
+}
+
+/// Waits until no other process holds a file, and holds it until the returned value is dropped. Creates the file.
+pub(crate) fn hold_private(path: &Path) -> Result<fs::File, FileError> {
+    create_parent(path)?;
+    let file = private().create(true).append(true).open(path).map_err(|error| system(path, error))?;
+    // File systems without locks serve one process at a time.
+    let _ = flock(&file, FlockOperation::LockExclusive);
+    Ok(file)
 }
 
 /// Appends a line to a log. A log that is longer than `limit` bytes replaces the older one beside it.

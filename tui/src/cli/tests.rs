@@ -455,7 +455,8 @@ fn votes_with_a_key_file() {
         let (exit, data) = run_as(&phrase("correct horse"), &words).await;
         assert_eq!(exit, Exit::Done, "{data:?}");
         assert_eq!(run_as(&phrase(""), &["key", "ls"]).await.1.len(), 1);
-        assert_eq!(run_as(&phrase(""), &["journal", "verify"]).await.1[0]["entries"], json!(1));
+        // One from before the vote was sent, and one with its outcome.
+        assert_eq!(run_as(&phrase(""), &["journal", "verify"]).await.1[0]["entries"], json!(2));
     });
 }
 

@@ -67,6 +67,9 @@ fn unreachable(error: &LinkError) -> Finding {
             what,
             "Start the daemon with `quorated serve`, or name its socket with --socket.",
         ),
+        LinkError::Unreachable { .. } => {
+            Finding::problem("daemon-down", what, "Check the URL, and the network of this host.")
+        }
         LinkError::Forbidden(_) => Finding::problem(
             "socket-forbidden",
             what,

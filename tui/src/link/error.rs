@@ -9,6 +9,8 @@ use crate::text::clean;
 
 /// Message of the daemon for a path that it does not have. Missing items have messages of their own.
 const NO_ROUTE: &str = "Not Found";
+/// The first HTTP status of errors of the server (RFC 9110 §15.6).
+const SERVER_ERROR: u16 = 500;
 
 /// Why a request failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -16,6 +18,9 @@ pub(crate) enum LinkError {
     /// Nothing listens on the socket.
     #[error("no daemon listens at {0}")]
     Down(String),
+    /// This host cannot connect to the URL, for a reason that does not show whether a daemon listens.
+    #[error("cannot connect to {url}: {reason}")]
+    Unreachable { url: String, reason: String },
     /// This user may not open the socket.
     #[error("permission denied: only the daemon's user and its configured group may open {0}")]
     Forbidden(String),
@@ -73,15 +78,14 @@ pub(crate) type Result<T, E = LinkError> = std::result::Result<T, E>;
 impl LinkError {
     /// Returns whether the same bytes may be sent again.
     pub(crate) fn is_transport(&self) -> bool {
-        matches!(self, Self::Down(_) | Self::Lost(_))
+        matches!(self, Self::Down(_) | Self::Unreachable { .. } | Self::Lost(_))
     }
 
     /// Returns what is known of a vote or proposal that failed in this way.
     pub(crate) fn of_vote(&self) -> Unconfirmed {
         match self {
-            Self::Api(error) if !matches!(error.code, Code::Unavailable | Code::Internal) => {
-                Unconfirmed::Refused
-            }
+            // After an error of the server it is unknown how far it came.
+            Self::Api(error) if error.code.http_status() < SERVER_ERROR => Unconfirmed::Refused,
             Self::Api(_) | Self::Lost(_) | Self::NotDaemon { .. } | Self::Unreadable(_) => {
                 Unconfirmed::NoAnswer
             }

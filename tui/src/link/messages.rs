@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use quorate_common::activity::Activity;
 use quorate_common::console::{
     AccountPage, ActivityPage, ActivityRow, Change, DaemonStatus, Health, HistoryPage, InboxPage,
     MessagePage, OrganizationDetail, OrganizationHead, OrganizationPage, RetriedDelivery, ReviewRecord,
     Signer, WebhookAttempt, WebhookDeliveries, WebhookReceivers,
 };
-use quorate_common::ids::{ActivityId, MessageEventId, OrganizationId, WalletAccountId, WalletId};
+use quorate_common::ids::{ActivityId, MessageEventId, OrganizationId, UserId, WalletAccountId, WalletId};
 use quorate_common::stamp::Stamp;
 
 use super::error::{LinkError, Result};
 use super::history::History;
+use super::submit::{CastError, Confirmation};
 use super::transfers::EarlierTransfers;
 use super::webhooks::ReceiverId;
 use crate::ballot::Ballot;
@@ -107,8 +107,8 @@ pub(crate) enum Order {
     PolicyHistory(OrganizationId),
     /// Read executed transactions and the holders of these addresses, for the review of this activity.
     Transfers(OrganizationId, ActivityId, Vec<String>),
-    /// Submit a vote or proposal.
-    Cast(OrganizationId, Box<(Ballot, Stamp)>),
+    /// Submit a vote or proposal of a user.
+    Cast((OrganizationId, Option<UserId>), Box<(Ballot, Stamp)>),
     /// Reconnect now.
     Retry,
 }
@@ -195,7 +195,7 @@ pub(crate) enum Answer {
     /// For [`Order::Transfers`]; holds the reviewed activity.
     Transfers(ActivityId, Box<EarlierTransfers>),
     /// For [`Order::Cast`]: the target activity after the vote.
-    Cast(Result<Box<Activity>>),
+    Cast(Result<Box<Confirmation>, Box<CastError>>),
     /// An order failed.
     Failed(Subject, LinkError),
 }

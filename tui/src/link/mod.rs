@@ -27,7 +27,7 @@ pub(crate) use history::History;
 pub(crate) use messages::{Answer, INBOX_LIMIT, InboxEnd, InboxRead, Order, Subject};
 pub(crate) use recent::{look_up, recent};
 pub(crate) use remote::{Reader, RemoteUrl};
-pub(crate) use submit::cast;
+pub(crate) use submit::{CastError, Confirmation, cast};
 pub(crate) use tls::{Pin, Trust};
 pub(crate) use transfers::{EarlierTransfers, earlier_transfers};
 pub(crate) use webhooks::ReceiverId;

@@ -160,7 +160,9 @@ async fn execute(client: &Client, answers: &UnboundedSender<Answer>, order: Orde
         Order::Transfers(id, activity, addresses) => {
             Answer::Transfers(activity, Box::new(earlier_transfers(client, id, &addresses).await?))
         }
-        Order::Cast(id, vote) => Answer::Cast(cast(client, id, &vote.0, &vote.1).await.map(Box::new)),
+        Order::Cast(voter, vote) => {
+            Answer::Cast(cast(client, voter, &vote.0, &vote.1).await.map(Box::new).map_err(Box::new))
+        }
         Order::Retry => Answer::Alive,
     })
 }
