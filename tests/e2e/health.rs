@@ -144,9 +144,13 @@ fn problems(ended: &Ended) -> Vec<String> {
 /// A break of an installation: the code of its finding, and what breaks it.
 type Break = (&'static str, fn(&Installation<'_>));
 
-const BREAKS: [Break; 15] = [
+const BREAKS: [Break; 16] = [
     ("config-invalid", |it| it.configure("kye = \"laptop\"\n")),
     ("config-unreadable", |it| write(&it.config("config.toml"), b"\xff\xfe", 0o600)),
+    ("config-writable", |it| {
+        let path = it.config("config.toml");
+        fs::set_permissions(path, fs::Permissions::from_mode(0o664)).expect("permissions");
+    }),
     ("key-missing", |it| it.configure("key = \"desktop\"\n")),
     ("key-permissions", |it| {
         it.configure("key = \"laptop\"\n");
@@ -227,4 +231,41 @@ async fn the_configuration_is_checked_and_shown_with_its_origins() {
     let found = operator.run_raw(&["config", "check", "--json"], "").await.with(2).lines();
     let lines: Vec<u64> = found.iter().filter_map(|row| row["line"].as_u64()).collect();
     assert_eq!(lines, [3, 4, 5], "{found:#?}");
+}
+
+#[tokio::test]
+async fn a_configuration_that_others_can_change_is_refused() {
+    let daemon = Daemon::start(Options::demo()).await;
+    let it = Installation::new(&daemon).await;
+    it.configure("key = \"laptop\"\ntheme = \"mine\"\n");
+    let operator = &it.operator;
+    let theme = "text = \"#eeeeee\"\n";
+    write(&it.config("themes/mine.toml"), theme.as_bytes(), 0o600);
+    let commands: [&[&str]; 4] =
+        [&["status"], &["config", "check"], &["config", "show"], &["context", "use", "other"]];
+    let path = it.config("config.toml");
+    let set_mode = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("permissions");
+    };
+    for mode in [0o602, 0o620, 0o664, 0o666] {
+        set_mode(&path, mode);
+        for command in commands {
+            let ended = operator.run_raw(command, "").await.with(2);
+            assert!(ended.stderr.contains("config.toml: other users can change it"), "{mode:o}: {ended:?}");
+        }
+    }
+    // A file that others can only read has no secret.
+    set_mode(&path, 0o644);
+    if rustix::process::geteuid().is_root() {
+        let nobody = 65_534;
+        std::os::unix::fs::chown(&path, Some(nobody), None).expect("another owner");
+        let ended = operator.run_raw(&["status"], "").await.with(2);
+        assert!(ended.stderr.contains("config.toml: it belongs to another user (id 65534)"), "{ended:?}");
+        std::os::unix::fs::chown(&path, Some(0), None).expect("the owner");
+    }
+    drop(operator.run_raw(&["config", "show"], "").await.with(0));
+
+    set_mode(&it.config("themes/mine.toml"), 0o622);
+    let ended = operator.run_raw(&["config", "check"], "").await.with(2);
+    assert!(ended.output.contains("other users can change it"), "{ended:?}");
 }

@@ -117,6 +117,10 @@ async fn only_a_server_that_somebody_vouches_for_is_used() {
     failed(list(&["--url", &other.url(), "--ca-file", right.certificate()]).await, 7, "no known authority");
     failed(list(&["--url", &old.url(), "--ca-file", old.certificate()]).await, 7, "has expired");
     drop(list(&["--url", &old.url(), "--pin", old.pin()]).await.with(0));
+    let authority = TlsTerminator::of_authority(daemon.folder(), daemon.http()).await;
+    let ended = list(&["--url", &authority.url(), "--ca-file", authority.certificate()]).await;
+    failed(ended, 7, "its certificate is one of an authority (CA:TRUE), not of a server; nothing was sent");
+    drop(list(&["--url", &authority.url(), "--pin", authority.pin()]).await.with(0));
     failed(list(&["--url", "http://192.0.2.1"]).await, 2, "http is for this host only");
     failed(list(&["--url", "https://127.0.0.1:1"]).await, 8, "no daemon listens at https://127.0.0.1:1");
     drop(list(&["--url", &daemon.credentials().base_url]).await.with(0));

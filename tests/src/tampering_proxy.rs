@@ -10,17 +10,37 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Request, Response};
+use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 
 use crate::http::Listener;
 
+/// Member of a changed answer that becomes its HTTP status.
+const STATUS: &str = "$status";
+/// Member of a changed answer that never arrives, on a connection that stays open.
+const HELD: &str = "$held";
+
 /// Changes the JSON of an answer. An answer that becomes null is lost with its connection.
 pub(crate) type Tamper = dyn Fn(&mut Value) + Send + Sync;
 type Body = UnsyncBoxBody<Bytes, hyper::Error>;
+
+/// Returns an API error with this gRPC code as an answer with this HTTP status.
+pub fn api_error(code: u8, status: u16) -> Value {
+    json!({"code": code, "message": "no permission", "details": [], STATUS: status})
+}
+
+/// Returns an answer that never arrives.
+pub fn held() -> Value {
+    json!({HELD: true})
+}
+
+/// Returns whether an answer is that to a vote or proposal.
+pub fn is_of_vote(answer: &Value) -> bool {
+    answer.as_object().is_some_and(|members| members.len() == 1 && members.contains_key("activity"))
+}
 
 /// A running tampering proxy.
 pub struct TamperingProxy {
@@ -102,6 +122,14 @@ async fn forward(
             tamper(&mut value);
             if value.is_null() {
                 return Err(io::Error::other("the answer is lost"));
+            }
+            if value.get(HELD).is_some() {
+                return std::future::pending().await;
+            }
+            let status = value.as_object_mut().and_then(|members| members.remove(STATUS)?.as_u64());
+            if let Some(status) = status {
+                let status = u16::try_from(status).expect("a status");
+                head.status = StatusCode::from_u16(status).expect("a status");
             }
             Bytes::from(value.to_string())
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base64ct::{Base64, Encoding};
-use rcgen::{CertificateParams, KeyPair, PublicKeyData, date_time_ymd};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair, PublicKeyData, date_time_ymd};
 use rustls::ServerConfig;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use serde_json::Value;
@@ -16,6 +16,13 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::http::Listener;
 use crate::tampering_proxy::{Tamper, serve};
+
+/// What certificate a terminator has.
+enum Certificate {
+    Valid,
+    Expired,
+    OfAuthority,
+}
 
 /// A running terminator.
 pub struct TlsTerminator {
@@ -28,12 +35,17 @@ pub struct TlsTerminator {
 impl TlsTerminator {
     /// Listens with a new key and forwards to `daemon`. `folder` receives the certificate.
     pub async fn start(folder: &Path, daemon: Listener) -> Self {
-        Self::start_with(folder, daemon, false, |_| {}).await
+        Self::start_with(folder, daemon, Certificate::Valid, |_| {}).await
     }
 
     /// Listens with a certificate that has expired.
     pub async fn expired(folder: &Path, daemon: Listener) -> Self {
-        Self::start_with(folder, daemon, true, |_| {}).await
+        Self::start_with(folder, daemon, Certificate::Expired, |_| {}).await
+    }
+
+    /// Listens with the certificate of an authority, as `openssl req -x509` creates it by default.
+    pub async fn of_authority(folder: &Path, daemon: Listener) -> Self {
+        Self::start_with(folder, daemon, Certificate::OfAuthority, |_| {}).await
     }
 
     /// Listens with a new key and changes each answer. An answer that becomes null is lost with its connection.
@@ -42,20 +54,24 @@ impl TlsTerminator {
         daemon: Listener,
         tamper: impl Fn(&mut Value) + Send + Sync + 'static,
     ) -> Self {
-        Self::start_with(folder, daemon, false, tamper).await
+        Self::start_with(folder, daemon, Certificate::Valid, tamper).await
     }
 
     async fn start_with(
         folder: &Path,
         daemon: Listener,
-        has_expired: bool,
+        kind: Certificate,
         tamper: impl Fn(&mut Value) + Send + Sync + 'static,
     ) -> Self {
         let names = ["localhost", "127.0.0.1"].map(str::to_owned);
         let mut parameters = CertificateParams::new(names).expect("valid names");
-        if has_expired {
-            parameters.not_before = date_time_ymd(2019, 1, 1);
-            parameters.not_after = date_time_ymd(2020, 1, 1);
+        match kind {
+            Certificate::Valid => {}
+            Certificate::Expired => {
+                parameters.not_before = date_time_ymd(2019, 1, 1);
+                parameters.not_after = date_time_ymd(2020, 1, 1);
+            }
+            Certificate::OfAuthority => parameters.is_ca = IsCa::Ca(BasicConstraints::Unconstrained),
         }
         let key = KeyPair::generate().expect("a key");
         let signed = parameters.self_signed(&key).expect("a certificate");

@@ -3,7 +3,7 @@
 
 use quorate_common::activity::{Activity, Selection, Status};
 use quorate_common::fingerprint::Fingerprint;
-use quorate_common::ids::{OrganizationId, UserId};
+use quorate_common::ids::{ActivityId, OrganizationId, UserId};
 use quorate_common::stamp::Stamp;
 use serde_json::{Value, json};
 
@@ -144,6 +144,20 @@ impl Unconfirmed {
             Self::NotInRecord => "not in the record",
         }
     }
+}
+
+/// Returns what is known of a vote or proposal whose answer is not awaited any more.
+pub(crate) fn unanswered(ballot: &Ballot, activity: ActivityId) -> String {
+    let target = match ballot.choice {
+        Choice::Approve | Choice::Reject => activity.to_string(),
+        // The daemon has not stated its id yet.
+        Choice::Propose => ballot.fingerprint.to_string(),
+    };
+    format!(
+        "the {} may have been sent, and no answer has arrived; it may still count within an hour: check the activity \
+         {target}, and reject it if in doubt",
+        ballot.choice.noun().to_lowercase()
+    )
 }
 
 /// Returns whether the record contains this vote: same user, selection, message, signature and public key.

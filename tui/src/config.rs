@@ -125,7 +125,7 @@ pub(crate) fn read(folders: &Folders) -> Result<Read, FileError> {
 
 fn read_text(folders: &Folders) -> Result<Option<String>, FileError> {
     let path = path(folders);
-    let Some(bytes) = files::read(&path, SIZE_LIMIT)? else { return Ok(None) };
+    let Some(bytes) = files::read_trusted(&path, SIZE_LIMIT)? else { return Ok(None) };
     String::from_utf8(bytes).map(Some).map_err(|_| FileError::Content(path))
 }
 

@@ -9,6 +9,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, MissedTickBehavior};
 
 use crate::app::{Model, Msg, drawn as after_drawing, update, view};
+use crate::ballot;
 use crate::book::Book;
 use crate::clock::now_millis;
 use crate::config::{self, Config};
@@ -17,11 +18,12 @@ use crate::editor;
 use crate::fail_points;
 use crate::failure::{Exit, Failure, Result};
 use crate::files::{self, Folders};
-use crate::journal;
+use crate::journal::{self, Entry};
 use crate::keymap::Key;
 use crate::keys::lock_request::LockRequests;
 use crate::known_keys::KnownKeys;
-use crate::link::{self, Order};
+use crate::link::{self, Answer, Order};
+use crate::output;
 use crate::panics;
 use crate::proof::BUNDLE_LIMIT;
 use crate::screens::bindings::Bindings;
@@ -51,9 +53,13 @@ const LOG_LIMIT: u64 = 1 << 20;
 pub(crate) async fn run(session: Session) -> Result<()> {
     let session = Arc::new(session);
     panics::observe();
+    let mut awaited = None;
     // Unwinding restores the terminal, and the callers stop what they started.
-    let ended = AssertUnwindSafe(run_until_quit(&session)).catch_unwind().await;
+    let ended = AssertUnwindSafe(run_until_quit(&session, &mut awaited)).catch_unwind().await;
     session.lock();
+    if let Some(text) = awaited {
+        output::warn(&text);
+    }
     let Some(text) = panics::recorded() else { return ended.unwrap_or(Ok(())) };
     let log = session.folders.log();
     // An error of the log cannot be logged, and the text is printed anyway.
@@ -62,11 +68,11 @@ pub(crate) async fn run(session: Session) -> Result<()> {
     Err(panics::failure(&text, &log.display().to_string()))
 }
 
-async fn run_until_quit(session: &Arc<Session>) -> Result<()> {
+/// `awaited` is what is known of a vote or proposal whose answer has not arrived, if there is one.
+async fn run_until_quit(session: &Arc<Session>, awaited: &mut Option<String>) -> Result<()> {
     let settings = Settings::load(&session.folders)?;
     let mut model = model(session, settings.bindings)?;
-    let check = check(session);
-    tokio::pin!(check);
+    let mut check = Box::pin(check(session));
     let mut is_checked = false;
     let mut screen = Screen::open(settings.has_mouse)?;
     let size = screen.terminal.size()?;
@@ -77,8 +83,7 @@ async fn run_until_quit(session: &Arc<Session>) -> Result<()> {
     let mut tick = tokio::time::interval(TICK);
     tick.set_missed_tick_behavior(MissedTickBehavior::Skip);
     let mut pace = Pace::new();
-    let ended = signals::ended();
-    tokio::pin!(ended);
+    let mut ended = Box::pin(signals::ended());
     let mut stops = signals::Stops::new();
     let mut lock_requests = LockRequests::new(&session.folders);
     loop {
@@ -92,8 +97,8 @@ async fn run_until_quit(session: &Arc<Session>) -> Result<()> {
                 Some(input) => message(input),
                 None => return Ok(()),
             },
-            Some(answer) = answers.recv() => Msg::Link(answer),
-            Some(result) = results.recv() => result,
+            Some(answer) = answers.recv() => answered(answer, awaited),
+            Some(result) = results.recv() => with_lock(result, session, &results_in),
             _ = tick.tick() => ticked(&model, session, &mut lock_requests),
             result = &mut check, if !is_checked => {
                 result?;
@@ -125,6 +130,8 @@ async fn run_until_quit(session: &Arc<Session>) -> Result<()> {
                 // It may prompt, which the screen would cover.
                 session.client.unlock().await?;
                 screen = reopened(&results_in, settings.has_mouse)?;
+            } else if let Effect::Send(entry, order) = effect {
+                *awaited = send(*entry, order, session, &orders, &results_in);
             } else if let Effect::Notify(text) = &effect {
                 screen.notify(&settings.notifications, text)?;
             } else if !perform(effect, session, &orders, &results_in) {
@@ -194,6 +201,20 @@ fn ticked(model: &Model, session: &Session, requests: &mut LockRequests) -> Msg 
         }
     }
     Msg::Tick(now_millis())
+}
+
+/// Returns the message of an answer. That of a vote or proposal is not awaited any more.
+fn answered(answer: Answer, awaited: &mut Option<String>) -> Msg {
+    awaited.take_if(|_| matches!(answer, Answer::Cast(_)));
+    Msg::Link(answer)
+}
+
+/// Returns a result. If a key was locked while it signed, another message reports that.
+fn with_lock(result: Msg, session: &Session, results: &UnboundedSender<Msg>) -> Msg {
+    if matches!(result, Msg::Signed { result: Ok(_), .. }) && session.is_locked() {
+        let _ = results.send(Msg::Locked("while it signed"));
+    }
+    result
 }
 
 /// Takes the terminal over again.
@@ -279,7 +300,7 @@ fn perform(
 ) -> bool {
     match effect {
         // The main loop handles these because it owns the terminal.
-        Effect::Edit(_) | Effect::Copy(_) | Effect::Notify(_) | Effect::Suspend => {}
+        Effect::Edit(_) | Effect::Copy(_) | Effect::Notify(_) | Effect::Suspend | Effect::Send(..) => {}
         Effect::Log(text) => {
             let line = format!("{} {text}\n", date_time(now_millis()));
             // An error of the log cannot be logged, and the text is on screen anyway.
@@ -346,6 +367,25 @@ fn perform(
         }
     }
     true
+}
+
+/// Sends a vote or proposal once it is in the journal. Returns what is known of it until its answer arrives, or nothing if it
+/// was not sent.
+fn send(
+    entry: Entry,
+    order: Order,
+    session: &Session,
+    orders: &UnboundedSender<Order>,
+    results: &UnboundedSender<Msg>,
+) -> Option<String> {
+    let Order::Cast(_, vote) = &order else { return None };
+    let unanswered = ballot::unanswered(&vote.0, entry.activity_id);
+    if let Err(error) = journal::append(&session.folders.journal(), entry) {
+        let _ = results.send(Msg::Unsent(error.to_string()));
+        return None;
+    }
+    let _ = orders.send(order);
+    Some(unanswered)
 }
 
 /// Lets the user edit a text. Messages from the daemon are queued until the editor ends.

@@ -82,10 +82,10 @@ impl Failure {
 impl From<LinkError> for Failure {
     fn from(error: LinkError) -> Self {
         let exit = match &error {
-            LinkError::Down(_) | LinkError::Lost(_) => Exit::Unreachable,
+            LinkError::Down(_) | LinkError::Unreachable { .. } | LinkError::Lost(_) => Exit::Unreachable,
             LinkError::Forbidden(_) | LinkError::LocalOnly | LinkError::Stamp(_) => Exit::Denied,
             LinkError::Unselected | LinkError::Unstamped => Exit::Usage,
-            LinkError::Untrusted(_) => Exit::Verification,
+            LinkError::Untrusted(_) | LinkError::Older { .. } => Exit::Verification,
             LinkError::Unreadable(_)
             | LinkError::Protocol { .. }
             | LinkError::NotDaemon { .. }
@@ -109,7 +109,12 @@ impl From<LinkError> for Failure {
 
 impl From<FileError> for Failure {
     fn from(error: FileError) -> Self {
-        let exit = if matches!(error, FileError::Permissions { .. }) { Exit::Denied } else { Exit::Failed };
+        let exit = match error {
+            FileError::Permissions { .. } => Exit::Denied,
+            // Only what configures the console is refused for these reasons.
+            FileError::Writable { .. } | FileError::Owner { .. } => Exit::Usage,
+            _ => Exit::Failed,
+        };
         Self::new(exit, error.to_string())
     }
 }

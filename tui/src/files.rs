@@ -2,14 +2,17 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{Read, Write};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::fs::{CWD, FlockOperation, RenameFlags, flock, renameat_with};
 use rustix::io::Errno;
 
 /// Highest number that is tried to make a file name unique.
 const NUMBERED: u32 = 100;
+
+/// Permission bits that let other users change a file or folder.
+pub(crate) const WRITABLE: u32 = 0o022;
 
 /// Path of a socket below the folder for running programs.
 const SOCKET: &str = "quorate/quorated.sock";
@@ -26,6 +29,20 @@ pub(crate) enum FileError {
         path: PathBuf,
         /// Permission bits of the file.
         mode: u32,
+    },
+    /// Other users than the owner can change the file.
+    #[error("{}: other users can change it (mode {mode:03o}); check its content, then run `chmod go-w` on it", path.display())]
+    Writable {
+        path: PathBuf,
+        /// Permission bits of the file.
+        mode: u32,
+    },
+    /// The file belongs to another user, who can change it.
+    #[error("{}: it belongs to another user (id {owner}), who can change it; replace it by a file of your own", path.display())]
+    Owner {
+        path: PathBuf,
+        /// Id of the user.
+        owner: u32,
     },
     /// The file exceeds the size limit of its kind.
     #[error("{}: too large", .0.display())]
@@ -138,7 +155,8 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, FileError
     open(path)?.map(|file| read_open(path, file, limit)).transpose()
 }
 
-/// Reads a file that contains secrets, or that the console trusts. Fails if other users than the owner can access it.
+/// Reads a file that contains secrets, or that the console trusts. Fails if other users than the owner can access it. Except
+/// for the superuser, only files of this user can then be opened.
 pub(crate) fn read_private(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
     let Some(file) = open(path)? else { return Ok(None) };
     let mode = file.metadata().map_err(|error| system(path, error))?.permissions().mode() & 0o777;
@@ -146,6 +164,27 @@ pub(crate) fn read_private(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, F
         return Err(FileError::Permissions { path: path.to_owned(), mode });
     }
     read_open(path, file, limit).map(Some)
+}
+
+/// Reads a file whose content decides what the console does, such as the configuration. Fails if users other than this one
+/// and the superuser can change it.
+pub(crate) fn read_trusted(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
+    let Some(file) = open(path)? else { return Ok(None) };
+    let metadata = file.metadata().map_err(|error| system(path, error))?;
+    let user = rustix::process::geteuid().as_raw();
+    check_trusted(path, (metadata.uid(), metadata.permissions().mode() & 0o777), user)?;
+    read_open(path, file, limit).map(Some)
+}
+
+/// Checks that nobody but this user and the superuser can change a file with this owner and these permission bits.
+fn check_trusted(path: &Path, (owner, mode): (u32, u32), user: u32) -> Result<(), FileError> {
+    if owner != user && owner != 0 {
+        return Err(FileError::Owner { path: path.to_owned(), owner });
+    }
+    if mode & WRITABLE != 0 {
+        return Err(FileError::Writable { path: path.to_owned(), mode });
+    }
+    Ok(())
 }
 
 fn open(path: &Path) -> Result<Option<fs::File>, FileError> {
@@ -216,11 +255,29 @@ fn write_whole(path: &Path, bytes: &[u8], how: RenameFlags) -> Result<(), FileEr
     }
 }
 
-/// Appends a line to a file that is readable by its owner only.
+/// Appends a line to a file that is readable by its owner only. It is durable afterwards.
 pub(crate) fn append_private(path: &Path, line: &str) -> Result<(), FileError> {
-    create_parent(path)?;
+    let folder = create_parent(path)?;
     let mut file = private().create(true).append(true).open(path).map_err(|error| system(path, error))?;
-    file.write_all(line.as_bytes()).and_then(|()| file.sync_all()).map_err(|error| system(path, error))
+    let before = file.metadata().map_err(|error| system(path, error))?.len();
+    if let Err(error) = file.write_all(line.as_bytes()).and_then(|()| file.sync_all()) {
+        // A full file system may have taken a part of the line. If it stays, readers report it.
+        let _ = file.set_len(before);
+        return Err(system(path, error));
+    }
+    if before == 0 {
+        fs::File::open(&folder).and_then(|folder| folder.sync_all()).map_err(|error| system(path, error))?;
+    }
+    Ok(())
+}
+
+/// Waits until no other process holds a file, and holds it until the returned value is dropped. Creates the file.
+pub(crate) fn hold_private(path: &Path) -> Result<fs::File, FileError> {
+    create_parent(path)?;
+    let file = private().create(true).append(true).open(path).map_err(|error| system(path, error))?;
+    // File systems without locks serve one process at a time.
+    let _ = flock(&file, FlockOperation::LockExclusive);
+    Ok(file)
 }
 
 /// Appends a line to a log. A log that is longer than `limit` bytes replaces the older one beside it.
@@ -275,4 +332,34 @@ fn absolute(variable: &str) -> Option<PathBuf> {
 
 fn system(path: &Path, source: std::io::Error) -> FileError {
     FileError::System { path: path.display().to_string(), source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trusts_files_that_only_this_user_or_the_superuser_can_change() {
+        let check = |owner, mode, user| match check_trusted(Path::new("/c"), (owner, mode), user) {
+            Ok(()) => "trusted",
+            Err(FileError::Writable { .. }) => "writable",
+            Err(FileError::Owner { .. }) => "owner",
+            Err(_) => "other",
+        };
+        let rows = [
+            ((1000, 0o600, 1000), "trusted"),
+            ((1000, 0o644, 1000), "trusted"),
+            // A file that the administrator manages.
+            ((0, 0o444, 1000), "trusted"),
+            ((0, 0o600, 0), "trusted"),
+            ((1000, 0o664, 1000), "writable"),
+            ((1000, 0o602, 1000), "writable"),
+            ((0, 0o666, 1000), "writable"),
+            ((1001, 0o644, 1000), "owner"),
+            ((1000, 0o600, 0), "owner"),
+        ];
+        for ((owner, mode, user), expected) in rows {
+            assert_eq!(check(owner, mode, user), expected, "{owner} {mode:o} {user}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The user's own journal of decisions. It is a file of JSON lines, each with the hash of the line before, so
 //! that changed or removed lines are detected. Contains no keys.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use quorate_common::ids::{ActivityId, OrganizationId};
@@ -40,7 +40,7 @@ pub(crate) struct Entry {
     pub(crate) sentence: String,
     /// `approve`, `reject` or `propose`.
     pub(crate) choice: String,
-    /// State of the activity afterwards.
+    /// State of the activity afterwards; `no answer` from before it is sent until an answer is known.
     pub(crate) outcome: String,
     /// Version of the organization that was shown.
     pub(crate) organization_version: u64,
@@ -77,8 +77,10 @@ impl Entry {
     }
 }
 
-/// Appends a decision.
+/// Appends a decision, or what has become of it since its last entry.
 pub(crate) fn append(path: &Path, mut entry: Entry) -> Result<(), FileError> {
+    // Two processes that append at once would both name the same line before.
+    let _held = files::hold_private(path)?;
     let bytes = files::read_private(path, SIZE_LIMIT)?.unwrap_or_default();
     let last = bytes.split(|byte| *byte == b'\n').rfind(|line| !line.is_empty());
     entry.previous = last.map(|line| const_hex::encode(Sha256::digest(line))).unwrap_or_default();
@@ -91,8 +93,10 @@ pub(crate) fn append(path: &Path, mut entry: Entry) -> Result<(), FileError> {
 pub(crate) fn transfers(path: &Path) -> Result<Vec<Sent>, FileError> {
     let bytes = files::read_private(path, SIZE_LIMIT)?.unwrap_or_default();
     let lines = bytes.rsplit(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    let newest: Vec<Entry> =
+    let mut newest: Vec<Entry> =
         lines.take(SEARCHED_ENTRIES).filter_map(|line| serde_json::from_slice(line).ok()).collect();
+    newest.reverse();
+    let newest = decisions(newest).into_iter().rev();
     let counts = |entry: &Entry| {
         entry.choice != Choice::Reject.word()
             && ![Outcome::Failed.word(), Outcome::Rejected.word()].contains(&entry.outcome.as_str())
@@ -101,7 +105,7 @@ pub(crate) fn transfers(path: &Path) -> Result<Vec<Sent>, FileError> {
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
     // A transfer that the user proposed or approved several times counts once.
-    for entry in newest.into_iter().filter(counts).filter(|entry| seen.insert(entry.activity_id)) {
+    for entry in newest.filter(counts).filter(|entry| seen.insert(entry.activity_id)) {
         let sent = entry.transfers.unwrap_or_default().into_iter();
         found.extend(sent.map(|sent| Sent {
             at_millis: entry.at_millis,
@@ -116,9 +120,9 @@ pub(crate) fn transfers(path: &Path) -> Result<Vec<Sent>, FileError> {
 /// What a journal contains.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Journal {
-    /// The newest entries, newest first, at most [`LISTED`]. None of them is behind an invalid line.
+    /// The newest decisions, newest first, at most [`LISTED`]. None of them is behind an invalid line.
     pub(crate) newest: Vec<Entry>,
-    /// Number of entries before the first invalid line.
+    /// Number of decisions before the first invalid line.
     pub(crate) count: usize,
     /// Number of the first invalid line, counted from 1.
     pub(crate) broken_at: Option<usize>,
@@ -126,7 +130,8 @@ pub(crate) struct Journal {
 
 /// Reads a journal and verifies its hash chain.
 pub(crate) fn read(path: &Path) -> Result<Journal, FileError> {
-    let (mut newest, broken_at) = entries(path)?;
+    let (entries, broken_at) = entries(path)?;
+    let mut newest = decisions(entries);
     let count = newest.len();
     newest.reverse();
     newest.truncate(LISTED);
@@ -157,6 +162,26 @@ pub(crate) fn entries(path: &Path) -> Result<(Vec<Entry>, Option<usize>), FileEr
         }
     }
     Ok((entries, None))
+}
+
+/// Returns each decision with its latest state, in the order in which they were made. An entry without an answer is replaced
+/// by that of the answer.
+pub(crate) fn decisions(entries: Vec<Entry>) -> Vec<Entry> {
+    let key = |entry: &Entry| (entry.at_millis, entry.fingerprint.clone(), entry.choice.clone());
+    let mut open = BTreeMap::new();
+    let mut decisions: Vec<Entry> = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let key = key(&entry);
+        if let Some(earlier) = open.remove(&key).and_then(|index: usize| decisions.get_mut(index)) {
+            *earlier = entry;
+            continue;
+        }
+        if entry.outcome == Unconfirmed::NoAnswer.word() {
+            open.insert(key, decisions.len());
+        }
+        decisions.push(entry);
+    }
+    decisions
 }
 
 #[cfg(test)]
@@ -198,13 +223,22 @@ mod tests {
         write(3, "approve", "failed", Some(vec![sent(3)]));
         write(4, "approve", "executed", None);
         write(5, "approve", "executed", Some(vec![sent(5), sent(6)]));
+        // The entry from before it was sent is replaced by that of the answer.
+        write(7, "approve", "no answer", Some(vec![sent(7)]));
+        write(7, "approve", "refused", Some(vec![sent(7)]));
+        write(8, "approve", "no answer", Some(vec![sent(8)]));
         // The same activity counts once.
         write(1, "approve", "executed", Some(vec![sent(1)]));
         files::append_private(&path, "not an entry\n").unwrap();
         let found = transfers(&path).unwrap();
         let mut amounts: Vec<u8> = found.iter().map(|sent| sent.amount[0]).collect();
         amounts.sort_unstable();
-        assert_eq!(amounts, [1, 5, 6]);
+        assert_eq!(amounts, [1, 5, 6, 8]);
+        let listed = read(&path).unwrap();
+        let outcomes: Vec<&str> = listed.newest.iter().map(|entry| entry.outcome.as_str()).collect();
+        let expected =
+            ["executed", "no answer", "refused", "executed", "executed", "failed", "rejected", "waiting"];
+        assert_eq!((outcomes.as_slice(), listed.count, listed.broken_at), (&expected[..], 8, Some(10)));
         assert!(found.iter().all(|sent| sent.activity.is_some() && sent.at_millis > 0));
     }
 

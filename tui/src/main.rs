@@ -52,6 +52,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use clap::error::ErrorKind;
 use clap_complete::CompleteEnv;
+use futures_util::FutureExt;
 
 use crate::cli::{Arguments, Command, Daemon, DevArguments};
 use crate::failure::{Exit, Failure, Result};
@@ -101,7 +102,7 @@ async fn start(arguments: &Arguments, folders: &Folders) -> Exit {
         Some(command) => {
             tokio::select! {
                 result = cli::run(arguments, command, folders) => result,
-                _ = tokio::signal::ctrl_c() => Err(Failure::new(Exit::Interrupted, "interrupted")),
+                failure = tokio::signal::ctrl_c().map(|_| signals::interrupted()) => Err(failure),
             }
         }
         None => Err(Failure::new(
@@ -129,7 +130,7 @@ async fn linear(context: &Context, folders: &Folders) -> Result<Answer> {
     let session = Session::interactive(context, folders).await?;
     let ended = tokio::select! {
         ended = cli::linear::run(&session) => ended,
-        _ = tokio::signal::ctrl_c() => Err(Failure::new(Exit::Interrupted, "interrupted")),
+        failure = signals::ended().map(|()| signals::interrupted()) => Err(failure),
     };
     session.lock();
     ended

@@ -86,8 +86,7 @@ impl Newest {
         }
         let fresh = page.events.iter().filter(|event| self.known.insert(event.message_id.clone()));
         self.events.extend(fresh.cloned());
-        // A cursor that stays the same would never end.
-        self.next = page.next.filter(|next| Some(*next) != after);
+        self.next = page.next;
         self.is_loaded = true;
     }
 }

@@ -142,6 +142,11 @@ pub(crate) fn finish(result: Result<Answer>) -> Exit {
     }
 }
 
+/// Returns whether lists are printed as data, one object per line.
+pub(crate) fn lists_data() -> bool {
+    is(Format::Json)
+}
+
 /// Prints intermediate output while a command is still running.
 pub(crate) fn now(data: &Value, text: &str) {
     if is(Format::Json) { line(&published(data.clone())) } else { plain(text) }

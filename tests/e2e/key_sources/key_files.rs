@@ -4,7 +4,9 @@ use std::os::unix::fs::PermissionsExt;
 
 use quorate_tests::operator::Operator;
 
-use super::{approve, assert_unvoted, daemon, propose, register};
+use super::{answer_challenge, approve, assert_unvoted, daemon, propose, register};
+use crate::console::type_like_a_person;
+use crate::screen::Screen;
 
 const PHRASE: &str = "correct horse battery staple\n";
 
@@ -72,4 +74,22 @@ async fn a_key_file_that_others_can_read_is_refused() {
     assert_unvoted(&daemon, &pending).await;
     std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).expect("the mode");
     let _ = approve(&bob, &pending, PHRASE).await.with(0);
+}
+
+/// The passphrase is checked on another thread, slowly on purpose.
+#[tokio::test]
+async fn a_key_that_is_locked_while_its_passphrase_is_checked_is_shown_as_locked() {
+    let daemon = daemon().await;
+    let bob = Operator::root(&daemon, 1);
+    let key = bob.run_raw(&["--json", "key", "add", "laptop"], PHRASE).await.with(0).json();
+    register(&daemon, &key).await;
+    let pending = propose(&daemon, "meanwhile").await;
+    let mut screen = Screen::open(bob.with_key(&daemon, 1, "file:laptop"));
+    answer_challenge(&mut screen, &pending, "meanwhile").await;
+    screen.shows("Passphrase for key").await;
+    type_like_a_person(&mut screen, &PHRASE.replace('\n', "\r")).await;
+    screen.shows("Waiting for the signature").await;
+    drop(screen.operator().run_raw(&["key", "lock"], "").await.with(0));
+    screen.shows("Vote recorded").await;
+    screen.shows("laptop locked").await;
 }

@@ -54,8 +54,8 @@ fn apply_shared(model: &mut Model, answer: Answer) -> Vec<Effect> {
         }
         Answer::Record(reference, record) => return apply_record(model, &reference, &Record::from(*record)),
         Answer::Preflight(result) => {
-            let order = model.review.as_mut().and_then(|open| open.preflight(&model.shared, result));
-            return order.map(Effect::Order).into_iter().collect();
+            let effect = model.review.as_mut().and_then(|open| open.preflight(&model.shared, result));
+            return effect.into_iter().collect();
         }
         // A late page may be of the organization that was shown before.
         Answer::Activities(after, page) if model.shared.is_shown(&page.activities) => {

@@ -73,11 +73,13 @@ fn title(error: &LinkError) -> &'static str {
     match error {
         _ if error.is_sealed() => "Daemon sealed",
         LinkError::Down(_) => "No daemon",
+        LinkError::Unreachable { .. } => "No connection",
         LinkError::Forbidden(_) => "No access to the daemon",
         LinkError::Protocol { .. } => "Another version of the daemon",
         LinkError::Unreadable(_) | LinkError::NotDaemon { .. } => "Not a daemon of Quorate",
         LinkError::Untrusted(_) => "Not the daemon that was trusted",
         LinkError::Clock => "Another time",
+        LinkError::Older { .. } => "Out of date",
         LinkError::LocalOnly | LinkError::Unselected | LinkError::Unstamped | LinkError::Stamp(_) => {
             "Not available with --url"
         }
@@ -120,8 +122,10 @@ fn help(error: &LinkError, is_remote: bool) -> Vec<String> {
         }
         LinkError::Lost(_) => "[x] The connection broke before anything was read.".to_owned(),
         LinkError::Untrusted(_)
+        | LinkError::Unreachable { .. }
         | LinkError::NotDaemon { .. }
         | LinkError::Clock
+        | LinkError::Older { .. }
         | LinkError::LocalOnly
         | LinkError::Unselected
         | LinkError::Unstamped

@@ -317,7 +317,7 @@ fn small_terminals_show_the_required_size() {
 /// Returns whether an effect would sign or send something.
 fn signs_or_sends(effects: &[Effect]) -> bool {
     effects.iter().any(|effect| {
-        matches!(effect, Effect::Sign { .. } | Effect::Order(Order::Cast(..) | Order::Preflight(..)))
+        matches!(effect, Effect::Sign { .. } | Effect::Send(..) | Effect::Order(Order::Preflight(..)))
     })
 }
 
@@ -409,7 +409,7 @@ fn votes_are_sent_after_the_hold_and_a_preflight() {
     let effects = console.wait(200);
     assert!(matches!(effects.as_slice(), [Effect::Order(Order::Preflight(..))]), "{effects:?}");
     let effects = console.link(Answer::Preflight(Ok(Box::new(record.clone()))));
-    let [Effect::Order(Order::Cast(_, vote))] = effects.as_slice() else { unreachable!("{effects:?}") };
+    let [Effect::Send(_, Order::Cast(_, vote))] = effects.as_slice() else { unreachable!("{effects:?}") };
     assert_eq!(vote.0.fingerprint, record.row.activity.fingerprint);
     assert_eq!(vote.1, stamp);
     let mut after = record.row.activity.clone();
@@ -422,7 +422,7 @@ fn votes_are_sent_after_the_hold_and_a_preflight() {
         NOW,
     ));
     after.status = Status::Completed;
-    console.link(Answer::Cast(Ok(Box::new(after))));
+    console.link(Answer::Cast(Ok(Box::new(after.into()))));
     assert!(
         console.shown().contains("Vote recorded; the record contains your signature [v]. It was executed."),
         "{}",

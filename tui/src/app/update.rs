@@ -36,6 +36,8 @@ pub(crate) enum Msg {
         message: String,
         result: Result<Stamp, String>,
     },
+    /// The decision was not sent, because the journal cannot be written, for this reason.
+    Unsent(String),
     /// Result of the editor: the edited text, or why it could not be edited.
     Edited(Result<String, String>),
     /// A file that was read for a comparison: its path, and its content or why it cannot be read.
@@ -57,7 +59,7 @@ pub(crate) fn update(model: &mut Model, msg: Msg) -> Vec<Effect> {
     let mut effects = lock_if_left(model, &msg);
     effects.extend(apply(model, msg));
     let order = model.review.as_mut().and_then(|open| open.advance(&model.shared));
-    effects.extend(order.map(Effect::Order));
+    effects.extend(order);
     effects.extend(model.on_screen(|screen, shared| screen.prepare(shared)));
     let (now, is_live) = (model.shared.now, matches!(model.shared.link, LinkState::Live));
     if let Some(id) = model.shared.organization_id.filter(|_| is_live) {
@@ -117,6 +119,11 @@ fn apply(model: &mut Model, msg: Msg) -> Vec<Effect> {
             model.shared.is_unlocked = model.shared.identity.needs_passphrase && result.is_ok();
             if let Some(open) = &mut model.review {
                 open.signed(&model.shared, &message, result);
+            }
+        }
+        Msg::Unsent(error) => {
+            if let Some(open) = &mut model.review {
+                open.unsent(&error);
             }
         }
         Msg::Edited(result) => return model.on_screen(|screen, shared| screen.edited(shared, result)),

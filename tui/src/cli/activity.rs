@@ -41,42 +41,49 @@ async fn list(session: &Session, wanted: &ActivityListArguments) -> Result<Answe
     let id = session.organization_id().await?;
     let organization = Arc::new(session.client.organization(id).await?);
     let request = request(wanted, &organization)?;
-    let (found, is_whole) = read(session, id, &request, wanted.limit).await?;
+    let book = Book::load(&session.folders.book())?;
+    // A list may have a million activities: of each, only what is printed in the end is kept.
+    let (mut rows, mut count) = (Vec::new(), 0_usize);
+    let mut add = |row: ActivityRow| {
+        count = count.saturating_add(1);
+        if output::lists_data() {
+            output::now(&json!(row), "");
+        } else {
+            rows.push(line(row, &organization, &book));
+        }
+    };
+    let is_whole = read(session, id, &request, wanted.limit, &mut add).await?;
     let more = (!is_whole).then(|| "more exist: raise --limit".to_owned());
     if more.is_some() {
-        output::warn_scripts(&format!("only {} activities are listed; raise --limit", found.len()));
+        output::warn_scripts(&format!("only {count} activities are listed; raise --limit"));
     }
-    let book = Book::load(&session.folders.book())?;
-    let line = |row: ActivityRow| {
-        let (activity, data) = (&row.activity, json!(row));
-        let proposer = activity.votes.first().and_then(|vote| vote.user.as_ref());
-        let proposer = proposer.map_or_else(|| "-".to_owned(), |user| user.user_name.clone());
-        let (id, start) = (
-            activity.id,
-            [
-                rfc3339(activity.created_at.millis()),
-                status_word(activity.status).to_owned(),
-                activity.id.to_string(),
-                activity.activity_type.trim_start_matches("ACTIVITY_TYPE_").to_owned(),
-            ],
-        );
-        let end = [
-            proposer,
-            counted(u64::try_from(activity.votes.len()).unwrap_or(u64::MAX), "vote"),
-            activity.fingerprint.to_string(),
-        ];
-        let what = outline(&Record::of_row(row, &organization), &book);
-        table::row(data, &id, start.into_iter().chain([what]).chain(end))
-    };
     Ok(Table {
         noun: ("activity", "activities"),
         columns: &["PROPOSED", "STATUS", "ID", "TYPE", "WHAT"],
         wide: &["PROPOSER", "VOTES", "FINGERPRINT"],
-        rows: found.into_iter().map(line).collect(),
+        rows,
         none: "No activities.",
         more,
     }
     .answer())
+}
+
+/// Returns the row of an activity, without its data.
+fn line(row: ActivityRow, organization: &Arc<OrganizationDetail>, book: &Book) -> table::Row {
+    let record = Record::of_row(row, organization);
+    let activity = &record.row.activity;
+    let proposer = activity.votes.first().and_then(|vote| vote.user.as_ref());
+    let cells = [
+        rfc3339(activity.created_at.millis()),
+        status_word(activity.status).to_owned(),
+        activity.id.to_string(),
+        activity.activity_type.trim_start_matches("ACTIVITY_TYPE_").to_owned(),
+        outline(&record, book),
+        proposer.map_or_else(|| "-".to_owned(), |user| user.user_name.clone()),
+        counted(u64::try_from(activity.votes.len()).unwrap_or(u64::MAX), "vote"),
+        activity.fingerprint.to_string(),
+    ];
+    table::row(Value::Null, &activity.id, cells)
 }
 
 fn request(wanted: &ActivityListArguments, organization: &OrganizationDetail) -> Result<History> {
@@ -97,26 +104,28 @@ fn request(wanted: &ActivityListArguments, organization: &OrganizationDetail) ->
     })
 }
 
-/// Reads the activities up to a number. Also returns whether these are all.
+/// Reads the activities up to a number. Returns whether these are all.
 async fn read(
     session: &Session,
     id: OrganizationId,
     request: &History,
     limit: usize,
-) -> Result<(Vec<ActivityRow>, bool)> {
-    let (mut rows, mut after): (Vec<ActivityRow>, Option<String>) = (Vec::new(), None);
+    add: &mut impl FnMut(ActivityRow),
+) -> Result<bool> {
+    let (mut count, mut after): (usize, Option<String>) = (0, None);
     loop {
         // One more than wanted shows whether there are more.
-        let more = limit.saturating_add(1).saturating_sub(rows.len());
+        let more = limit.saturating_add(1).saturating_sub(count);
         let page = session.client.history(id, request, after.as_deref(), more).await?;
-        rows.extend(page.activities);
+        let of_page = page.activities.len();
+        page.activities.into_iter().take(limit.saturating_sub(count)).for_each(&mut *add);
+        count = count.saturating_add(of_page);
         after = page.next;
-        if rows.len() > limit {
-            rows.truncate(limit);
-            return Ok((rows, false));
+        if count > limit {
+            return Ok(false);
         }
         if after.is_none() {
-            return Ok((rows, true));
+            return Ok(true);
         }
     }
 }

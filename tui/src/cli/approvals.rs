@@ -11,10 +11,10 @@ use crate::book::Book;
 use crate::clock::now_millis;
 use crate::failure::Result;
 use crate::kinds::count;
-use crate::link::{INBOX_LIMIT, InboxEnd};
+use crate::link::InboxEnd;
 use crate::output::{self, Answer};
 use crate::proof::{Evidence, Record, Review, Sibling, Siblings, waits_for_proof};
-use crate::session::{Session, pin_keys};
+use crate::session::{Inbox, Session, pin_keys};
 use crate::text::{ago, clean, duration};
 
 pub(super) async fn run(session: &Session, command: &ApprovalsCommand) -> Result<Answer> {
@@ -22,7 +22,7 @@ pub(super) async fn run(session: &Session, command: &ApprovalsCommand) -> Result
     session.daemon_status().await?;
     let detail = session.organization().await?;
     let shown = detail.head.organization_id;
-    let (organizations, end) = session.inbox(shown).await?;
+    let Inbox { organizations, count, stated, end } = session.inbox(shown).await?;
     // Keys of sub-organizations, which anybody may have, are pinned when one of their activities is reviewed.
     let known_keys = pin_keys(&session.folders, &detail)?;
     let book = Book::load(&session.folders.book())?;
@@ -53,19 +53,33 @@ pub(super) async fn run(session: &Session, command: &ApprovalsCommand) -> Result
             }
         }
     }
-    match end {
-        InboxEnd::Everything => {}
-        InboxEnd::Indexed => output::warn(
-            "the daemon still indexes what waits since before its upgrade: run this again for the rest",
-        ),
-        InboxEnd::Limit => output::warn(&format!(
-            "only {INBOX_LIMIT} activities are listed; more wait in sub-organizations: list one of them with --organization"
-        )),
-    }
+    warn(end, count, stated);
     lines.sort_by_key(|(order, id, ..)| (*order, *id));
     let rows = lines.into_iter().map(|(_, _, data, text)| (data, text));
     let answer = Answer::rows(rows, "Nothing waits for approval.");
     Ok(answer.summed_up(("activity waits", "activities wait"), "/activityId"))
+}
+
+/// Warns of what the list may lack.
+fn warn(end: InboxEnd, count: usize, stated: Option<u64>) {
+    match end {
+        InboxEnd::Everything => {
+            let stated =
+                stated.and_then(|stated| usize::try_from(stated).ok()).filter(|stated| *stated > count);
+            if let Some(stated) = stated {
+                output::warn(&format!(
+                    "the daemon states that {stated} activities wait, but lists {count}: run this again, and ask the operator \
+                     if the numbers still differ"
+                ));
+            }
+        }
+        InboxEnd::Indexed => output::warn(
+            "the daemon still indexes what waits since before its upgrade: run this again for the rest",
+        ),
+        InboxEnd::Limit => output::warn(&format!(
+            "only {count} activities are listed; more wait in sub-organizations: list one of them with --organization"
+        )),
+    }
 }
 
 fn line(review: &Review, mine: bool) -> Value {

@@ -1,5 +1,8 @@
 //! `quorate approve` and `quorate reject`.
 
+use std::fmt::Write as _;
+
+use futures_util::FutureExt;
 use quorate_common::activity::Activity;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::ActivityId;
@@ -11,11 +14,13 @@ use super::proof_arguments::Expected;
 use crate::ballot::{self, Ballot, Choice, Outcome, Unconfirmed};
 use crate::clock::now_millis;
 use crate::failure::{Exit, Failure, Result};
+use crate::files::FileError;
 use crate::journal::{self, Entry};
-use crate::link::{self, LinkError};
-use crate::output::Answer;
+use crate::link::{self, Confirmation};
+use crate::output::{self, Answer};
 use crate::proof::{Mark, NO_ORGANIZATION, NO_SIGNER, Review, json, outcome_text};
 use crate::session::Session;
+use crate::signals::{self, Awaited};
 use crate::text::{clean, clock};
 
 /// Approves an activity if it is what the caller expects.
@@ -170,7 +175,8 @@ pub(super) async fn stamped(session: &Session, ballot: &Ballot) -> Result<Stamp>
     session.prompt_and_sign(&ballot.message).await
 }
 
-/// Sends a signed vote or proposal, and checks that the daemon recorded it.
+/// Sends a signed vote or proposal, and checks that the daemon recorded it. It is in the journal before it is sent, however
+/// this process ends.
 pub(super) async fn send(
     session: &Session,
     review: &Review,
@@ -179,51 +185,99 @@ pub(super) async fn send(
 ) -> Result<Answer> {
     let user = review.viewer.user.ok_or_else(|| Failure::new(Exit::Usage, "no user is selected"))?;
     let organization = review.viewer.organization.unwrap_or(review.activity.organization_id);
+    let (journal, at) = (session.folders.journal(), now_millis());
     let record = |activity: ActivityId, word: &str| {
-        let entry = Entry::of(review, ballot, (activity, word), note, now_millis());
-        journal::append(&session.folders.journal(), entry)
+        journal::append(&journal, Entry::of(review, ballot, (activity, word), note, at))
     };
-    let label = ballot.choice.noun();
-    let target = match link::cast(&session.client, organization, ballot, stamp).await {
-        Ok(target) => target,
+    record(review.activity.id, Unconfirmed::NoAnswer.word()).map_err(unsent)?;
+    let noun = ballot.choice.noun();
+    let awaited = Awaited::new(ballot::unanswered(ballot, review.activity.id));
+    let cast = tokio::select! {
+        cast = link::cast(&session.client, (organization, Some(user)), ballot, stamp) => cast,
+        failure = signals::ended().map(|()| signals::interrupted()) => return Err(failure),
+    };
+    drop(awaited);
+    let confirmation = match cast {
+        Ok(confirmation) => confirmation,
         Err(error) => {
-            record(review.activity.id, error.of_vote().word())?;
-            return Err(unconfirmed(error, label));
+            let word = error.fate.word();
+            let is_new = error.fate != Unconfirmed::NoAnswer;
+            let written = if is_new { record(review.activity.id, word) } else { Ok(()) };
+            let exit = Failure::from(error.error.clone()).exit;
+            return Err(warned(Failure::new(exit, error.text(noun)), written));
         }
     };
+    let target = &confirmation.activity;
     let outcome = Outcome::of(target.status);
-    let is_recorded = ballot::is_recorded(&target, ballot, user, stamp);
+    let is_recorded = ballot::is_recorded(target, ballot, user, stamp);
     // What the daemon claims of an activity without this vote is not recorded.
     let activity =
         if is_recorded && ballot.choice == Choice::Propose { target.id } else { review.activity.id };
-    record(activity, if is_recorded { outcome.word() } else { Unconfirmed::NotInRecord.word() })?;
+    let word = if is_recorded { outcome.word() } else { Unconfirmed::NotInRecord.word() };
+    let written = record(activity, word);
     if !is_recorded {
-        let what = label.to_lowercase();
+        let what = noun.to_lowercase();
         let message =
             format!("sent, but the daemon's record does not contain this {what} with your signature");
-        return Err(Failure::new(Exit::Verification, message).with(json!({"activity": target})));
+        let failure = Failure::new(Exit::Verification, message).with(json!({"activity": target}));
+        return Err(warned(failure, written));
     }
+    let mut text = recorded_text(review, ballot, &confirmation);
+    add_warning(&mut text, written);
+    Ok(answer(review, ballot.choice, outcome, "recorded", text).with_result(target))
+}
+
+/// Returns what has become of a vote or proposal that is recorded.
+fn recorded_text(review: &Review, ballot: &Ballot, confirmation: &Confirmation) -> String {
+    let target = &confirmation.activity;
     // A person who proposes from a file sees what became of it.
     let proposed =
         if ballot.choice == Choice::Propose { format!("{}\n", review.sentence) } else { String::new() };
-    let outcome_text = outcome_text(&target, review);
-    let text = format!("{proposed}{label} recorded. {outcome_text}\nactivity: {}\n", target.id);
-    Ok(answer(review, ballot.choice, outcome, "recorded", text).with_result(&target))
+    let mut text = format!(
+        "{proposed}{} recorded. {}\nactivity: {}\n",
+        ballot.choice.noun(),
+        outcome_text(target, review),
+        target.id
+    );
+    if let Some(error) = &confirmation.despite {
+        let warning = format!("it is recorded although an error was answered: {error}");
+        output::warn_scripts(&warning);
+        let _ = writeln!(text, "[!] {warning}");
+    }
+    text
 }
 
-/// Returns the failure of a vote or proposal that was not recorded as far as is known.
-fn unconfirmed(error: LinkError, label: &str) -> Failure {
-    let fate = error.of_vote();
+/// Returns the failure of a vote or proposal that is not sent, because the journal would not contain it.
+fn unsent(error: FileError) -> Failure {
     let failure = Failure::from(error);
-    if fate != Unconfirmed::NoAnswer {
-        return failure;
+    Failure::new(
+        failure.exit,
+        format!("the journal cannot be written: {}; nothing was sent", failure.message()),
+    )
+}
+
+/// Returns the warning that the journal lacks what became of a vote or proposal.
+fn warning(written: Result<(), FileError>) -> Option<String> {
+    written.err().map(|error| format!("the journal does not contain this: {error}"))
+}
+
+/// Adds a warning to a text if the journal lacks what it states.
+pub(super) fn add_warning(text: &mut String, written: Result<(), FileError>) {
+    if let Some(warning) = warning(written) {
+        output::warn_scripts(&warning);
+        let _ = writeln!(text, "warning: {}", clean(&warning));
     }
-    let text = format!(
-        "{}; the {} was sent and may still count within an hour: check the activity, and reject it if in doubt",
-        failure.message(),
-        label.to_lowercase()
-    );
-    Failure::new(failure.exit, text).with(failure.details)
+}
+
+/// Adds a warning to a failure if the journal lacks what it states.
+fn warned(failure: Failure, written: Result<(), FileError>) -> Failure {
+    match warning(written) {
+        Some(warning) => {
+            let text = format!("{}; warning: {warning}", failure.message());
+            Failure::new(failure.exit, text).with(failure.details)
+        }
+        None => failure,
+    }
 }
 
 fn answer(review: &Review, choice: Choice, outcome: Outcome, vote: &str, text: String) -> Answer {

@@ -29,7 +29,8 @@ fn broken(line: usize) -> Failure {
 
 /// Lists the newest decisions. A journal that was changed is listed up to there, and exits like a failed check.
 fn list(folders: &Folders, limit: usize) -> Result<Answer> {
-    let (mut entries, broken_at) = journal::entries(&folders.journal())?;
+    let (entries, broken_at) = journal::entries(&folders.journal())?;
+    let mut entries = journal::decisions(entries);
     if let Some(line) = broken_at {
         output::warn(&format!("the hash chain breaks at line {line}: what follows is not listed"));
     }

@@ -5,7 +5,9 @@ use std::path::Path;
 use quorate_common::ids::UserId;
 use serde_json::json;
 
-use super::decide::{already_approved, blocked_failure, check_expected, check_flags, send, stamped};
+use super::decide::{
+    add_warning, already_approved, blocked_failure, check_expected, check_flags, send, stamped,
+};
 use super::input::given;
 use super::proof::{Reviewed, failure, read};
 use super::proof_arguments::{SignArguments, VoteCommand};
@@ -68,15 +70,16 @@ async fn sign(session: &Session, options: &SignArguments) -> Result<Answer> {
     files::create_private(&options.output, file_text(&vote.json()).as_bytes())?;
     let entry =
         Entry::of(review, &ballot, (review.activity.id, "signed, not sent"), options.note.as_deref(), now);
-    journal::append(&session.folders.journal(), entry)?;
+    let written = journal::append(&session.folders.journal(), entry);
     let file = options.output.display().to_string();
-    let text = format!(
+    let mut text = format!(
         "{}\nVote signed: {}. Nothing was sent. Written to {}.\nSubmit it before {} with: quorate vote submit FILE\n",
         review.sentence,
         ballot.choice.word(),
         clean(&file),
         date_time(now.saturating_add(SIGNED_MILLIS)),
     );
+    add_warning(&mut text, written);
     let data = json!({
         "file": file,
         "activityId": review.activity.id,

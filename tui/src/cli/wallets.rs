@@ -55,13 +55,11 @@ async fn accounts(
     let (mut accounts, mut after) = (Vec::new(), None);
     loop {
         let page = session.client.accounts(loaded.id, wallet.wallet_id, after).await?;
-        // A cursor that stays the same would never end.
-        let is_last = page.next.is_none() || page.next == after;
         accounts.extend(page.accounts);
-        if is_last {
+        after = page.next;
+        if after.is_none() {
             return Ok(accounts);
         }
-        after = page.next;
     }
 }
 

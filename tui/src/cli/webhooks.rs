@@ -138,13 +138,11 @@ pub(super) async fn parked(session: &Session) -> Result<Vec<ParkedDeliveries>> {
     let mut after: Option<String> = None;
     loop {
         let page = session.client.parked(after.as_deref()).await?;
-        // A cursor that stays the same would never end.
-        let is_last = page.next.is_none() || page.next == after;
         destinations.extend(page.destinations);
-        if is_last {
+        after = page.next;
+        if after.is_none() {
             return Ok(destinations);
         }
-        after = page.next;
     }
 }
 

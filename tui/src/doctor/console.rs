@@ -16,8 +16,6 @@ use crate::known_keys::{KnownKeys, KnownQuorum};
 use crate::session::{Context, Identity, Origin, Settings, check_credentials};
 use crate::text::clean;
 
-/// Permission bits that let other users change a file.
-const WRITABLE: u32 = 0o022;
 /// Permission bits of users outside of the group.
 const OTHERS: u32 = 0o007;
 
@@ -103,7 +101,7 @@ pub(crate) fn refused(reason: &str) -> Finding {
 
 fn folder(path: &Path) -> Option<Finding> {
     let mode = files::mode(path)?;
-    (mode & WRITABLE != 0).then(|| {
+    (mode & files::WRITABLE != 0).then(|| {
         Finding::problem(
             "folder-writable",
             format!("{}: other users can change its files (mode {mode:03o})", shown(path)),
@@ -117,11 +115,18 @@ fn config(folders: &Folders) -> (Config, Vec<Finding>) {
     let path = config::path(folders);
     match config::read(folders) {
         Err(error) => {
-            let finding = Finding::problem(
-                "config-unreadable",
-                clean(&error.to_string()),
-                format!("Make {} readable for this user, as UTF-8 text.", shown(&path)),
-            );
+            let what = clean(&error.to_string());
+            let finding = match &error {
+                FileError::Writable { .. } | FileError::Owner { .. } => {
+                    let (own, path) = ("Check that the file contains what you wrote", shown(&path));
+                    let advice = format!("{own}, make it your own, and run `chmod go-w {path}`.");
+                    Finding::problem("config-writable", what, advice)
+                }
+                _ => {
+                    let advice = format!("Make {} readable for this user, as UTF-8 text.", shown(&path));
+                    Finding::problem("config-unreadable", what, advice)
+                }
+            };
             (Config::default(), vec![finding])
         }
         Ok(read) => {

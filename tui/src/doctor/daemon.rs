@@ -70,6 +70,9 @@ fn unreachable(error: &LinkError) -> Finding {
             what,
             "Start the daemon with `quorated serve`, or name its socket with --socket.",
         ),
+        LinkError::Unreachable { .. } => {
+            Finding::problem("daemon-down", what, "Check the URL, and the network of this host.")
+        }
         LinkError::Forbidden(_) => Finding::problem(
             "socket-forbidden",
             what,
@@ -105,6 +108,9 @@ fn unreachable(error: &LinkError) -> Finding {
             Finding::problem("remote-key", what, "Name organization and key in config.toml.")
         }
         LinkError::NotDaemon { .. } => Finding::problem("daemon-answer", what, "Check the URL."),
+        LinkError::Older { .. } => {
+            Finding::problem("daemon-answer", what, "Ask the operator whether a backup was restored.")
+        }
         LinkError::Lost(_) | LinkError::Api(_) | LinkError::Unreadable(_) => {
             Finding::problem("daemon-answer", what, "Read the log of the daemon.")
         }

@@ -1,8 +1,6 @@
 //! HTTP/1.1 client for the local socket, or for the public API at a URL. At the socket, each request has a connection of its
 //! own, so that no connection state survives a restart of the daemon. At a URL, connections are used again.
 
-use std::fmt::Write as _;
-
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,23 +13,22 @@ use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use interprocess::local_socket::GenericFilePath;
 use interprocess::local_socket::tokio::{Stream as Socket, prelude::*};
-use quorate_common::activity::Status;
 use quorate_common::api_error::ApiError;
 use quorate_common::console::{
-    AccountPage, ActivityLocation, ActivityPage, ActivityRow, DaemonStatus, Health, HistoryPage, InboxPage,
-    MessagePage, OrganizationDetail, OrganizationPage, PAGE_LIMIT, PROTOCOL, ParkedPage, RemoteStatus,
-    ReviewRecord, Signer,
+    ActivityLocation, ActivityPage, ActivityRow, DaemonStatus, Health, OrganizationDetail, PAGE_LIMIT,
+    PROTOCOL, RemoteStatus, ReviewRecord, Signer,
 };
-use quorate_common::ids::{ActivityId, MessageEventId, OrganizationId, WalletAccountId, WalletId};
+use quorate_common::ids::{ActivityId, OrganizationId};
 use quorate_common::stamp::Stamp;
 use serde::de::DeserializeOwned;
 
 use super::connection::{Connection, answered, collect, lost, sent};
 use super::error::{LinkError, Result};
 use super::escape::escaped;
-use super::history::History;
+use super::paging::Lists;
 use super::remote::{Reader, Remote, RemoteUrl, Stream, VIEW, viewed};
 use super::tls::Trust;
+use super::versions::Versions;
 use crate::text::clean;
 
 /// Time limit of one request.
@@ -48,12 +45,16 @@ enum Endpoint {
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
     endpoint: Endpoint,
+    /// The lists that are read page by page.
+    pub(super) lists: Arc<Lists>,
+    /// The versions of organizations that are known.
+    pub(super) versions: Arc<Versions>,
 }
 
 impl Client {
     /// Creates a client for the socket at this path without connecting.
     pub(crate) fn new(socket: PathBuf) -> Self {
-        Self { endpoint: Endpoint::Socket(socket) }
+        Self::at(Endpoint::Socket(socket))
     }
 
     /// Creates a client for the daemon at a URL without connecting. `reader` stamps requests that read, for the selected
@@ -68,7 +69,11 @@ impl Client {
         reader: Option<Arc<dyn Reader>>,
     ) -> Result<Self> {
         let remote = Remote::new(url, trust, organization, reader)?;
-        Ok(Self { endpoint: Endpoint::Remote(Arc::new(remote)) })
+        Ok(Self::at(Endpoint::Remote(Arc::new(remote))))
+    }
+
+    fn at(endpoint: Endpoint) -> Self {
+        Self { endpoint, lists: Arc::default(), versions: Arc::default() }
     }
 
     /// Returns the path of the socket, or the URL, as it is shown.
@@ -140,174 +145,19 @@ impl Client {
         self.read("/console/v1/health").await
     }
 
-    /// Queries a page of organizations: top-level organizations, or the children of `parent`.
-    pub(crate) async fn organizations(
-        &self,
-        parent: Option<OrganizationId>,
-        after: Option<OrganizationId>,
-    ) -> Result<OrganizationPage> {
-        if let (Some(remote), None) = (self.at_url(), parent) {
-            // Users see no organization beside their own.
-            let own = self.organization(remote.organization()?).await?;
-            return Ok(OrganizationPage { organizations: vec![own.head], next: None });
-        }
-        let parent = parent.map_or_else(String::new, |id| format!("&parent={id}"));
-        let after = after.map_or_else(String::new, |id| format!("&after={id}"));
-        self.read(&format!("/console/v1/organizations?limit={PAGE_LIMIT}{parent}{after}")).await
-    }
-
-    /// Queries a page of the sub-organizations with a user who has this verified mail address or phone number.
-    pub(crate) async fn with_contact(
-        &self,
-        parent: OrganizationId,
-        contact: &str,
-        after: Option<OrganizationId>,
-    ) -> Result<OrganizationPage> {
-        let after = after.map_or_else(String::new, |id| format!("&after={id}"));
-        let contact = escaped(contact);
-        self.read(&format!(
-            "/console/v1/organizations?limit={PAGE_LIMIT}&parent={parent}&contact={contact}{after}"
-        ))
-        .await
-    }
-
     pub(crate) async fn organization(&self, id: OrganizationId) -> Result<OrganizationDetail> {
+        let sent = self.versions.now();
         let organization: OrganizationDetail = self.read(&format!("/console/v1/organizations/{id}")).await?;
-        if organization.head.organization_id == id {
-            return Ok(organization);
+        if organization.head.organization_id != id {
+            return Err(LinkError::Unreadable("the daemon stated another organization".to_owned()));
         }
-        Err(LinkError::Unreadable("the daemon stated another organization".to_owned()))
-    }
-
-    /// Queries a page of parked webhook deliveries after a cursor of an earlier page.
-    pub(crate) async fn parked(&self, after: Option<&str>) -> Result<ParkedPage> {
-        let after = after.map_or_else(String::new, |cursor| format!("&after={}", escaped(cursor)));
-        self.read(&format!("/console/v1/outbox/parked?limit={PAGE_LIMIT}{after}")).await
-    }
-
-    /// Queries a page of the events of messages, newest first.
-    pub(crate) async fn messages(
-        &self,
-        id: OrganizationId,
-        after: Option<MessageEventId>,
-    ) -> Result<MessagePage> {
-        let after = after.map_or_else(String::new, |id| format!("&after={id}"));
-        self.read(&format!("/console/v1/organizations/{id}/messages?limit={PAGE_LIMIT}{after}")).await
+        self.versions.check(sent, &organization.head)?;
+        Ok(organization)
     }
 
     /// Queries the signer with this name or id.
     pub(crate) async fn signer(&self, id: OrganizationId, name: &str) -> Result<Signer> {
         self.read(&format!("/console/v1/organizations/{id}/signer?name={}", escaped(name))).await
-    }
-
-    /// Queries a page of accounts of a wallet.
-    pub(crate) async fn accounts(
-        &self,
-        id: OrganizationId,
-        wallet: WalletId,
-        after: Option<WalletAccountId>,
-    ) -> Result<AccountPage> {
-        let after = after.map_or_else(String::new, |id| format!("&after={id}"));
-        self.read(&format!(
-            "/console/v1/organizations/{id}/wallets/{wallet}/accounts?limit={PAGE_LIMIT}{after}"
-        ))
-        .await
-    }
-
-    /// Queries a page of activities, newest first.
-    pub(crate) async fn activities(
-        &self,
-        id: OrganizationId,
-        statuses: &[Status],
-        types: &[String],
-        after: Option<ActivityId>,
-        limit: usize,
-    ) -> Result<ActivityPage> {
-        let mut path =
-            format!("/console/v1/organizations/{id}/activities?limit={}", limit.clamp(1, PAGE_LIMIT));
-        let names: Vec<String> = statuses
-            .iter()
-            .filter_map(|status| Some(serde_json::to_value(status).ok()?.as_str()?.to_owned()))
-            .collect();
-        for (name, values) in [("status", &names[..]), ("type", types)] {
-            if !values.is_empty() {
-                let _ = write!(path, "&{name}={}", values.join(","));
-            }
-        }
-        if let Some(after) = after {
-            let _ = write!(path, "&after={after}");
-        }
-        self.read(&path).await
-    }
-
-    /// Queries the newest activities, page by page, up to a number of them.
-    pub(crate) async fn newest(
-        &self,
-        id: OrganizationId,
-        statuses: &[Status],
-        types: &[String],
-        limit: usize,
-    ) -> Result<Vec<ActivityRow>> {
-        let (mut rows, mut after) = (Vec::new(), None);
-        while rows.len() < limit {
-            let page = self.activities(id, statuses, types, after, limit.saturating_sub(rows.len())).await?;
-            rows.extend(page.activities);
-            after = page.next;
-            if after.is_none() {
-                break;
-            }
-        }
-        Ok(rows)
-    }
-
-    /// Queries a page of activities that wait for votes, newest first. The next cursor must be older than
-    /// `after`, so that reading ends whatever the daemon answers.
-    pub(crate) async fn waiting(
-        &self,
-        id: OrganizationId,
-        after: Option<ActivityId>,
-    ) -> Result<ActivityPage> {
-        let page = self.activities(id, &Status::WAITING, &[], after, PAGE_LIMIT).await?;
-        match (after, page.next) {
-            (Some(after), Some(next)) if next >= after => {
-                Err(LinkError::Unreadable("the list of waiting activities does not advance".to_owned()))
-            }
-            _ => Ok(page),
-        }
-    }
-
-    /// Queries a page of the activities of an organization after a cursor of an earlier page.
-    pub(crate) async fn history(
-        &self,
-        id: OrganizationId,
-        request: &History,
-        after: Option<&str>,
-        limit: usize,
-    ) -> Result<HistoryPage> {
-        let from = after.map_or_else(String::new, |cursor| format!("&after={}", escaped(cursor)));
-        let limit = limit.clamp(1, PAGE_LIMIT);
-        let parameters = request.parameters();
-        let page: HistoryPage = self
-            .read(&format!("/console/v1/organizations/{id}/history?limit={limit}{parameters}{from}"))
-            .await?;
-        if page.next.is_some() && page.next.as_deref() == after {
-            return Err(LinkError::Unreadable("the list of activities does not advance".to_owned()));
-        }
-        Ok(page)
-    }
-
-    /// Queries a page of what waits in an organization and in its sub-organizations. The next cursor must be greater than
-    /// `after`, so that reading ends whatever the daemon answers.
-    pub(crate) async fn inbox(&self, id: OrganizationId, after: Option<&str>) -> Result<InboxPage> {
-        let from = after.map_or_else(String::new, |cursor| format!("&after={}", escaped(cursor)));
-        let page: InboxPage =
-            self.read(&format!("/console/v1/organizations/{id}/inbox?limit={PAGE_LIMIT}{from}")).await?;
-        match (after, &page.next) {
-            (Some(after), Some(next)) if next.as_str() <= after => {
-                Err(LinkError::Unreadable("the list of waiting activities does not advance".to_owned()))
-            }
-            _ => Ok(page),
-        }
     }
 
     /// Queries these activities, in any order. Activities that do not exist are omitted.
@@ -338,7 +188,11 @@ impl Client {
 
     /// Queries the full record of one activity, by id or fingerprint.
     pub(crate) async fn record(&self, id: OrganizationId, reference: &str) -> Result<ReviewRecord> {
-        self.read(&format!("/console/v1/organizations/{id}/activities/{reference}")).await
+        let sent = self.versions.now();
+        let path = format!("/console/v1/organizations/{id}/activities/{reference}");
+        let record: ReviewRecord = self.read(&path).await?;
+        self.versions.check(sent, &record.organization.head)?;
+        Ok(record)
     }
 
     /// Queries the organization of an activity: this one, or one of its sub-organizations.
@@ -379,21 +233,30 @@ impl Client {
     }
 
     fn error(&self, status: StatusCode, bytes: &[u8]) -> LinkError {
-        match (serde_json::from_slice::<ApiError>(bytes), self.at_url()) {
-            (Ok(mut error), _) => {
+        let error = serde_json::from_slice::<ApiError>(bytes).ok();
+        // A daemon never answers an error of the server with a code of another status.
+        let is_consistent =
+            |error: &ApiError| !status.is_server_error() || error.code.http_status() == status.as_u16();
+        match (error.filter(is_consistent), self.at_url()) {
+            (Some(mut error), _) => {
                 error.message = clean(&error.message);
                 LinkError::Api(error)
             }
-            (Err(_), Some(remote)) => not_daemon(remote, &format!("status {status}")),
-            (Err(_), None) => LinkError::Unreadable(format!("status {status} without an error body")),
+            (None, Some(remote)) => not_daemon(remote, &format!("status {status}")),
+            (None, None) => LinkError::Unreadable(format!("status {status} without an error body")),
         }
     }
 
     pub(super) async fn read<T: DeserializeOwned>(&self, path: &str) -> Result<T> {
+        Ok(self.read_sized(path).await?.0)
+    }
+
+    /// Queries a path. Also returns the length of the answer in bytes.
+    pub(super) async fn read_sized<T: DeserializeOwned>(&self, path: &str) -> Result<(T, usize)> {
         let unreadable = |error: serde_json::Error| LinkError::Unreadable(error.to_string());
         let Some(remote) = self.at_url() else {
             let bytes = self.call(get(path)).await.map_err(LinkError::of_route)?;
-            return serde_json::from_slice(&bytes).map_err(unreadable);
+            return Ok((serde_json::from_slice(&bytes).map_err(unreadable)?, bytes.len()));
         };
         let (body, stamp) = match remote.query(path).await {
             Ok(query) => query,
@@ -409,7 +272,7 @@ impl Client {
         let bytes = answered.map_err(|error| error.of_route().of_clock())?;
         let answer = serde_json::from_slice(&bytes).ok().and_then(viewed);
         let answer = answer.ok_or_else(|| not_daemon(remote, "an answer without what was queried"))?;
-        serde_json::from_value(answer).map_err(unreadable)
+        Ok((serde_json::from_value(answer).map_err(unreadable)?, bytes.len()))
     }
 
     /// Sends a request on a connection of its own, and returns the body of the answer.
@@ -420,14 +283,11 @@ impl Client {
     }
 
     /// Sends a request to read at a URL, on a connection of an earlier one or on a new one. The server may close a connection
-    /// at any time; what it did not answer is then sent again.
+    /// at any time, and what is between may drop it without a word; what was not answered is then sent again.
     async fn view(&self, remote: &Remote, request: http::Result<Request<Full<Bytes>>>) -> Result<Bytes> {
         let request = request.map_err(|error| LinkError::Unreadable(error.to_string()))?;
         let answer = async {
-            if let Some(mut connection) = remote.idle.take()
-                && let Ok(answer) = answered(&mut connection, request.clone()).await
-            {
-                remote.idle.keep(connection);
+            if let Some(answer) = remote.idle.answer(&request).await {
                 return Ok(answer);
             }
             let mut connection = self.connect().await?;

@@ -2,6 +2,7 @@
 //! each request.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
@@ -16,6 +17,9 @@ const ANSWER_LIMIT: usize = 64 * 1024 * 1024;
 /// Maximum number of kept connections. Pages are read ahead in parallel.
 const MOST: usize = 4;
 
+/// Time within which an answer begins on a kept connection. If the network has dropped it, nothing else shows that.
+const KEPT_SECONDS: u64 = 4;
+
 /// A connection on which requests are sent.
 pub(super) type Connection = SendRequest<Full<Bytes>>;
 
@@ -25,10 +29,25 @@ pub(super) struct Idle(Mutex<Vec<Connection>>);
 
 impl Idle {
     /// Returns the connection that was used last, unless the server has closed it as far as is known.
-    pub(super) fn take(&self) -> Option<Connection> {
+    fn take(&self) -> Option<Connection> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.retain(|one| !one.is_closed());
         kept.pop()
+    }
+
+    /// Sends a request on the connection that was used last. Returns the answer, or `None` if there is no connection or it
+    /// does not answer in time. The others are then not tried: what dropped one has dropped all.
+    pub(super) async fn answer(&self, request: &Request<Full<Bytes>>) -> Option<(StatusCode, Bytes)> {
+        let mut connection = self.take()?;
+        let begun = sent(&mut connection, request.clone());
+        let Ok(begun) = tokio::time::timeout(Duration::from_secs(KEPT_SECONDS), begun).await else {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+            return None;
+        };
+        let (status, body) = begun.ok()?;
+        let bytes = collect(body).await.ok()?;
+        self.keep(connection);
+        Some((status, bytes))
     }
 
     /// Keeps a connection whose answer was read to its end.
@@ -74,11 +93,12 @@ pub(super) fn lost(error: &hyper::Error) -> LinkError {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
     use std::sync::Arc;
+    use std::time::Instant;
 
     use quorate_common::ids::OrganizationId;
     use quorate_common::stamp::{Scheme, Stamp};
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    use tokio::net::TcpListener;
+    use tokio::net::{TcpListener, TcpStream};
 
     use super::super::tls::Trust;
     use super::super::{Client, LinkError, Reader};
@@ -86,23 +106,21 @@ mod tests {
     /// Listens on loopback, and answers each connection as often as stated, the last one never. Returns the client of it.
     async fn server(answers: &'static [usize]) -> Client {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
+        let client = client(&listener);
         tokio::spawn(async move {
             for count in answers {
                 let (mut stream, _) = listener.accept().await.unwrap();
                 for _ in 0..*count {
-                    let mut request = [0; 4096];
-                    let mut end = 0;
-                    while !request[..end].ends_with(b"}") {
-                        end += stream.read(&mut request[end..]).await.unwrap();
-                    }
-                    stream
-                        .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{\"view\":1}")
-                        .await
-                        .unwrap();
+                    answer(&mut stream).await;
                 }
             }
         });
+        client
+    }
+
+    /// Returns the client of a server.
+    fn client(listener: &TcpListener) -> Client {
+        let url = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
         Client::remote(
             url,
             &Trust::System,
@@ -127,6 +145,48 @@ mod tests {
 
     async fn read(client: &Client) -> Result<(), LinkError> {
         client.read::<u8>("/console/v1/status").await.map(|view| assert_eq!(view, 1))
+    }
+
+    /// Reads a request, and answers it.
+    async fn answer(stream: &mut TcpStream) {
+        let mut request = [0; 4096];
+        let mut end = 0;
+        while !request[..end].ends_with(b"}") {
+            end += stream.read(&mut request[end..]).await.unwrap();
+        }
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{\"view\":1}").await.unwrap();
+    }
+
+    /// As when a NAT forgets connections, or a machine sleeps.
+    #[tokio::test]
+    async fn kept_connections_that_were_dropped_without_a_word_cost_one_short_wait() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let client = client(&listener);
+        let silent = tokio::spawn(async move {
+            let mut kept = Vec::new();
+            for _ in 0..3 {
+                kept.push(listener.accept().await.unwrap().0);
+            }
+            // Answered once all requests have begun, so that each has a connection of its own.
+            for stream in &mut kept {
+                answer(stream).await;
+            }
+            (listener, kept)
+        });
+        let read_at_once = tokio::join!(read(&client), read(&client), read(&client));
+        assert_eq!(read_at_once, (Ok(()), Ok(()), Ok(())));
+        let (listener, _kept) = silent.await.unwrap();
+        tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            for _ in 0..3 {
+                answer(&mut stream).await;
+            }
+        });
+        let begun = Instant::now();
+        for _ in 0..3 {
+            read(&client).await.unwrap();
+        }
+        assert!(begun.elapsed().as_secs() < 2 * super::KEPT_SECONDS, "{:?}", begun.elapsed());
     }
 
     #[tokio::test]

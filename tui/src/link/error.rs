@@ -2,12 +2,15 @@
 
 use quorate_common::api_error::{ApiError, Code};
 use quorate_common::console::PROTOCOL;
+use quorate_common::ids::OrganizationId;
 
 use crate::ballot::Unconfirmed;
 use crate::text::clean;
 
 /// Message of the daemon for a path that it does not have. Missing items have messages of their own.
 const NO_ROUTE: &str = "Not Found";
+/// The first HTTP status of errors of the server (RFC 9110 §15.6).
+const SERVER_ERROR: u16 = 500;
 
 /// Why a request failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -15,6 +18,9 @@ pub(crate) enum LinkError {
     /// Nothing listens on the socket.
     #[error("no daemon listens at {0}")]
     Down(String),
+    /// This host cannot connect to the URL, for a reason that does not show whether a daemon listens.
+    #[error("cannot connect to {url}: {reason}")]
+    Unreachable { url: String, reason: String },
     /// This user may not open the socket.
     #[error("permission denied: only the daemon's user and its configured group may open {0}")]
     Forbidden(String),
@@ -27,6 +33,12 @@ pub(crate) enum LinkError {
     /// The response does not match the protocol.
     #[error("invalid answer from the daemon: {}", clean(.0))]
     Unreadable(String),
+    /// The daemon stated a newer version of the organization before.
+    #[error(
+        "the daemon states version {stated} of organization {organization}, but stated version {known} before: what it \
+         states is out of date and was not used. If an operator restored a backup, start the console again"
+    )]
+    Older { organization: OrganizationId, stated: u64, known: u64 },
     /// The daemon uses another protocol version.
     #[error(
         "the daemon uses console protocol {daemon}, this console uses {PROTOCOL}: install matching versions"
@@ -66,15 +78,14 @@ pub(crate) type Result<T, E = LinkError> = std::result::Result<T, E>;
 impl LinkError {
     /// Returns whether the same bytes may be sent again.
     pub(crate) fn is_transport(&self) -> bool {
-        matches!(self, Self::Down(_) | Self::Lost(_))
+        matches!(self, Self::Down(_) | Self::Unreachable { .. } | Self::Lost(_))
     }
 
     /// Returns what is known of a vote or proposal that failed in this way.
     pub(crate) fn of_vote(&self) -> Unconfirmed {
         match self {
-            Self::Api(error) if !matches!(error.code, Code::Unavailable | Code::Internal) => {
-                Unconfirmed::Refused
-            }
+            // After an error of the server it is unknown how far it came.
+            Self::Api(error) if error.code.http_status() < SERVER_ERROR => Unconfirmed::Refused,
             Self::Api(_) | Self::Lost(_) | Self::NotDaemon { .. } | Self::Unreadable(_) => {
                 Unconfirmed::NoAnswer
             }

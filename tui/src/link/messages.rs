@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use quorate_common::activity::Activity;
 use quorate_common::console::{
     AccountPage, ActivityPage, ActivityRow, Change, DaemonStatus, Health, HistoryPage, InboxPage,
     MessagePage, OrganizationDetail, OrganizationHead, OrganizationPage, RetriedDelivery, ReviewRecord,
     Signer, WebhookAttempt, WebhookDeliveries, WebhookReceivers,
 };
-use quorate_common::ids::{ActivityId, MessageEventId, OrganizationId, WalletAccountId, WalletId};
+use quorate_common::ids::{ActivityId, MessageEventId, OrganizationId, UserId, WalletAccountId, WalletId};
 use quorate_common::stamp::Stamp;
 
 use super::error::{LinkError, Result};
 use super::history::History;
+use super::submit::{CastError, Confirmation};
 use super::transfers::EarlierTransfers;
 use super::webhooks::ReceiverId;
 use crate::ballot::Ballot;
@@ -107,8 +107,8 @@ pub(crate) enum Order {
     PolicyHistory(OrganizationId),
     /// Read executed transactions and the holders of these addresses, for the review of this activity.
     Transfers(OrganizationId, ActivityId, Vec<String>),
-    /// Submit a vote or proposal.
-    Cast(OrganizationId, Box<(Ballot, Stamp)>),
+    /// Submit a vote or proposal of a user.
+    Cast((OrganizationId, Option<UserId>), Box<(Ballot, Stamp)>),
     /// Reconnect now.
     Retry,
 }
@@ -195,7 +195,7 @@ pub(crate) enum Answer {
     /// For [`Order::Transfers`]; holds the reviewed activity.
     Transfers(ActivityId, Box<EarlierTransfers>),
     /// For [`Order::Cast`]: the target activity after the vote.
-    Cast(Result<Box<Activity>>),
+    Cast(Result<Box<Confirmation>, Box<CastError>>),
     /// An order failed.
     Failed(Subject, LinkError),
 }
@@ -234,6 +234,8 @@ pub(crate) struct InboxRead {
 
 /// Maximum number of activities in an inbox. Anybody may have sub-organizations, in which any number may wait.
 pub(crate) const INBOX_LIMIT: usize = 10_000;
+/// Length of the pages of an inbox in bytes after which no further page is read.
+const INBOX_BYTES: usize = 256 * 1024 * 1024;
 
 /// Where a reading of what waits ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -242,17 +244,17 @@ pub(crate) enum InboxEnd {
     Everything,
     /// Everything was read that the daemon has indexed so far. Something may be missing.
     Indexed,
-    /// The inbox is full. More waits in sub-organizations.
+    /// The inbox is full. More waits, in sub-organizations unless an organization has very much that waits.
     Limit,
 }
 
 impl InboxEnd {
-    /// Returns whether and where a reading of so many activities ends with a page.
-    pub(crate) fn after(page: &InboxPage, count: usize) -> Option<Self> {
+    /// Returns whether and where a reading of so many activities, in pages of so many bytes, ends with a page.
+    pub(crate) fn after(page: &InboxPage, count: usize, bytes: usize) -> Option<Self> {
         match &page.next {
             None if page.is_complete => Some(Self::Everything),
             None => Some(Self::Indexed),
-            Some(_) => (count >= INBOX_LIMIT).then_some(Self::Limit),
+            Some(_) => (count >= INBOX_LIMIT || bytes >= INBOX_BYTES).then_some(Self::Limit),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A daemon at a URL. Every request is stamped by the key of the user, and answered with what this user may read.
 
+use std::io::ErrorKind;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -165,7 +166,8 @@ impl Remote {
             Host::Ipv4(address) => address.to_string(),
             Host::Ipv6(address) => address.to_string(),
         };
-        let stream = TcpStream::connect((name.as_str(), port)).await.map_err(|_| down())?;
+        let stream = TcpStream::connect((name.as_str(), port)).await;
+        let stream = stream.map_err(|error| self.unconnected(&error))?;
         // Requests are single small writes.
         let _ = stream.set_nodelay(true);
         let Some(tls) = &self.tls else { return Ok(Box::new(stream)) };
@@ -176,6 +178,24 @@ impl Remote {
         };
         let connected = tls.connector.connect(server, stream).await;
         Ok(Box::new(connected.map_err(|error| tls.failure(&self.authority(), &error))?))
+    }
+
+    /// Returns why this host cannot connect.
+    fn unconnected(&self, error: &std::io::Error) -> LinkError {
+        let reason = match error.kind() {
+            ErrorKind::ConnectionRefused => return LinkError::Down(self.url.to_string()),
+            ErrorKind::AddrNotAvailable => {
+                "this host has no free local port or no address for it; close other connections and try again"
+                    .to_owned()
+            }
+            ErrorKind::TimedOut => "nothing answers at this address".to_owned(),
+            ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable => {
+                "this host has no route to it: check the network".to_owned()
+            }
+            // The system states its own causes, such as a name that cannot be resolved.
+            _ => clean(&error.to_string()),
+        };
+        LinkError::Unreachable { url: self.url.to_string(), reason }
     }
 
     /// Returns the stamped query that reads a path of the local socket: body and stamp.
@@ -244,8 +264,12 @@ pub(super) fn viewed(mut answer: Value) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
+    use std::str::FromStr;
+
     use super::super::tls::Pin;
     use super::*;
+
+    const PIN: &str = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 
     #[test]
     fn plain_http_is_for_this_host_only() {
@@ -277,6 +301,25 @@ mod tests {
     }
 
     #[test]
+    fn a_host_that_cannot_connect_is_not_a_missing_daemon() {
+        let url = "https://127.0.0.1:1".parse().unwrap();
+        let remote = Remote::new(url, &Trust::Pinned(Pin::from_str(PIN).unwrap()), None, None).unwrap();
+        let text = |kind: ErrorKind| remote.unconnected(&kind.into()).to_string();
+        assert_eq!(text(ErrorKind::ConnectionRefused), "no daemon listens at https://127.0.0.1:1");
+        for (kind, words) in [
+            (ErrorKind::AddrNotAvailable, "no free local port"),
+            (ErrorKind::NetworkUnreachable, "no route"),
+            (ErrorKind::TimedOut, "nothing answers"),
+        ] {
+            let text = text(kind);
+            assert!(
+                text.starts_with("cannot connect to https://127.0.0.1:1: ") && text.contains(words),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
     fn only_what_users_may_read_becomes_a_query() {
         let id = OrganizationId::from_bytes([7; 16]);
         let url = "http://127.0.0.1:1".parse().unwrap();
@@ -302,8 +345,7 @@ mod tests {
 
     #[test]
     fn pins_are_digests() {
-        let text = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
-        assert_eq!(text.parse::<Pin>().unwrap().to_string(), text);
+        assert_eq!(PIN.parse::<Pin>().unwrap().to_string(), PIN);
         for bad in ["", "sha256/", "sha256/AAAA", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="] {
             assert!(bad.parse::<Pin>().is_err(), "{bad}");
         }

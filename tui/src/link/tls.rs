@@ -22,6 +22,8 @@ use crate::text::clean;
 
 /// What a pin starts with.
 const PREFIX: &str = "sha256/";
+/// Name of the error for a server with the certificate of an authority (RFC 5280 §4.2.1.9).
+const AUTHORITY_AS_SERVER: &str = "CaUsedAsEndEntity";
 /// Maximum size of a file with certificates, in bytes.
 const FILE_LIMIT: u64 = 1024 * 1024;
 
@@ -121,7 +123,9 @@ impl Tls {
                 "the TLS key of {server} is {found}, but {pin} is pinned: the key was changed, or another server answers; nothing was sent"
             ),
             (Some(rustls::Error::InvalidCertificate(cause)), None) => untrusted(server, &found, cause),
-            (Some(rustls::Error::InvalidMessage(_)), _) => format!("{server} does not serve TLS: {error}"),
+            (Some(rustls::Error::InvalidMessage(_)), _) => {
+                format!("{server} does not serve TLS: check scheme and port of the URL")
+            }
             _ => return LinkError::Lost(clean(&format!("TLS with {server} failed: {error}"))),
         };
         LinkError::Untrusted(clean(&text))
@@ -142,10 +146,36 @@ fn untrusted(server: &str, found: &str, cause: &CertificateError) -> String {
             format!("the certificate of {server} is for other names; nothing was sent")
         }
         cause => format!(
-            "no known authority vouches for {server} ({cause}); nothing was sent. Its TLS key is {found}. \
+            "no known authority vouches for {server}{}; nothing was sent. Its TLS key is {found}. \
              If its operator confirms this key by another channel, use it with --pin, or add it as pin beside the url in \
-             config.toml"
+             config.toml",
+            reason(cause)
         ),
+    }
+}
+
+/// Returns why a certificate is not accepted, after a colon, unless its authority is just not known.
+fn reason(cause: &CertificateError) -> &'static str {
+    match cause {
+        CertificateError::UnknownIssuer => "",
+        CertificateError::BadEncoding => ": its certificate is damaged",
+        CertificateError::Revoked => ": its certificate was revoked",
+        CertificateError::BadSignature => ": a signature in the chain of its certificate does not verify",
+        CertificateError::UnhandledCriticalExtension => {
+            ": its certificate has a critical extension that is not supported"
+        }
+        CertificateError::UnsupportedSignatureAlgorithmContext { .. }
+        | CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => {
+            ": its certificate is signed with an algorithm that is not supported"
+        }
+        CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
+            ": its certificate is not for servers"
+        }
+        // The type of this error is of a library below; it shows its name.
+        CertificateError::Other(other) if other.to_string() == AUTHORITY_AS_SERVER => {
+            ": its certificate is one of an authority (CA:TRUE), not of a server"
+        }
+        _ => ": its certificate breaks a rule for certificates of servers",
     }
 }
 
@@ -153,7 +183,8 @@ fn untrusted(server: &str, found: &str, cause: &CertificateError) -> String {
 fn of_file(path: &std::path::Path, provider: &Arc<CryptoProvider>) -> Result<Arc<dyn ServerCertVerifier>> {
     let shown = clean(&path.display().to_string());
     let unusable = |text: &str| LinkError::Untrusted(format!("{shown}: {text}"));
-    let bytes = files::read(path, FILE_LIMIT).map_err(|error| unusable(&error.to_string()))?;
+    let bytes = files::read_trusted(path, FILE_LIMIT)
+        .map_err(|error| LinkError::Untrusted(clean(&error.to_string())))?;
     let bytes = bytes.ok_or_else(|| unusable("the file does not exist"))?;
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(&bytes) {

@@ -66,17 +66,17 @@ async fn read_inbox(
     // Both at once: over a slow connection nothing waits for a second round trip.
     let (organization, first) = tokio::join!(client.organization(id), client.inbox(id, None));
     let _ = answers.send(Answer::Organization(Arc::new(organization?)));
-    let (mut page, mut count) = (first?, 0_usize);
+    let ((mut page, mut bytes), mut count) = (first?, 0_usize);
     loop {
         let of_page: usize = page.organizations.iter().map(|one| one.activities.len()).sum();
         count = count.saturating_add(of_page);
-        let (end, after) = (InboxEnd::after(&page, count), page.next.clone());
+        let (end, after) = (InboxEnd::after(&page, count, bytes), page.next.clone());
         let read = Answer::Inbox(InboxRead { reading, end, page });
         if end.is_some() {
             return Ok(read);
         }
         let _ = answers.send(read);
-        page = client.inbox(id, after.as_deref()).await?;
+        (page, bytes) = client.inbox(id, after.as_deref()).await?;
     }
 }
 
@@ -160,7 +160,9 @@ async fn execute(client: &Client, answers: &UnboundedSender<Answer>, order: Orde
         Order::Transfers(id, activity, addresses) => {
             Answer::Transfers(activity, Box::new(earlier_transfers(client, id, &addresses).await?))
         }
-        Order::Cast(id, vote) => Answer::Cast(cast(client, id, &vote.0, &vote.1).await.map(Box::new)),
+        Order::Cast(voter, vote) => {
+            Answer::Cast(cast(client, voter, &vote.0, &vote.1).await.map(Box::new).map_err(Box::new))
+        }
         Order::Retry => Answer::Alive,
     })
 }

@@ -253,9 +253,10 @@ fn title(shared: &Shared, who: &str, count: usize) -> String {
     };
     if inbox.is_complete() {
         let remark = match () {
-            () if inbox.is_indexing() => "; the daemon still indexes older ones",
-            () if inbox.is_full() => "; more wait in sub-organizations: o shows one of them",
-            () => "",
+            () if inbox.is_indexing() => "; the daemon still indexes older ones".to_owned(),
+            () if inbox.is_full() => "; more wait in sub-organizations: o shows one of them".to_owned(),
+            () if inbox.unlisted() > 0 => format!("; the daemon counts {} more", inbox.unlisted()),
+            () => String::new(),
         };
         return format!("{whose}{remark}");
     }
@@ -271,6 +272,10 @@ fn nothing(shared: &Shared) -> String {
         (LinkState::Starting, false) => format!("Connecting to {}.", shared.identity.socket),
         (_, false) => shared.loading("the approvals"),
         (_, true) if inbox.is_indexing() => "The daemon still indexes what waits for approval.".to_owned(),
+        (_, true) if inbox.unlisted() > 0 => format!(
+            "[!] The daemon counts {} that wait, but lists none. r reads again; ask the operator if the numbers still differ.",
+            inbox.unlisted()
+        ),
         (_, true) => {
             "Nothing waits for approval in this organization or its sub-organizations. Press 3 for all \
                       activities."

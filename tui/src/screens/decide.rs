@@ -3,7 +3,7 @@
 //! as pasted is a paste.
 
 use quorate_common::activity::Activity;
-use quorate_common::ids::UserId;
+use quorate_common::ids::{ActivityId, UserId};
 use quorate_common::stamp::Stamp;
 use tui_input::Input;
 use zeroize::Zeroizing;
@@ -11,10 +11,10 @@ use zeroize::Zeroizing;
 use super::filter::edit;
 use super::receipt::Receipt;
 use super::request::Effect;
-use crate::ballot::{self, Ballot, Choice, Outcome};
+use crate::ballot::{self, Ballot, Choice, Outcome, Unconfirmed};
 use crate::journal::Entry;
 use crate::keymap::Key;
-use crate::link::{LinkError, Order};
+use crate::link::{CastError, Confirmation, Order};
 use crate::proof::{Challenge, Review};
 
 /// Time without any key after which the challenge field opens, in milliseconds.
@@ -60,6 +60,8 @@ pub(super) enum Step {
     },
     Sending {
         stamp: Box<Stamp>,
+        /// Time of the entry in the journal, in milliseconds since the Unix epoch.
+        at: u64,
     },
     Receipt(Receipt),
 }
@@ -291,8 +293,8 @@ impl Decide {
         }
     }
 
-    /// Advances the decision with time. Returns the order that re-reads the record or sends the proposal.
-    pub(super) fn advance(&mut self, review: &Review, now: u64) -> Option<Order> {
+    /// Advances the decision with time. Returns the effect that re-reads the record or sends the proposal.
+    pub(super) fn advance(&mut self, review: &Review, now: u64) -> Option<Effect> {
         let organization = review.activity.organization_id;
         match &self.step {
             Step::DiscardingKeys { since } if now.saturating_sub(*since) >= PAUSE_MILLIS => {
@@ -304,23 +306,35 @@ impl Decide {
                 if self.choice == Choice::Propose {
                     // There is no record to re-read yet, and a change of the organization would have stopped the
                     // proposal.
-                    return Some(self.send(review, stamp));
+                    return Some(self.send(review, stamp, now));
                 }
                 self.step = Step::Reread { stamp };
-                Some(Order::Preflight(organization, review.activity.id.to_string()))
+                Some(Effect::Order(Order::Preflight(organization, review.activity.id.to_string())))
             }
             _ => None,
         }
     }
 
-    fn send(&mut self, review: &Review, stamp: Box<Stamp>) -> Order {
+    fn send(&mut self, review: &Review, stamp: Box<Stamp>, now: u64) -> Effect {
         let vote = Box::new((self.ballot.clone(), (*stamp).clone()));
-        self.step = Step::Sending { stamp };
-        Order::Cast(review.activity.organization_id, vote)
+        self.step = Step::Sending { stamp, at: now };
+        let entry = self.entry(review, (review.activity.id, Unconfirmed::NoAnswer.word()), now);
+        let voter = (review.activity.organization_id, review.viewer.user);
+        Effect::Send(Box::new(entry), Order::Cast(voter, vote))
+    }
+
+    fn entry(&self, review: &Review, state: (ActivityId, &str), at: u64) -> Entry {
+        let note = Some(self.note.value()).filter(|note| !note.is_empty());
+        Entry::of(review, &self.ballot, state, note, at)
     }
 
     /// Sends the vote if the record that was read directly before does not differ from the review.
-    pub(super) fn preflight(&mut self, review: &Review, difference: Option<String>) -> Option<Order> {
+    pub(super) fn preflight(
+        &mut self,
+        review: &Review,
+        difference: Option<String>,
+        now: u64,
+    ) -> Option<Effect> {
         let Step::Reread { stamp } = &self.step else { return None };
         let stamp = stamp.clone();
         match difference {
@@ -328,31 +342,32 @@ impl Decide {
                 self.stop(&difference);
                 None
             }
-            None => Some(self.send(review, stamp)),
+            None => Some(self.send(review, stamp, now)),
         }
     }
 
-    /// Applies the daemon's answer. Returns the entry for the journal, and whether the activity was decided.
+    /// Applies the daemon's answer. Returns the entry for the journal unless it states nothing new, and whether the activity
+    /// was decided.
     pub(super) fn answered(
         &mut self,
         review: &Review,
-        result: &Result<Box<Activity>, LinkError>,
+        result: &Result<Box<Confirmation>, Box<CastError>>,
         user: Option<UserId>,
-        now: u64,
-    ) -> Option<(Entry, bool)> {
-        let Step::Sending { stamp } = &self.step else { return None };
+    ) -> Option<(Option<Entry>, bool)> {
+        let Step::Sending { stamp, at } = &self.step else { return None };
         let is_recorded = |target: &Activity| {
             user.is_some_and(|user| ballot::is_recorded(target, &self.ballot, user, stamp))
         };
-        let recorded = result.as_ref().ok().filter(|target| is_recorded(target));
+        let recorded = result.as_ref().ok().filter(|target| is_recorded(&target.activity));
         let receipt = Receipt::of(self.choice.noun(), review, stamp, result, recorded.is_some());
-        let is_decided = recorded.is_some_and(|target| Outcome::of(target.status) != Outcome::Waiting);
+        let is_decided =
+            recorded.is_some_and(|target| Outcome::of(target.activity.status) != Outcome::Waiting);
         let activity = match (result, self.choice) {
-            (Ok(target), Choice::Propose) => target.id,
+            (Ok(target), Choice::Propose) => target.activity.id,
             _ => review.activity.id,
         };
-        let note = Some(self.note.value()).filter(|note| !note.is_empty());
-        let entry = Entry::of(review, &self.ballot, (activity, receipt.word), note, now);
+        let is_new = receipt.word != Unconfirmed::NoAnswer.word();
+        let entry = is_new.then(|| self.entry(review, (activity, receipt.word), *at));
         self.finish(receipt);
         Some((entry, is_decided))
     }

@@ -33,6 +33,16 @@ struct Reading {
     ids: HashSet<ActivityId>,
     /// Activities that changed since the reading began; they are read separately.
     changed: HashSet<ActivityId>,
+    /// Number of waiting activities that the daemon stated.
+    stated: Option<u64>,
+}
+
+impl Reading {
+    /// Returns how many activities the daemon counted that it did not list, and that did not change meanwhile.
+    fn unlisted(&self) -> usize {
+        let stated = self.stated.and_then(|stated| usize::try_from(stated).ok()).unwrap_or_default();
+        stated.saturating_sub(self.ids.union(&self.changed).count())
+    }
 }
 
 /// A page of a reading of everything.
@@ -67,6 +77,8 @@ pub(crate) struct Inbox {
     own: Option<OrganizationId>,
     /// Number of waiting activities that the daemon states.
     total: Option<u64>,
+    /// Number of activities that the daemon counted in the last completed reading, but did not list.
+    unlisted: usize,
     /// Whether everything must be read again, and the earliest time for it.
     needs_reading: bool,
     not_before: u64,
@@ -122,6 +134,11 @@ impl Inbox {
     /// Returns whether activities of sub-organizations are missing, because the list is full.
     pub(crate) fn is_full(&self) -> bool {
         self.leaves_out || self.end == Some(InboxEnd::Limit)
+    }
+
+    /// Returns how many activities wait as the daemon states, but are not in its list.
+    pub(crate) const fn unlisted(&self) -> usize {
+        self.unlisted
     }
 
     /// Records the state of an organization. If it differs from the known one in what decides votes, its activities must
@@ -200,7 +217,8 @@ impl Inbox {
         self.generation = self.generation.saturating_add(1);
         (self.needs_reading, self.leaves_out, self.own) = (false, false, Some(organization));
         (self.changed, self.is_requesting) = (BTreeSet::new(), false);
-        self.reading = Some(Reading { since: now, ids: HashSet::new(), changed: HashSet::new() });
+        self.reading =
+            Some(Reading { since: now, ids: HashSet::new(), changed: HashSet::new(), stated: None });
         Order::Inbox(organization, self.generation)
     }
 
@@ -269,6 +287,7 @@ impl Inbox {
         }
         let reading = self.reading.as_mut()?;
         self.total = page.waiting.or(self.total);
+        reading.stated = reading.stated.or(page.waiting);
         let mut rows = Vec::new();
         for (review, row) in reviews {
             let Some(sibling) = Sibling::of(&row.activity) else { continue };
@@ -285,6 +304,7 @@ impl Inbox {
         {
             let is_there = |row: &Row| reading.ids.contains(&row.id) || reading.changed.contains(&row.id);
             self.rows.retain(is_there);
+            self.unlisted = if page.end == Some(InboxEnd::Everything) { reading.unlisted() } else { 0 };
             removed = before.saturating_add(new.len()).saturating_sub(self.rows.len());
             let pause = now.saturating_sub(reading.since).saturating_mul(PAUSE_FACTOR).max(PAUSE_MILLIS);
             self.not_before = now.saturating_add(pause);

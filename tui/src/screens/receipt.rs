@@ -1,6 +1,5 @@
 //! What a decision came to: whether the vote is recorded, what the activity has yielded, and what waits next.
 
-use quorate_common::activity::Activity;
 use quorate_common::ids::ActivityId;
 use quorate_common::stamp::Stamp;
 use serde_json::Value;
@@ -8,7 +7,7 @@ use serde_json::Value;
 use super::inbox_row::Row;
 use super::shared::Shared;
 use crate::ballot::{Outcome, Unconfirmed};
-use crate::link::LinkError;
+use crate::link::{CastError, Confirmation};
 use crate::proof::{Review, outcome_text};
 use crate::text::clean;
 
@@ -38,11 +37,11 @@ impl Receipt {
         what: &str,
         review: &Review,
         stamp: &Stamp,
-        result: &Result<Box<Activity>, LinkError>,
+        result: &Result<Box<Confirmation>, Box<CastError>>,
         is_recorded: bool,
     ) -> Self {
-        let target = match result {
-            Ok(target) if is_recorded => target,
+        let Confirmation { activity: target, despite } = match result {
+            Ok(confirmation) if is_recorded => confirmation.as_ref(),
             Ok(_) => {
                 let what = what.to_lowercase();
                 let text = format!(
@@ -51,18 +50,16 @@ impl Receipt {
                 return Self { success: false, lines: vec![text], word: Unconfirmed::NotInRecord.word() };
             }
             Err(error) => {
-                let fate = error.of_vote();
-                let text = match fate {
-                    Unconfirmed::Unsent => format!("[!] Nothing was sent: {error}."),
+                let text = match error.fate {
+                    Unconfirmed::Unsent => format!("[!] Nothing was sent: {}.", error.text(what)),
                     Unconfirmed::Refused => {
-                        format!("[!] The daemon refused it: {error}. Nothing was recorded.")
+                        format!("[!] Not recorded as far as is known: {}.", error.text(what))
                     }
-                    Unconfirmed::NoAnswer | Unconfirmed::NotInRecord => format!(
-                        "[!] Sent, but not confirmed: {error}. It may still count within an hour, and counts once: check the \
-                         record, and reject the activity if in doubt."
-                    ),
+                    Unconfirmed::NoAnswer | Unconfirmed::NotInRecord => {
+                        format!("[!] Sent, but not confirmed: {}.", error.text(what))
+                    }
                 };
-                return Self { success: false, lines: vec![text], word: fate.word() };
+                return Self { success: false, lines: vec![text], word: error.fate.word() };
             }
         };
         let outcome = Outcome::of(target.status);
@@ -72,6 +69,11 @@ impl Receipt {
             format!("activity   {}", target.id),
             format!("signature  {}", clean(&stamp.signature)),
         ];
+        lines.extend(
+            despite
+                .as_ref()
+                .map(|error| format!("[!] It is recorded although an error was answered: {error}.")),
+        );
         lines.extend(result_lines(&target.result));
         Self { success: outcome != Outcome::Failed, lines, word: outcome.word() }
     }

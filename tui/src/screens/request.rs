@@ -102,4 +102,6 @@ pub(crate) enum Effect {
     SaveKnownKeys(Box<KnownKeys>),
     /// Append a decision to the journal.
     Journal(Box<Entry>),
+    /// Append a decision to the journal, then send its order to the worker. If the entry cannot be written, nothing is sent.
+    Send(Box<Entry>, Order),
 }

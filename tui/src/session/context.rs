@@ -284,6 +284,11 @@ impl Session {
         }
     }
 
+    /// Returns whether the key needs a passphrase or PIN to sign. Waits while it signs.
+    pub(crate) fn is_locked(&self) -> bool {
+        self.key.as_ref().is_none_or(|key| key.is_locked())
+    }
+
     /// Wipes what unlocks the key, also for reading at a URL.
     pub(crate) fn lock_all(&self) {
         self.lock();

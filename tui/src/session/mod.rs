@@ -13,5 +13,5 @@ pub(crate) use context::{Session, check_credentials};
 pub(crate) use identity::Identity;
 pub(crate) use names::{one_named, organization as organization_named};
 pub(crate) use options::{Context, Environment, GLOBAL_OPTIONS};
-pub(crate) use reading::pin_keys;
+pub(crate) use reading::{Inbox, pin_keys};
 pub(crate) use settings::{Origin, Setting, Settings, unknown as unknown_context};

@@ -19,6 +19,16 @@ use crate::proof::{BURST, BURST_MILLIS, Evidence, Past, Record, Review, Sibling,
 /// An organization and the activities that wait in it.
 pub(crate) type Waiting = (Arc<OrganizationDetail>, Vec<ActivityRow>);
 
+/// What waits in an organization and in its sub-organizations.
+pub(crate) struct Inbox {
+    pub(crate) organizations: Vec<Waiting>,
+    /// Number of activities in the list.
+    pub(crate) count: usize,
+    /// Number of activities that the daemon states; absent if there are very many.
+    pub(crate) stated: Option<u64>,
+    pub(crate) end: InboxEnd,
+}
+
 impl Session {
     /// Fetches and examines one activity of the organization or of one of its sub-organizations.
     pub(crate) async fn review(&self, reference: &str) -> Result<Review> {
@@ -102,15 +112,16 @@ impl Session {
         Ok(())
     }
 
-    /// Returns what waits in an organization and in its sub-organizations, and where the list ends.
-    pub(crate) async fn inbox(&self, id: OrganizationId) -> Result<(Vec<Waiting>, InboxEnd)> {
-        let mut found: Vec<Waiting> = Vec::new();
+    /// Returns what waits in an organization and in its sub-organizations.
+    pub(crate) async fn inbox(&self, id: OrganizationId) -> Result<Inbox> {
+        let (mut found, mut stated): (Vec<Waiting>, Option<u64>) = (Vec::new(), None);
         let (mut after, mut count): (Option<String>, usize) = (None, 0);
         loop {
-            let page = self.client.inbox(id, after.as_deref()).await?;
+            let (page, bytes) = self.client.inbox(id, after.as_deref()).await?;
             let of_page: usize = page.organizations.iter().map(|one| one.activities.len()).sum();
             count = count.saturating_add(of_page);
-            let end = InboxEnd::after(&page, count);
+            let end = InboxEnd::after(&page, count, bytes);
+            stated = stated.or(page.waiting);
             for OrganizationInbox { organization, activities } in page.organizations {
                 let id = organization.head.organization_id;
                 match found.last_mut().filter(|(last, _)| last.head.organization_id == id) {
@@ -119,7 +130,7 @@ impl Session {
                 }
             }
             if let Some(end) = end {
-                return Ok((found, end));
+                return Ok(Inbox { organizations: found, count, stated, end });
             }
             after = page.next;
         }

@@ -83,7 +83,7 @@ pub(crate) fn load(
     }
     let is_file_name = name.chars().all(|one| one.is_ascii_alphanumeric() || "-_".contains(one));
     let path = folders.config.join("themes").join(format!("{name}.toml"));
-    let bytes = if is_file_name { files::read(&path, SIZE_LIMIT)? } else { None };
+    let bytes = if is_file_name { files::read_trusted(&path, SIZE_LIMIT)? } else { None };
     let Some(bytes) = bytes else { return Err(ThemeError::Unknown { name: name.to_owned(), path }) };
     match parse(&bytes) {
         Ok(palette) => Ok(Box::leak(Box::new(palette))),

@@ -108,7 +108,9 @@ fn a_new_policy_is_written_reviewed_and_proposed() {
     assert_ne!(renewed, digits);
     let stamp = sign_vote(&mut console, &word(&renewed));
     let effects = console.wait(3100);
-    let [Effect::Order(Order::Cast(id, cast))] = effects.as_slice() else { unreachable!("{effects:?}") };
+    let [Effect::Send(_, Order::Cast((id, _), cast))] = effects.as_slice() else {
+        unreachable!("{effects:?}")
+    };
     let ballot = cast.0.clone();
     assert_eq!(
         (*id, ballot.choice, ballot.path),
@@ -121,7 +123,7 @@ fn a_new_policy_is_written_reviewed_and_proposed() {
         "consensus": "approvers.count() >= 2", "notes": ""});
     assert_eq!((&body["type"], &body["parameters"]), (&json!("ACTIVITY_TYPE_CREATE_POLICY_V3"), &expected));
     let effects =
-        console.link(Answer::Cast(Ok(Box::new(recorded(&ballot, &stamp, Status::ConsensusNeeded)))));
+        console.link(Answer::Cast(Ok(Box::new(recorded(&ballot, &stamp, Status::ConsensusNeeded).into()))));
     let journal = effects.iter().find_map(|effect| match effect {
         Effect::Journal(noted) => Some(noted.activity_id),
         _ => None,
@@ -158,11 +160,11 @@ fn the_challenge_of_a_removal_names_the_danger() {
     let answer = digits(&console);
     let stamp = sign_vote(&mut console, &word(&answer));
     let effects = console.wait(3100);
-    let [Effect::Order(Order::Cast(_, cast))] = effects.as_slice() else { unreachable!("{effects:?}") };
+    let [Effect::Send(_, Order::Cast(_, cast))] = effects.as_slice() else { unreachable!("{effects:?}") };
     assert_eq!(cast.1, stamp);
     let body: Value = serde_json::from_str(&cast.0.message).unwrap();
     assert_eq!(body["parameters"], json!({"policyId": PolicyId::from_bytes([1; 16])}));
-    console.link(Answer::Cast(Ok(Box::new(recorded(&cast.0, &stamp, Status::Completed)))));
+    console.link(Answer::Cast(Ok(Box::new(recorded(&cast.0, &stamp, Status::Completed).into()))));
     assert!(console.shown().contains("It was executed."), "{}", console.shown());
 }
 

@@ -19,13 +19,13 @@ fn vote(
     let stamp = sign_vote(&mut console, keys);
     console.wait(3100);
     let effects = console.link(Answer::Preflight(Ok(Box::new(records[0].clone()))));
-    let [Effect::Order(Order::Cast(_, vote))] = effects.as_slice() else { unreachable!("{effects:?}") };
+    let [Effect::Send(_, Order::Cast(_, vote))] = effects.as_slice() else { unreachable!("{effects:?}") };
     let mut after = records[0].row.activity.clone();
     if is_recorded {
         after.votes.push(Fixture::vote(after.id, 0, Selection::Approved, &vote.0.message, &vote.1, NOW));
     }
     change(&mut after);
-    console.link(Answer::Cast(Ok(Box::new(after))));
+    console.link(Answer::Cast(Ok(Box::new(after.into()))));
     (console, stamp)
 }
 

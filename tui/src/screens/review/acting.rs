@@ -9,7 +9,7 @@ use super::sections::rows;
 use super::state::State;
 use crate::ballot::Choice;
 use crate::keymap::{Action, BACK, COPY, Command, EXPORT, Key, command, moved};
-use crate::link::{Order, Result};
+use crate::link::{CastError, Confirmation, Order, Result};
 use crate::output::file_text;
 use crate::policies::{self, ResolvedNames, changed};
 use crate::proof::{Bundle, Record, Review, difference, json, replay_lines, state_text};
@@ -225,7 +225,7 @@ impl State {
     }
 
     /// Advances a decision with time, or stops it if the review is outdated.
-    pub(crate) fn advance(&mut self, shared: &Shared) -> Option<Order> {
+    pub(crate) fn advance(&mut self, shared: &Shared) -> Option<Effect> {
         let decide = self.decide.as_mut()?;
         let changed = || self.changed.as_ref().map(|changed| format!("changed since the review: {changed}"));
         let reason = self.closed.clone().or_else(changed).or_else(|| shared.decisions_disabled());
@@ -239,29 +239,40 @@ impl State {
     }
 
     /// Compares the record directly before sending. The vote is sent only if the record is what was shown.
-    pub(crate) fn preflight(&mut self, shared: &Shared, result: Result<Box<ReviewRecord>>) -> Option<Order> {
+    pub(crate) fn preflight(&mut self, shared: &Shared, result: Result<Box<ReviewRecord>>) -> Option<Effect> {
         let id = self.review.activity.id.to_string();
         let difference = match result {
             Ok(record) => difference(&self.review, &self.examine(shared, &Record::from(*record), &id))
                 .map(|changed| format!("changed since the review: {changed}")),
             Err(error) => Some(format!("the record cannot be loaded again: {error}")),
         };
-        self.decide.as_mut()?.preflight(&self.review, difference)
+        self.decide.as_mut()?.preflight(&self.review, difference, shared.now)
+    }
+
+    /// Ends a decision that is not sent, because the journal cannot be written.
+    pub(crate) fn unsent(&mut self, error: &str) {
+        if let Some(decide) = self.decide.as_mut().filter(|decide| decide.is_sending()) {
+            decide.stop(&format!("the journal cannot be written: {error}"));
+        }
     }
 
     /// Applies the daemon's answer to the vote or proposal.
-    pub(crate) fn answered(&mut self, shared: &Shared, result: &Result<Box<Activity>>) -> Vec<Request> {
+    pub(crate) fn answered(
+        &mut self,
+        shared: &Shared,
+        result: &Result<Box<Confirmation>, Box<CastError>>,
+    ) -> Vec<Request> {
         let user = self.review.viewer.user.or(shared.viewer.user);
         let decide = self.decide.as_mut();
-        let entry = decide.and_then(|decide| decide.answered(&self.review, result, user, shared.now));
+        let entry = decide.and_then(|decide| decide.answered(&self.review, result, user));
         let Some((entry, is_decided)) = entry else { return Vec::new() };
         self.wants_fresh = true;
         if let Some(target) = result.as_ref().ok().filter(|_| is_decided) {
             // The record may have been deleted with its organization.
-            self.closed.get_or_insert_with(|| closed(target, &self.review.organization));
+            self.closed.get_or_insert_with(|| closed(&target.activity, &self.review.organization));
         }
-        let journal = Request::from(Effect::Journal(Box::new(entry)));
-        std::iter::once(journal).chain(self.reread().map(Request::from)).collect()
+        let journal = entry.map(|entry| Request::from(Effect::Journal(Box::new(entry))));
+        journal.into_iter().chain(self.reread().map(Request::from)).collect()
     }
 
     /// Compares the review with the proof bundle in a file.
