@@ -316,6 +316,14 @@ impl Guard {
         Ok(GroupMark { guard: self, barrier, time, run })
     }
 
+    /// Returns a batch that changes nothing but the records of the guard, so that its group has a mark.
+    ///
+    /// # Errors
+    /// Returns an error if the random source fails.
+    pub fn renewal(&self, barrier: &Barrier) -> Result<Batch, Corrupt> {
+        self.state().runs(barrier)
+    }
+
     /// Records that the newest group is durable. Must return before the group is answered or published.
     ///
     /// # Errors

@@ -44,3 +44,4 @@ pub mod vault;
 pub mod verify;
 pub mod vitals;
 pub mod waiting_index;
+pub mod witness;

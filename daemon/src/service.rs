@@ -43,6 +43,7 @@ use crate::telemetry::{Metrics, Readiness, SharedReadiness};
 use crate::upgrade::UpgradeError;
 use crate::vault::VaultError;
 use crate::waiting_index;
+use crate::witness;
 
 /// Lag of the system clock above which a warning is logged, in milliseconds.
 const CLOCK_LAG: u64 = 2000;
@@ -283,9 +284,13 @@ fn warn_of_unlocked_keys(executor: &Executor) {
     }
 }
 
-/// Removes what is due, and indexes what an earlier version stored.
+/// Removes what is due, marks what other daemons committed, and indexes what an earlier version stored.
 async fn maintain(executor: Arc<Executor>, stop: CancellationToken) {
-    tokio::join!(cleanup::run(Arc::clone(&executor), stop.clone()), waiting_index::run(executor, stop));
+    tokio::join!(
+        cleanup::run(Arc::clone(&executor), stop.clone()),
+        witness::run(Arc::clone(&executor), stop.clone()),
+        waiting_index::run(executor, stop)
+    );
 }
 
 async fn bind(settings: HttpSettings) -> Result<(HttpListener, String), StartError> {

@@ -207,6 +207,16 @@ impl Executor {
         self.committer.commit(batch, Effects::default(), None).await
     }
 
+    /// Commits the mark of a new group of this daemon, and nothing else.
+    ///
+    /// # Errors
+    /// Returns [`CommitError`] if it was not committed, or if that is unknown.
+    pub async fn commit_mark(&self) -> Result<(), CommitError> {
+        let renewal = self.shared.guard.renewal(&self.shared.barrier);
+        let batch = renewal.map_err(|_| CommitError::Unavailable)?;
+        self.committer.commit(batch, Effects::default(), None).await
+    }
+
     /// Returns whether other daemons may use the store.
     pub fn is_shared(&self) -> bool {
         self.shared.barrier.store().is_remote()

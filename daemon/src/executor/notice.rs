@@ -62,6 +62,7 @@ impl Notice {
 impl Shared {
     /// Applies the notice of another daemon to the state in memory.
     pub(super) fn hear(&self, sealed: &[u8]) {
+        self.heard.notify_one();
         let Some(notice) = Notice::open(&self.barrier, sealed) else {
             // A newer version may write other notices; nothing that is cached can be trusted then.
             tracing::warn!("a notice of another daemon cannot be read");

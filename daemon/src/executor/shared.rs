@@ -116,6 +116,8 @@ pub struct Shared {
     sms: MessageQueue,
     /// Notified when a deletion left tombstones to remove.
     pub tombstones: Notify,
+    /// Notified when another daemon that shares the store has committed.
+    pub heard: Notify,
     /// Uses of credentials that are not recorded yet.
     pub last_uses: LastUses,
     /// Notified when the store starts or stops accepting writes.
@@ -153,6 +155,7 @@ impl Shared {
             mail: MessageQueue::default(),
             sms: MessageQueue::default(),
             tombstones: Notify::new(),
+            heard: Notify::new(),
             last_uses: LastUses::default(),
             store_state: Notify::new(),
         }

@@ -136,7 +136,11 @@ impl World for TrackingWorld<'_> {
         }
         self.budget.check()?;
         let organization = self.shared.organization(id)?;
-        let version = organization.as_ref().map_or(0, |organization| organization.head.version);
+        let version = match &organization {
+            Some(organization) => organization.head.version,
+            // That of a deleted organization is kept.
+            None => self.shared.version(id)?,
+        };
         self.seen.borrow_mut().push((id, version));
         Ok(organization)
     }

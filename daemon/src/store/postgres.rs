@@ -59,6 +59,8 @@ pub struct Postgres {
     next_reader: AtomicUsize,
     /// Whether the file system of the server was full.
     is_full: AtomicBool,
+    /// The header, as it was read or written last.
+    known_header: Mutex<Option<Vec<u8>>>,
     /// Settings of the server at the start, by their names.
     durability: BTreeMap<String, String>,
     runtime: Option<Runtime>,
@@ -154,6 +156,7 @@ impl Postgres {
             reads: RwLock::default(),
             next_reader: AtomicUsize::new(0),
             is_full: AtomicBool::new(false),
+            known_header: Mutex::default(),
             durability: BTreeMap::new(),
             runtime: Some(runtime),
         };
@@ -172,6 +175,10 @@ impl Postgres {
 
     fn commits(&self) -> MutexGuard<'_, Option<Committing>> {
         self.commits.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn known_header(&self) -> MutexGuard<'_, Option<Vec<u8>>> {
+        self.known_header.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn connect(&self) -> Result<Session, StoreError> {
@@ -423,6 +430,11 @@ impl Store for Postgres {
         if let Some(id) = id {
             self.watch(id)?;
         }
+        let header = answered(self.runtime()?, ANSWER, rows::header(&committing.session));
+        if header.map_err(|error| error.failed("reading the header"))? != *self.known_header() {
+            // The database was replaced, or the store was moved in the meantime.
+            return Err(DatabaseError::OtherStore.into());
+        }
         let value = rows::value(&committing.session, acceptance.key());
         let value = answered(self.runtime()?, ANSWER, value);
         acceptance.check(value.map_err(|error| error.failed("reading a record"))?.as_deref())?;
@@ -444,10 +456,10 @@ impl Store for Postgres {
     }
 
     fn header(&self) -> Result<Option<Vec<u8>>, StoreError> {
-        self.reading("reading the header", async |session: Arc<Session>| {
-            let row = session.client.query_opt("SELECT value FROM meta WHERE name = 'header'", &[]).await?;
-            row.map(|row| row.try_get(0)).transpose()
-        })
+        let found =
+            self.reading("reading the header", async |session: Arc<Session>| rows::header(&session).await)?;
+        self.known_header().clone_from(&found);
+        Ok(found)
     }
 
     fn set_header(&self, header: &[u8]) -> Result<(), StoreError> {
@@ -459,7 +471,11 @@ impl Store for Postgres {
              ON CONFLICT (name) DO UPDATE SET value = excluded.value",
             &[&header],
         )?;
-        if changed == 0 { Err(DatabaseError::NoHeader.into()) } else { Ok(()) }
+        if changed == 0 {
+            return Err(DatabaseError::NoHeader.into());
+        }
+        *self.known_header() = Some(header.to_vec());
+        Ok(())
     }
 
     fn confirm(&self, expected: &[Register]) -> Result<bool, StoreError> {

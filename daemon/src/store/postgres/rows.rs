@@ -133,3 +133,9 @@ pub(super) async fn page(
     };
     rows.iter().map(decode).collect()
 }
+
+/// Reads the header of the store.
+pub(super) async fn header(session: &Session) -> Result<Option<Vec<u8>>, tokio_postgres::Error> {
+    let row = session.client.query_opt("SELECT value FROM meta WHERE name = 'header'", &[]).await?;
+    row.map(|row| row.try_get(0)).transpose()
+}
