@@ -94,13 +94,22 @@ fn a_new_policy_is_written_reviewed_and_proposed() {
     assert!(shown.contains("nothing was sent"), "{shown}");
     console.press(Key::Char('x'));
     assert!(console.shown().contains("x does nothing here"), "{}", console.shown());
-    console.wait(599_000);
+    console.press(Key::Char('?'));
+    let keys = console.shown();
+    assert!(
+        keys.contains("(quorate propose TYPE)")
+            && !keys.contains("policy new")
+            && !keys.contains("policy get"),
+        "{keys}"
+    );
+    console.press(Key::Esc);
+    console.wait(598_000);
     let digits = four(&console);
     console.press(Key::Char('a'));
     assert!(console.shown().contains("LAST FOUR characters of the fingerprint"), "{}", console.shown());
     console.press(Key::Esc);
     assert_eq!(four(&console), digits, "the shown bytes will be signed");
-    console.wait(2_000);
+    console.wait(3_000);
     console.press(Key::Char('a'));
     assert!(!console.is_deciding(), "old bytes are rebuilt and must be reviewed first");
     assert!(console.shown().contains("the draft was too old"), "{}", console.shown());
@@ -134,6 +143,15 @@ fn a_new_policy_is_written_reviewed_and_proposed() {
         ),
         "{shown}"
     );
+    // Nothing behind the receipt still calls it unsent, whatever changes meanwhile.
+    let mut changed = (**console.model.shared.organization.as_ref().unwrap()).clone();
+    changed.head.version += 1;
+    changed.users.truncate(2);
+    console.link(Answer::Organization(Arc::new(changed)));
+    let shown = console.shown();
+    for unsent in ["nothing was sent", "nothing is signed or sent", "changed since", "cannot propose"] {
+        assert!(!shown.contains(unsent), "{unsent}: {shown}");
+    }
     console.press(Key::Enter);
     assert!(console.shown().contains("> Policies"), "{}", console.shown());
     // A proposed draft is not offered for editing again.
