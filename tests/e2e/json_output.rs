@@ -169,7 +169,7 @@ async fn the_output_of_commands_is_as_the_schema_describes_it() {
     let here = format!("quorate://{}", daemon.credentials().organization_id);
     assert_eq!(text("address"), format!("{here}/activity/{id}"));
     let approve = ["approve", &id, "--expect-sha256", &fingerprint];
-    let commands: [(&str, &[&str]); 28] = [
+    let commands: [(&str, &[&str]); 30] = [
         ("organization", &["org", "ls"]),
         ("organizationDetail", &["org", "get"]),
         ("credential", &["user", "ls"]),
@@ -182,6 +182,8 @@ async fn the_output_of_commands_is_as_the_schema_describes_it() {
         ("review", &["activity", "get", &id]),
         ("vote", &approve),
         ("review", &["activity", "wait", &id]),
+        ("type", &["propose", "--list"]),
+        ("typeMembers", &["propose", "create-wallet", "--schema"]),
         ("key", &["key", "ls"]),
         ("knownKey", &["known-keys", "ls"]),
         ("address", &["book", "ls"]),

@@ -1,7 +1,9 @@
 //! Linear mode: the console in plain lines, for screen readers and dumb terminals. It decides as the console does.
 
 use quorate_tests::daemon::{Daemon, Options};
+use quorate_tests::keys::Key;
 use quorate_tests::operator::Operator;
+use quorate_tests::requests;
 use serde_json::{Value, json};
 
 use crate::screen::{Screen, Setup};
@@ -144,4 +146,39 @@ async fn ctrl_c_restores_the_terminal_while_keys_are_discarded() {
     screen.press("\u{3}");
     screen.wait_until("the end", Screen::has_ended).await;
     screen.wait_until("a restored terminal", |screen| screen.is_restored()).await;
+}
+
+#[tokio::test]
+async fn a_number_opens_the_activity_that_is_listed_with_it() {
+    let daemon = Daemon::start(Options::quorum(1, 2)).await;
+    let (root, client) = (daemon.root(0), Key::named("client"));
+    for name in ["payouts", "archive"] {
+        let users = [requests::root_user("first", &client), requests::root_user("bob", &daemon.root_key(1))];
+        let child = requests::create_sub_organization(&root, name, &users, 2).await;
+        requests::propose_tags(&root.with_key(&client).on(&child), 3).await;
+    }
+    let quorum = json!({ "threshold": 2, "userIds": [daemon.root_id(0), daemon.root_id(1)] });
+    root.result(QUORUM, &quorum).await;
+    requests::propose_tags(&root, 2).await;
+
+    let mut screen = linear(&daemon);
+    prints(&mut screen, "list lists what waits").await;
+    screen.press("list\n");
+    prints(&mut screen, "8. LOW").await;
+    let text = printed(&screen);
+    let is_listed =
+        |line: &&str| line.split_once(". ").is_some_and(|(number, _)| number.parse::<u32>().is_ok());
+    let listed: Vec<String> = text.lines().filter(is_listed).map(str::to_owned).collect();
+    assert_eq!(listed.len(), 8, "one line and one number per activity:\n{text}");
+    for (line, number) in listed.iter().zip(1..) {
+        assert!(line.starts_with(&format!("{number}. LOW   Create user tag: ")), "{line}");
+        let id = line.trim_end().rsplit(' ').next().expect("an id");
+        screen.press(&format!("review {number}\n"));
+        prints(&mut screen, &format!("Number {number}: activity {id}")).await;
+        prints(&mut screen, "sha256 ").await;
+    }
+    screen.press("review 9\n");
+    prints(&mut screen, "number 9 is not in the list, which ends with 8").await;
+    screen.press("approve\n");
+    prints(&mut screen, "review an activity first").await;
 }

@@ -13,6 +13,7 @@
 mod activities;
 mod addresses;
 mod anonymous_clients;
+mod approval_lists;
 mod auth_proxy;
 mod auth_proxy_attacks;
 mod auth_proxy_bodies;
@@ -55,6 +56,7 @@ mod postgres;
 mod power_cuts;
 mod proof_bundles;
 mod proposals;
+mod proposing;
 mod quorum_key;
 mod races;
 mod remote;

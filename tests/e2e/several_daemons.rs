@@ -182,6 +182,53 @@ async fn each_daemon_lists_all_of_them() {
     assert_eq!(own.len(), 3);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_deleted_organization_is_unknown_to_all() {
+    let fleet = Fleet::start(2, (1, 1), "").await;
+    let key = Key::named("child");
+    let parameters = requests::sub_organization("child", &[requests::root_user("ann", &key)], 1);
+    let created = fleet.root(0, 0).result(requests::CREATE_SUB_ORGANIZATION, &parameters).await;
+    let id = created["subOrganizationId"].as_str().expect("an id").to_owned();
+    let children: Vec<_> = (0..2).map(|daemon| fleet.root(daemon, 0).on(&id).with_key(&key)).collect();
+    for child in &children {
+        child.fetch("whoami", json!({})).await;
+    }
+    let delete = json!({ "deleteWithoutExport": true });
+    children[0].completed("ACTIVITY_TYPE_DELETE_SUB_ORGANIZATION", &delete).await;
+    for child in &children {
+        assert_eq!(child.query("whoami", json!({})).await.status, 404);
+        assert_eq!(child.submit(CREATE_WALLET, &requests::wallet("late")).await.status, 404);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_daemon_detects_a_database_that_was_rolled_back() {
+    let mut fleet = Fleet::start(2, (1, 1), "").await;
+    let tables = ["record", "queue", "register"];
+    for table in tables {
+        fleet.cluster.sql(&format!("CREATE TABLE public.{table} AS SELECT * FROM quorate.{table}"));
+    }
+    // The other daemon changes nothing, and marks what it has heard of.
+    fleet.root(0, 0).completed(CREATE_WALLET, &requests::wallet("lost")).await;
+    let marks = "SELECT count(*) FROM quorate.record WHERE substr(key, 1, 2) = 'mg' \
+        AND (key, value) NOT IN (SELECT key, value FROM public.record)";
+    while fleet.cluster.sql(marks) != "2\n" {
+        tokio::time::sleep(POLL_INTERVAL).await;
+    }
+    for daemon in 0..2 {
+        fleet.kill(daemon);
+    }
+    for table in tables {
+        let restore =
+            format!("TRUNCATE quorate.{table}; INSERT INTO quorate.{table} SELECT * FROM public.{table}");
+        fleet.cluster.sql(&restore);
+    }
+    for daemon in 0..2 {
+        let ended = fleet.installation(daemon).run("serve", &[]).await;
+        assert_eq!(ended.code, 9, "{daemon}: {ended:#?}");
+    }
+}
+
 /// What the writers have sent: the names of wallets, with the ids of their activities.
 type Acknowledged = Arc<Mutex<BTreeMap<String, Value>>>;
 

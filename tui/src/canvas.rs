@@ -142,19 +142,32 @@ impl<'a> Canvas<'a> {
         let whole = count.saturating_mul(rows_per_item);
         let rows_per_item = rows_per_item.max(1);
         let wanted = selected.saturating_add(1).saturating_mul(rows_per_item).saturating_sub(1);
-        let from =
-            if whole > height { scrolled(wanted, height).min(whole.saturating_sub(height)) } else { 0 };
+        let from = match () {
+            () if whole <= height => 0,
+            () if height <= rows_per_item => selected.saturating_mul(rows_per_item),
+            // The first row that is shown is the first one of an item.
+            () => scrolled(wanted, height)
+                .min(whole.saturating_sub(height))
+                .next_multiple_of(rows_per_item)
+                .min(selected.saturating_mul(rows_per_item)),
+        };
         let first = from / rows_per_item;
         let last = from.saturating_add(height).div_ceil(rows_per_item).min(count);
         let lines: Vec<Line> = (first..last).flat_map(render).skip(from % rows_per_item).collect();
-        let below = whole.saturating_sub(from).saturating_sub(height);
-        let full = if below > 0 { height.saturating_sub(1) } else { height };
+        // One item is worth more than the number of those below it.
+        let is_hinted = whole.saturating_sub(from) > height && height > rows_per_item;
+        let full = if is_hinted { height.saturating_sub(1) } else { height };
         for (down, line) in lines.iter().take(full).enumerate() {
             self.row(area, u16::try_from(down).unwrap_or(u16::MAX), &line.text, line.style);
         }
-        if below > 0 {
+        if is_hinted {
             let keys = if has_keys { "PgDn" } else { "Tab, PgDn" };
-            let text = self::below(below.saturating_add(1), keys);
+            let hidden = count.saturating_sub(from.saturating_add(full) / rows_per_item);
+            let text = if rows_per_item == 1 {
+                below(hidden, keys)
+            } else {
+                format!("  {hidden} more below: {keys}")
+            };
             self.row(area, area.height.saturating_sub(1), &text, self.theme.faint());
         }
     }

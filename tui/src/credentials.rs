@@ -108,6 +108,18 @@ pub(crate) fn of_user(
     all.map(|one| one.seen_by(actor)).collect()
 }
 
+/// Returns whether a user has a credential or a session.
+pub(crate) fn has_any(organization: &OrganizationDetail, user: &User) -> bool {
+    !of_user(user, organization, Actor::Member, 0).is_empty()
+}
+
+/// Returns the item of a user without a credential, for scripts.
+pub(crate) fn none_of(user: &User) -> Value {
+    json!({"user": clean(&user.user_name), "userId": user.user_id, "kind": "none", "name": "", "id": "", "material": "",
+        "addedAtMillis": null, "lastUsedAtMillis": null, "counterWentBack": null, "mail": null,
+        "expiresAtMillis": null, "remainingMillis": null, "revocation": null})
+}
+
 /// Returns whether an API key is a session: a sign-in or a recovery created it, and nobody registered it.
 pub(crate) fn is_session_key(key: &ApiKey) -> bool {
     session_kind(key).is_some()

@@ -230,8 +230,18 @@ pub(crate) static EVERYWHERE: [Command; 13] = [
     command(Action::Down, &[Key::Down, Key::Char('j')], "", "Move down one row"),
     command(Action::PageUp, &[Key::PageUp], "", "Move up one page"),
     command(Action::PageDown, &[Key::PageDown], "", "Move down one page"),
-    command(Action::Top, &[Key::Char('g'), Key::Home], "", "Go to the top"),
-    command(Action::Bottom, &[Key::Char('G'), Key::End], "", "Go to the bottom"),
+    command(
+        Action::Top,
+        &[Key::Char('g'), Key::Home],
+        "",
+        "Go to the top; in the approvals, of the group first",
+    ),
+    command(
+        Action::Bottom,
+        &[Key::Char('G'), Key::End],
+        "",
+        "Go to the bottom; in the approvals, of the group first",
+    ),
 ];
 
 /// Returns the action of a key.

@@ -29,6 +29,7 @@ mod kinds;
 mod known_keys;
 mod link;
 mod messages;
+mod nearest;
 mod output;
 mod panics;
 mod policies;
@@ -50,7 +51,7 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Parser;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap_complete::CompleteEnv;
 use futures_util::FutureExt;
 
@@ -158,7 +159,20 @@ fn usage_error(error: &clap::Error) -> ExitCode {
     output::choose(if wants_json { Format::Json } else { Format::Text });
     let message = error.to_string();
     let message = message.trim().strip_prefix("error: ").unwrap_or(&message);
-    code(output::finish(Err(Failure::lines(Exit::Usage, message))))
+    let message = format!("{message}{}", similar_command(error));
+    code(output::finish(Err(Failure::lines(Exit::Usage, &message))))
+}
+
+/// Returns a hint at the command that was probably meant, where the error has none: after `quorate help`.
+fn similar_command(error: &clap::Error) -> String {
+    let typed = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(typed)) if error.get(ContextKind::SuggestedSubcommand).is_none() => typed,
+        _ => return String::new(),
+    };
+    let program = cli::command();
+    let names = program.get_subcommands().map(clap::Command::get_name);
+    let meant = nearest::nearest(typed, names);
+    meant.map_or_else(String::new, |meant| format!("\n\n  tip: a similar subcommand exists: '{meant}'"))
 }
 
 fn code(exit: Exit) -> ExitCode {

@@ -663,7 +663,7 @@ impl Fixture {
             organization: Some(Self::id()),
             user: Some(Self::user(viewer)),
             pinned_by: PinnedBy::Id,
-            is_remote: false,
+            ..Viewer::default()
         };
         Review::of(&Evidence {
             record: &Record::from(record.clone()),

@@ -12,7 +12,7 @@ use crate::value::Value;
 /// Decimal places of an amount in ether: 1 ETH is 10^18 wei.
 const ETHER_DIGITS: usize = 18;
 /// Maximum number of list elements that are named; a longer list is shown by its length.
-const NAMED_ELEMENTS: usize = 4;
+const NAMED_ELEMENTS: usize = 8;
 
 /// Resolves ids to the names that people know.
 pub trait Names {

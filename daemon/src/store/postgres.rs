@@ -201,8 +201,9 @@ impl Postgres {
 
     /// Watches what other daemons do, on a connection of its own. Ends with the connection.
     fn watch(&self, id: DaemonId) -> Result<(), StoreError> {
+        let generation = self.shared.generation.load(Ordering::Acquire);
         let (runtime, session) = (self.runtime()?, self.connect()?);
-        let watcher = Watcher::begin(runtime, session, id, Arc::downgrade(&self.shared));
+        let watcher = Watcher::begin(runtime, session, id, (Arc::downgrade(&self.shared), generation));
         runtime.spawn(watcher.map_err(|error| error.failed("reading the notices of other daemons"))?.run());
         Ok(())
     }
@@ -427,9 +428,6 @@ impl Store for Postgres {
         *self.reads.write().unwrap_or_else(PoisonError::into_inner) = None;
         let committing = self.committing(Existence::Required, id)?;
         let reading = self.connect_reading()?;
-        if let Some(id) = id {
-            self.watch(id)?;
-        }
         let header = answered(self.runtime()?, ANSWER, rows::header(&committing.session));
         if header.map_err(|error| error.failed("reading the header"))? != *self.known_header() {
             // The database was replaced, or the store was moved in the meantime.
@@ -438,6 +436,9 @@ impl Store for Postgres {
         let value = rows::value(&committing.session, acceptance.key());
         let value = answered(self.runtime()?, ANSWER, value);
         acceptance.check(value.map_err(|error| error.failed("reading a record"))?.as_deref())?;
+        if let Some(id) = id {
+            self.watch(id)?;
+        }
         *self.reads.write().unwrap_or_else(PoisonError::into_inner) = Some(reading);
         *commits = Some(committing);
         self.shared.failed.store(false, Ordering::Release);

@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use super::answers::reload_all;
 use super::model::Model;
-use super::organization::{choose, switch};
+use super::organization::{choose, leave, switch};
 use super::view::body;
 use super::whoami;
 use crate::keymap::{Action, EVERYWHERE, Key, action};
@@ -81,6 +81,7 @@ fn on_overlay(model: &mut Model, pressed: Pressed) -> Vec<Effect> {
     match pressed {
         Pressed::Nothing | Pressed::Close => Vec::new(),
         Pressed::Choose(organization, pinned_by) => {
+            leave(model, organization);
             switch(model, organization, pinned_by);
             reload_all(model)
         }
@@ -171,6 +172,15 @@ pub(super) fn perform(model: &mut Model, wanted: Action) -> Vec<Effect> {
         }
         Action::Refresh => return refresh(model),
         Action::Back if model.opening.is_some() => model.opening = None,
+        Action::Back if model.review.is_none() && model.is_at_top() => {
+            return match model.before.pop() {
+                Some((organization, pinned_by)) => {
+                    switch(model, organization, pinned_by);
+                    reload_all(model)
+                }
+                None => Vec::new(),
+            };
+        }
         _ if model.opening.is_some() => "the record is being loaded".clone_into(&mut model.notice),
         other => {
             let area = body(model);

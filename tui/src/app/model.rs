@@ -11,6 +11,7 @@ use crate::link::{Order, Subject};
 use crate::proof::PinnedBy;
 use crate::screens::SCREENS;
 use crate::screens::bindings::Bindings;
+use crate::screens::filter::Filter;
 use crate::screens::overlay::{Entry, Overlay, Palette, Place, things};
 use crate::screens::propose;
 use crate::screens::request::{Effect, Request};
@@ -58,6 +59,8 @@ pub(crate) struct Model {
     pub(super) failures: BTreeMap<Subject, String>,
     /// User and key as the options or the configuration name them.
     home: Identity,
+    /// The organizations that were shown before, the last one at the end.
+    pub(super) before: Vec<(OrganizationId, PinnedBy)>,
     /// Whether the list of organizations was opened without a request.
     pub(super) was_offered: bool,
     /// Whether the screen must be drawn again.
@@ -75,6 +78,7 @@ impl Model {
         let warning = identity.key_warning.clone();
         Self {
             home: identity.clone(),
+            before: Vec::new(),
             was_offered: false,
             shared: Shared::new(identity, known_keys, size, now),
             screens: SCREENS.iter().map(|tab| (tab.create)()).collect(),
@@ -106,6 +110,7 @@ impl Model {
     pub(super) fn start_screens(&mut self) {
         (self.review, self.opening, self.proposing) = (None, None, None);
         self.history.clear();
+        self.shared.within = Filter::default();
         self.screens = SCREENS.iter().map(|tab| (tab.create)()).collect();
     }
 
@@ -136,6 +141,11 @@ impl Model {
         self.proposing.as_ref().filter(|_| self.review.is_none() && self.opening.is_none())
     }
 
+    /// Returns whether Esc leaves the screen that is shown, instead of a part of it.
+    pub(super) fn is_at_top(&self) -> bool {
+        self.screens.get(self.current).is_none_or(|screen| screen.is_at_top())
+    }
+
     /// Returns the order that reads the newest activities, if the screen shows them.
     pub(super) fn read_activities(&self) -> Option<Effect> {
         let id =
@@ -160,7 +170,7 @@ impl Model {
 
     /// Shows the screen with this index.
     pub(super) fn show(&mut self, index: usize) {
-        (self.review, self.opening) = (None, None);
+        (self.review, self.opening, self.shared.within) = (None, None, Filter::default());
         if self.current != index {
             (self.last, self.current) = (self.current, index);
         }
@@ -216,6 +226,7 @@ impl Model {
                     self.disabled = Some((action, text));
                 }
                 Request::Overlay(overlay) => self.overlays.push(overlay),
+                Request::Within(filter) => self.shared.within = filter,
                 Request::Open { organization, id, title } => {
                     self.shared.inbox.open(id);
                     self.opening = Some(Opening { reference: id.to_string(), title });
@@ -296,7 +307,7 @@ impl Model {
             }
             Err(_) => organization,
         };
-        self.review = None;
+        (self.review, self.shared.within) = (None, Filter::default());
         self.opening = Some(Opening { reference: reference.to_owned(), title: title.to_owned() });
         vec![Effect::Order(Order::Record(organization, reference.to_owned()))]
     }

@@ -73,6 +73,17 @@ fn offer(model: &mut Model, page: &OrganizationPage) -> Vec<Effect> {
     next.map(Effect::Order).into_iter().collect()
 }
 
+/// Remembers the organization that is shown, to which Esc leads back from another one.
+pub(super) fn leave(model: &mut Model, other: OrganizationId) {
+    let Some(shown) = model.shared.organization_id.filter(|shown| *shown != other) else { return };
+    let viewer = &model.shared.identity.viewer;
+    // An organization that was found by its name is chosen by its name again.
+    let pinned_by = if viewer.organization.is_some() { viewer.pinned_by } else { PinnedBy::Name };
+    model.before.push((shown, pinned_by));
+    let name = model.shared.organization.as_ref().map(|shown| quoted(&shown.head.organization_name));
+    model.notice = format!("Esc leads back to {}", name.unwrap_or_else(|| shown.to_string()));
+}
+
 /// Shows another organization on all screens, which must then be loaded. Votes are signed for it from now on.
 pub(super) fn switch(model: &mut Model, id: OrganizationId, pinned_by: PinnedBy) {
     model.pin(id, pinned_by);

@@ -33,6 +33,7 @@ mod drafting;
 mod exchange;
 mod finding;
 mod health;
+mod large;
 mod mouse;
 mod naming;
 mod own;
@@ -58,7 +59,7 @@ impl TestConsole {
                 organization: Some(Fixture::id()),
                 user: Some(Fixture::user(0)),
                 pinned_by: PinnedBy::Id,
-                is_remote: false,
+                ..Viewer::default()
             },
             public_key: Some(Fixture::stamper(0).public_key().to_owned()),
             key_name: Some("laptop-p256".to_owned()),

@@ -224,6 +224,7 @@ fn tab_row(model: &Model, columns: u16) -> (Vec<String>, String) {
         model.tabs().map(short).collect()
     };
     let [long, short] = SHORT_TITLES.map(shortened);
+    let some = partly(&names, &long, model.current, usize::from(columns));
     let keys: Vec<String> = model.tabs().map(|(tab, _)| tab.show.key()).collect();
     let right = match &model.shared.daemon {
         Some(daemon) if columns >= 100 => {
@@ -237,8 +238,9 @@ fn tab_row(model: &Model, columns: u16) -> (Vec<String>, String) {
         _ => String::new(),
     };
     let columns = usize::from(columns);
-    // With less space the names move together, then they are shortened, and at last only the open screen has one.
-    let forms = [(&names, " "), (&names, ""), (&long, ""), (&short, ""), (&keys, "")];
+    // With less space the names move together, then they are shortened, the longest first, and at last only the open
+    // screen has one.
+    let forms = [(&names, " "), (&names, ""), (&some, ""), (&short, ""), (&keys, "")];
     let labels = forms.map(|(others, margin)| labels(model.current, &names, others, margin));
     let beside = columns.saturating_sub(width(&right));
     // The remark gives way to the names.
@@ -247,6 +249,22 @@ fn tab_row(model: &Model, columns: u16) -> (Vec<String>, String) {
     let fits = |labels: &&Vec<String>| width(&strip(labels)) <= columns;
     let chosen = whole.or_else(|| labels.iter().find(fits)).or_else(|| labels.last());
     (chosen.cloned().unwrap_or_default(), right)
+}
+
+/// Returns the names of which the longest are shortened, as few as possible.
+fn partly(names: &[String], short: &[String], open: usize, columns: usize) -> Vec<String> {
+    let mut shown = names.to_vec();
+    let mut longest: Vec<usize> = (0..names.len()).filter(|at| *at != open).collect();
+    longest.sort_by_key(|at| std::cmp::Reverse(names.get(*at).map_or(0, |name| width(name))));
+    for at in longest {
+        if width(&strip(&labels(open, names, &shown, ""))) <= columns {
+            break;
+        }
+        if let (Some(name), Some(short)) = (shown.get_mut(at), short.get(at)) {
+            name.clone_from(short);
+        }
+    }
+    shown
 }
 
 /// Returns the row of tabs.
@@ -354,7 +372,9 @@ fn foot(model: &Model, canvas: &mut Canvas<'_>, area: Rect, size: (u16, u16)) {
         form.keys().to_owned()
     } else if let Some(decide) = model.review.as_ref().and_then(|open| open.decide.as_ref()) {
         decide.keys().to_owned()
-    } else if columns < 60 && model.review.as_ref().is_some_and(|open| open.review.draft.is_none()) {
+    } else if columns < 60
+        && model.review.as_ref().is_some_and(|open| open.review.draft.is_none() && !open.has_ended())
+    {
         format!("a Approve  x Reject  Space Next  Esc Back  {LIST_KEYS}")
     } else {
         bar(&model.commands())

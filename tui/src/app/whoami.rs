@@ -125,7 +125,11 @@ fn daemon_lines(shared: &Shared) -> Vec<String> {
         Some(daemon) => {
             let (version, protocol) = (clean(&daemon.version), daemon.protocol);
             let (mode, process) = (mode_word(daemon.mode), daemon.process_id);
-            format!("daemon        {mode}, version {version}, protocol {protocol}, process {process} [s]; console {own}")
+            // A daemon at a URL does not state its process.
+            let process = if process == 0 { String::new() } else { format!(", process {process}") };
+            format!(
+                "daemon        {mode}, version {version}, protocol {protocol}{process} [s]; console {own}"
+            )
         }
     });
     lines.extend(

@@ -180,7 +180,7 @@ fn status(name: &str) -> Result<Status> {
 }
 
 /// Returns the types that a name means: all versions of a kind, or the one that the name states.
-fn activity_types(name: &str) -> Result<Vec<String>> {
+pub(super) fn activity_types(name: &str) -> Result<Vec<String>> {
     let upper = name.to_ascii_uppercase().replace('-', "_");
     let bare = upper.trim_start_matches("ACTIVITY_TYPE_");
     let is_meant =

@@ -7,6 +7,7 @@ use quorate_chain::address::Chain;
 use quorate_common::fingerprint::Fingerprint;
 
 use super::activity_arguments::ActivityCommand;
+use super::approvals_arguments::ApprovalsCommand;
 use super::complete;
 use super::dev::DevArguments;
 use super::examples;
@@ -148,7 +149,7 @@ pub(crate) enum Command {
     #[command(after_help = examples::WATCH)]
     Watch {
         /// End after this number of events
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
         limit: Option<u64>,
     },
     /// Show what an address means, such as the activity in `quorate://ORGANIZATION/activity/ID`
@@ -254,7 +255,8 @@ pub(crate) enum ContextCommand {
 pub(crate) enum UserCommand {
     /// List credentials, sessions and open invitations with their last use, their end and how to revoke them
     ///
-    /// The daemon records the last use of a credential once an hour, so the real one can be up to an hour later.
+    /// Users without a credential follow at the end. The daemon records the last use of a credential once an hour, so the
+    /// real one can be up to an hour later.
     /// "No use recorded" means that the credential was not used since the daemon records this.
     #[command(after_help = examples::USER_LS)]
     Ls {
@@ -295,20 +297,6 @@ pub(crate) enum MessagesCommand {
         /// Maximum number of messages
         #[arg(long, value_name = "N", default_value_t = 100)]
         limit: u16,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum ApprovalsCommand {
-    /// List waiting activities
-    #[command(after_help = examples::APPROVALS_LS)]
-    Ls {
-        /// List only activities that wait for your approval
-        #[arg(long, conflicts_with = "others")]
-        mine: bool,
-        /// List only activities that wait for others
-        #[arg(long)]
-        others: bool,
     },
 }
 

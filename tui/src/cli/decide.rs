@@ -16,9 +16,10 @@ use crate::clock::now_millis;
 use crate::failure::{Exit, Failure, Result};
 use crate::files::FileError;
 use crate::journal::{self, Entry};
+use crate::kinds::Flag;
 use crate::link::{self, Confirmation};
 use crate::output::{self, Answer};
-use crate::proof::{Mark, NO_ORGANIZATION, NO_SIGNER, Review, json, outcome_text};
+use crate::proof::{Mark, Review, json, outcome_text};
 use crate::session::Session;
 use crate::signals::{self, Awaited};
 use crate::text::{clean, clock};
@@ -88,10 +89,10 @@ async fn reject_by_fingerprint(
     note: Option<&str>,
 ) -> Result<Answer> {
     if review.viewer.user.is_none() {
-        return Err(Failure::new(Exit::Usage, NO_SIGNER));
+        return Err(Failure::new(Exit::Usage, review.viewer.no_signer(&review.organization)));
     }
     let Some(organization) = review.viewer.organization else {
-        return Err(Failure::new(Exit::Usage, NO_ORGANIZATION));
+        return Err(Failure::new(Exit::Usage, review.viewer.no_organization(&review.organization)));
     };
     let Some(fingerprint) = named else {
         let text = "the record contains no signed bytes, so nothing proves what the activity does; nothing was sent. To \
@@ -134,16 +135,21 @@ pub(super) fn check_expected(review: &Review, options: &Expected) -> Result<()> 
 
 /// Fails if a HIGH flag was not accepted by name.
 pub(super) fn check_flags(review: &Review, allowed: &[String]) -> Result<()> {
-    let flags = review.high_flags().map(|flag| flag.name);
-    let unnamed: Vec<&str> = flags.filter(|name| !allowed.iter().any(|allowed| allowed == name)).collect();
+    let is_allowed = |flag: &&Flag| allowed.iter().any(|allowed| allowed == flag.name);
+    let unnamed: Vec<&Flag> = review.high_flags().filter(|flag| !is_allowed(flag)).collect();
     if unnamed.is_empty() {
         return Ok(());
     }
-    let hint: Vec<String> = unnamed.iter().map(|name| format!("--allow-flag {name}")).collect();
+    let hint: Vec<String> = unnamed.iter().map(|flag| format!("--allow-flag {}", flag.name)).collect();
     let what = if unnamed.len() == 1 { "HIGH flag" } else { "HIGH flags" };
-    let message =
-        format!("{} {what} must be accepted by name: {}; nothing was sent", unnamed.len(), hint.join(" "));
-    Err(Failure::new(Exit::Verification, message).with(json(review)))
+    let texts: Vec<String> = unnamed.iter().map(|flag| format!("  {}: {}", flag.name, flag.text)).collect();
+    let message = format!(
+        "{} {what} must be accepted by name: {}; nothing was sent\n{}",
+        unnamed.len(),
+        hint.join(" "),
+        texts.join("\n")
+    );
+    Err(Failure::lines(Exit::Verification, &message).with(json(review)))
 }
 
 pub(super) fn blocked_failure(review: &Review, error: &str) -> Failure {

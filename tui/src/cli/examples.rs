@@ -3,6 +3,8 @@
 pub(super) const APPROVALS_LS: &str = "\
 Examples:
   quorate approvals ls --mine                   what waits for your approval
+  quorate approvals ls --risk HIGH -o wide      a table of what has HIGH risk
+  quorate approvals ls --text payouts           what names payouts, also as its organization
   quorate approvals ls --json | jq .activityId  for a script
   quorate approvals ls -o name                  ids only";
 

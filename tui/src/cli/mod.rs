@@ -3,6 +3,7 @@
 mod activity;
 mod activity_arguments;
 mod approvals;
+mod approvals_arguments;
 mod arguments;
 mod book;
 mod complete;
@@ -15,6 +16,7 @@ mod examples;
 mod input;
 mod journal;
 mod keys;
+mod kinds;
 mod known_keys;
 pub(crate) mod linear;
 mod loaded;

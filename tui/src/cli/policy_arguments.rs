@@ -21,13 +21,19 @@ pub(crate) struct ProposeArguments {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProposalArguments {
     /// Type, for example create-user-tag or `ACTIVITY_TYPE_CREATE_USER_TAG`; without a version, the newest one
-    #[arg(value_name = "TYPE")]
-    pub(crate) activity_type: String,
+    #[arg(value_name = "TYPE", required_unless_present = "list")]
+    pub(crate) activity_type: Option<String>,
+    /// List the types that can be proposed
+    #[arg(long, exclusive = true)]
+    pub(crate) list: bool,
+    /// Print the members of the type, and which of them are required; nothing is proposed
+    #[arg(long, conflicts_with_all = ["file", "set", "dry_run", "allow_flag"])]
+    pub(crate) schema: bool,
     /// JSON file with the parameters; - for standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     /// Set a member, for example userTagName=auditors, userIds=mira or `accounts[0].path=m/44'/60'/0'/0/0`; may be
-    /// repeated; appends to lists
+    /// repeated. A list without a number gets one more item; a number names an item of the file or the next one
     #[arg(long, value_name = "MEMBER=VALUE")]
     pub(crate) set: Vec<String>,
     #[command(flatten)]

@@ -17,7 +17,7 @@ use crate::kinds::count;
 use crate::known_keys::KnownKeys;
 use crate::output::{Answer, file_text};
 use crate::proof::{
-    BUNDLE_LIMIT, Bundle, BundleError, Evidence, Past, PinnedBy, Review, Viewer, bundle_differences,
+    BUNDLE_LIMIT, Bundle, BundleError, Evidence, Past, Review, Viewer, bundle_differences,
     json as review_json, plain_text, unproven_lines,
 };
 use crate::session::Session;
@@ -83,12 +83,7 @@ impl Reviewed {
         known_keys.pin_new(organization, now);
         let viewer = match session.identity.mismatch(organization) {
             None => session.identity.viewer_in(organization),
-            Some(_) => Viewer {
-                organization: session.identity.viewer.organization,
-                user: None,
-                pinned_by: PinnedBy::Id,
-                is_remote: false,
-            },
+            Some(_) => Viewer { user: None, is_remote: false, ..session.identity.viewer.clone() },
         };
         let mut review = Review::of(&Evidence {
             record: &record,

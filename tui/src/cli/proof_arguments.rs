@@ -66,7 +66,8 @@ pub(crate) enum VoteCommand {
     Sign(SignArguments),
     /// Send a signed vote, unless the activity changed since it was exported
     ///
-    /// Needs no key. Sends exactly the signed bytes.
+    /// Needs no key at the socket. At a URL, your key stamps the requests that read the activity. Sends exactly the signed
+    /// bytes.
     Submit {
         /// File of `quorate vote sign`; - for standard input
         #[arg(value_name = "FILE")]

@@ -14,7 +14,7 @@ use crate::failure::{Exit, Failure, Result};
 use crate::link::look_up;
 use crate::output::Answer;
 use crate::policies::{Body, Draft, DraftError, ResolvedNames, removal};
-use crate::proof::{DraftContext, Mark, NO_SIGNER, Review, json as review_json, plain_text};
+use crate::proof::{DraftContext, Mark, Review, json as review_json, plain_text};
 use crate::session::{Session, pin_keys};
 
 /// Returns a policy, or a template for a new one, as text to edit.
@@ -55,7 +55,7 @@ pub(super) async fn propose(
     options: &ProposeArguments,
 ) -> Result<Answer> {
     let viewer = session.identity.viewer_in(&loaded.organization);
-    let no_key = || Failure::new(Exit::Usage, NO_SIGNER);
+    let no_key = || Failure::new(Exit::Usage, viewer.no_signer(&loaded.organization));
     let known_keys = pin_keys(&session.folders, &loaded.organization)?;
     let book = Book::load(&session.folders.book())?;
     let mut signers = ResolvedNames::new();

@@ -14,7 +14,7 @@ use crate::output::Answer;
 use crate::published::time_name;
 
 /// The commands that print each noun.
-const NOUNS: [(&str, &str); 26] = [
+const NOUNS: [(&str, &str); 28] = [
     ("organization", "quorate org ls"),
     ("organizationDetail", "quorate org get"),
     ("credential", "quorate user ls"),
@@ -25,6 +25,8 @@ const NOUNS: [(&str, &str); 26] = [
     ("approval", "quorate approvals ls"),
     ("review", "quorate review, quorate activity get, quorate activity wait, --dry-run"),
     ("vote", "quorate approve, quorate reject, and commands that propose"),
+    ("type", "quorate propose --list"),
+    ("typeMembers", "quorate propose TYPE --schema"),
     ("key", "quorate key ls, quorate key add"),
     ("registration", "quorate key registration"),
     ("knownKey", "quorate known-keys ls"),
@@ -142,6 +144,13 @@ fn of_console(all: &mut Map<String, Value>) {
         ("sentence", text()),
     ];
     add("vote", object(&vote, &[("result", json!(true)), ("failure", json!(true))]));
+    let kind = [("name", text()), ("type", text()), ("title", text()), ("description", text())];
+    add("type", object(&kind, &[]));
+    let member =
+        [("member", text()), ("isRequired", yes_or_no()), ("takes", text()), ("description", text())];
+    let more = [("members", list(&object(&member, &[]))), ("parameters", json!(true))];
+    let members: Vec<_> = kind.into_iter().chain(more).collect();
+    add("typeMembers", object(&members, &[]));
     of_files(all);
 }
 

@@ -40,9 +40,10 @@ impl Table {
         let (one, many) = self.noun;
         let more = self.more.as_ref().map(|more| format!("; {more}")).unwrap_or_default();
         let end = format!("{}{more}\n", summary(self.rows.len(), one, many));
+        let rows = || self.rows.iter().map(|row| (row.cells.as_slice(), row.notes.as_slice()));
         let of = |wide: &[&str]| {
             let columns: Vec<&str> = self.columns.iter().chain(wide).copied().collect();
-            if self.rows.is_empty() { format!("{}\n", self.none) } else { text(&columns, &self.rows) + &end }
+            if self.rows.is_empty() { format!("{}\n", self.none) } else { text(&columns, rows()) + &end }
         };
         let (text, wide) = (of(&[]), of(self.wide));
         let (data, names) = self.rows.into_iter().map(|row| (row.data, row.name)).unzip();
@@ -55,9 +56,15 @@ pub(super) fn row(data: Value, name: &impl ToString, cells: impl IntoIterator<It
     Row { data, name: name.to_string(), cells: cells.into_iter().collect(), notes: Vec::new() }
 }
 
-fn text(columns: &[&str], rows: &[Row]) -> String {
-    let cells = |row: &Row| row.cells.iter().take(columns.len()).map(|cell| clean(cell)).collect::<Vec<_>>();
-    let all: Vec<Vec<String>> = rows.iter().map(cells).collect();
+/// Returns a header and rows, each of which has cells and lines below it.
+pub(super) fn text<'a>(
+    columns: &[&str],
+    rows: impl Iterator<Item = (&'a [String], &'a [String])> + Clone,
+) -> String {
+    let cells = |(cells, _): (&[String], _)| {
+        cells.iter().take(columns.len()).map(|cell| clean(cell)).collect::<Vec<_>>()
+    };
+    let all: Vec<Vec<String>> = rows.clone().map(cells).collect();
     let header: Vec<String> = columns.iter().map(|column| (*column).to_owned()).collect();
     let widest = |number: usize| {
         let cells = all.iter().chain([&header]).filter_map(|cells| cells.get(number));
@@ -65,9 +72,9 @@ fn text(columns: &[&str], rows: &[Row]) -> String {
     };
     let widths: Vec<usize> = (0..columns.len()).map(widest).collect();
     let mut out = line(&header, &widths);
-    for (row, cells) in rows.iter().zip(&all) {
+    for ((_, notes), cells) in rows.zip(&all) {
         out.push_str(&line(cells, &widths));
-        for note in &row.notes {
+        for note in notes {
             out.push_str("    ");
             out.push_str(note);
             out.push('\n');

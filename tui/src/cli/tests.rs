@@ -164,11 +164,14 @@ fn unexpected_activities_are_not_approved() {
         .await;
         refused(&["approve", &id, "--expect-sha256", &hash], Exit::Verification).await;
         let unnamed = at(&fake, "mira", &["approve", &id, "--expect-sha256", &hash]).await.1;
-        let message = "2 HIGH flags must be accepted by name: --allow-flag quorum-lowered --allow-flag sets-quorum; nothing was sent";
-        assert_eq!(unnamed[0]["error"]["message"], json!(message));
+        let message = "2 HIGH flags must be accepted by name: --allow-flag quorum-lowered --allow-flag sets-quorum; nothing was \
+                       sent\n  quorum-lowered: ";
+        let reason = unnamed[0]["error"]["message"].as_str().unwrap();
+        assert!(reason.starts_with(message) && reason.contains("\n  sets-quorum: "), "{reason}");
         let one_named = ["approve", &id, "--expect-sha256", &hash, "--allow-flag", "sets-quorum"];
         let message = "1 HIGH flag must be accepted by name: --allow-flag quorum-lowered; nothing was sent";
-        assert_eq!(at(&fake, "mira", &one_named).await.1[0]["error"]["message"], json!(message));
+        let ended = at(&fake, "mira", &one_named).await.1;
+        assert!(ended[0]["error"]["message"].as_str().unwrap().starts_with(message), "{ended:?}");
         refused(
             &[
                 "approve",
@@ -518,7 +521,9 @@ fn user_and_key_must_match() {
             };
             check(&["--user", "nobody"], Exit::NotFound).await;
             check(&["--user", "00000000-0000-7000-8000-000000000001"], Exit::NotFound).await;
-            check(&["--user", "jo", "--key", "mira"], Exit::Denied).await;
+            // A list at the socket needs no key.
+            let other = if command[0] == "approvals" { Exit::Done } else { Exit::Denied };
+            check(&["--user", "jo", "--key", "mira"], other).await;
         }
         assert_eq!(as_user(&["--user", "mira", "--key", "mira"], &["approvals", "ls"]).await, Exit::Done);
         assert_eq!(as_user(&["--user", "jo"], &["approvals", "ls"]).await, Exit::Done);

@@ -1,5 +1,8 @@
 //! `quorate user ls|revoke`.
 
+use std::fmt::Write as _;
+
+use quorate_common::wire::User;
 use serde_json::Value;
 
 use super::arguments::UserCommand;
@@ -8,7 +11,7 @@ use super::propose::propose;
 use crate::clock::now_millis;
 use crate::credentials::{self, Credential, DAY_MILLIS};
 use crate::failure::{Exit, Failure, Result};
-use crate::output::Answer;
+use crate::output::{Answer, summary};
 use crate::session::Session;
 use crate::text::clean;
 
@@ -25,8 +28,30 @@ pub(super) async fn run(session: &Session, command: &UserCommand) -> Result<Answ
                     && (!*sessions || one.is_live_session(now))
                     && unused.is_none_or(|days| is_unused(one, days, now))
             };
-            let rows = all.filter(is_wanted).map(|one| row(&one, now));
-            Ok(Answer::rows(rows, "No credentials.").summed_up(("credential", "credentials"), "/id"))
+            let mut rows: Vec<(Value, String)> = all.filter(is_wanted).map(|one| row(&one, now)).collect();
+            let count = rows.len();
+            let lists_users = !*sessions && unused.is_none();
+            let without = loaded.organization.users.iter().filter(|user| {
+                lists_users
+                    && wanted.as_ref().is_none_or(|id| *id == user.user_id.to_string())
+                    && !credentials::has_any(&loaded.organization, user)
+            });
+            let without: Vec<_> = without.map(row_without).collect();
+            let others = without.len();
+            rows.extend(without);
+            let none = if *sessions { "No sessions." } else { "No credentials." };
+            let mut answer = Answer::rows(rows, none);
+            let ids = answer.data.iter().filter_map(|data| data.pointer("/id")?.as_str());
+            answer.names = Some(ids.filter(|id| !id.is_empty()).map(str::to_owned).collect());
+            if !answer.data.is_empty() {
+                let users = match others {
+                    0 => String::new(),
+                    others => format!("; {} without any", summary(others, "user", "users")),
+                };
+                let credentials = summary(count, "credential", "credentials");
+                let _ = writeln!(answer.text, "{credentials}{users}");
+            }
+            Ok(answer)
         }
         UserCommand::Revoke { id, how } => {
             let mut all = credentials::all(&loaded.organization, actor, now).into_iter();
@@ -43,6 +68,15 @@ pub(super) async fn run(session: &Session, command: &UserCommand) -> Result<Answ
 fn is_unused(credential: &Credential, days: u32, now: u64) -> bool {
     let last = credential.last_use.or(credential.added);
     last.is_some_and(|at| now.saturating_sub(at) >= u64::from(days).saturating_mul(DAY_MILLIS))
+}
+
+/// Returns the row of a user without a credential.
+fn row_without(user: &User) -> (Value, String) {
+    let contacts = [&user.user_email, &user.user_phone_number].into_iter().flatten();
+    let what: Vec<String> =
+        std::iter::once("no credential".to_owned()).chain(contacts.map(|one| clean(one))).collect();
+    let text = format!("{}  {}  {}\n", clean(&user.user_name), what.join(", "), user.user_id);
+    (credentials::none_of(user), text)
 }
 
 fn row(credential: &Credential, now: u64) -> (Value, String) {

@@ -18,9 +18,7 @@ use crate::failure::{Exit, Failure, Result};
 use crate::files;
 use crate::journal::{self, Entry};
 use crate::output::{Answer, file_text};
-use crate::proof::{
-    Evidence, NO_SIGNER, PinnedBy, Record, Review, Siblings, Viewer, difference, json as review_json,
-};
+use crate::proof::{Evidence, PinnedBy, Record, Review, Siblings, Viewer, difference, json as review_json};
 use crate::session::{Session, pin_keys};
 use crate::text::{clean, date_time, duration};
 use crate::vote_file::{VOTE_FILE_LIMIT, VoteFile, VoteFileError};
@@ -47,6 +45,7 @@ async fn sign(session: &Session, options: &SignArguments) -> Result<Answer> {
         return Err(mismatch);
     }
     check_fingerprint(review, options)?;
+    check_selected(session)?;
     let error = if options.reject { review.rejection_error() } else { review.approval_error() };
     if let Some(error) = error {
         return Err(blocked_failure(review, &error));
@@ -62,7 +61,8 @@ async fn sign(session: &Session, options: &SignArguments) -> Result<Answer> {
         );
         return Err(Failure::new(Exit::Verification, text).with(review_json(review)));
     }
-    let user = review.viewer.user.ok_or_else(|| Failure::new(Exit::Usage, NO_SIGNER))?;
+    let nobody = || Failure::new(Exit::Usage, review.viewer.no_signer(&review.organization));
+    let user = review.viewer.user.ok_or_else(nobody)?;
     let now = now_millis();
     let ballot = Ballot::vote(!options.reject, organization, fingerprint, now);
     let stamp = stamped(session, &ballot).await?;
@@ -90,6 +90,28 @@ async fn sign(session: &Session, options: &SignArguments) -> Result<Answer> {
         "sentence": review.sentence,
     });
     Ok(Answer::one(data, text))
+}
+
+/// Fails if organization, user or key are not selected: all that is missing in one error.
+fn check_selected(session: &Session) -> Result<()> {
+    let identity = &session.identity;
+    let (viewer, is_named) = (&identity.viewer, identity.user_name.is_some());
+    let needed = [
+        (viewer.organization.is_some(), "--organization ID"),
+        (viewer.user.is_some() || is_named || identity.public_key.is_some(), "--user USER"),
+        (identity.public_key.is_some(), "--key KEY"),
+    ];
+    let missing: Vec<&str> =
+        needed.iter().filter(|(is_there, _)| !is_there).map(|(_, option)| *option).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let text = format!(
+        "to sign without a connection, name your organization by its id, your user and your key, here or in config.toml; \
+         missing: {}; nothing was signed",
+        missing.join(" ")
+    );
+    Err(Failure::new(Exit::Usage, text))
 }
 
 /// Fails if the fingerprint is not the expected one or, for an approval, a check failed or a flag is not accepted.
@@ -149,7 +171,7 @@ fn reviews(session: &Session, vote: &VoteFile, (record, siblings): (&Record, &Si
         organization: Some(vote.organization()),
         user: Some(vote.user),
         pinned_by: PinnedBy::Id,
-        is_remote: false,
+        ..Viewer::default()
     };
     let now = now_millis();
     let review = |record: &Record, siblings: &Siblings| {

@@ -5,7 +5,7 @@ use quorate_common::catalog::KindEntry;
 use serde_json::Value;
 
 use super::node::{Content, Node};
-use super::words::problem;
+use super::words::{limits, problem};
 use crate::ballot::ActivityRequest;
 
 /// Positions of a node in the form, from the outermost member to the innermost.
@@ -19,6 +19,17 @@ pub(crate) struct Row {
     pub(crate) label: String,
     /// Path of the value as a JSON pointer.
     pub(crate) pointer: String,
+}
+
+/// A member of the parameters of a type, for people.
+pub(crate) struct Member {
+    /// Path such as `users[0].userName`.
+    pub(crate) path: String,
+    /// Whether it must be there, if the object or the item around it is.
+    pub(crate) is_required: bool,
+    /// What it takes.
+    pub(crate) takes: String,
+    pub(crate) description: String,
 }
 
 pub(crate) struct Form {
@@ -124,6 +135,13 @@ impl Form {
         self.root.stated().unwrap_or_else(|| Value::Object(serde_json::Map::new()))
     }
 
+    /// Returns all members of the type, those of optional objects and of items too.
+    pub(crate) fn members(&self) -> Vec<Member> {
+        let mut members = Vec::new();
+        describe(&Node::new("", &self.root.schema, true), "", &mut members);
+        members
+    }
+
     /// Returns whether anything was typed.
     pub(crate) fn is_touched(&self) -> bool {
         self.root.is_touched()
@@ -170,6 +188,43 @@ fn child<'n>(node: &'n mut Node, step: &str) -> Option<&'n mut Node> {
         return None;
     }
     node.children_mut().get_mut(index)
+}
+
+/// Describes the members of an object, or of the items of a list.
+fn describe(node: &Node, path: &str, into: &mut Vec<Member>) {
+    match &node.content {
+        Content::Group { members, .. } => {
+            for member in members {
+                let path =
+                    if path.is_empty() { member.name.clone() } else { format!("{path}.{}", member.name) };
+                let description =
+                    member.schema.get("description").and_then(Value::as_str).unwrap_or_default();
+                into.push(Member {
+                    path: path.clone(),
+                    is_required: member.is_required,
+                    takes: takes(member),
+                    description: description.split_whitespace().collect::<Vec<_>>().join(" "),
+                });
+                describe(member, &path, into);
+            }
+        }
+        Content::List(_) => {
+            let item = node.schema.get("items").unwrap_or(&Value::Null);
+            describe(&Node::new(&node.name, item, true), &format!("{path}[0]"), into);
+        }
+        Content::Text(_) => {}
+    }
+}
+
+/// Returns what a member takes: its values, or its limits.
+fn takes(node: &Node) -> String {
+    let choices: Vec<&str> = node.choices().into_iter().map(|(value, _)| value).collect();
+    if !choices.is_empty() {
+        return choices.join(", ");
+    }
+    let items = node.schema.get("items").filter(|items| items.get("properties").is_none());
+    let of_items = items.map(|items| takes(&Node::new(&node.name, items, true)));
+    of_items.map_or_else(|| limits(&node.schema), |of_items| format!("{}: {of_items}", limits(&node.schema)))
 }
 
 fn collect(node: &Node, place: &mut Place, pointer: &str, rows: &mut Vec<Row>) {

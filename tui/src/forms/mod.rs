@@ -13,7 +13,7 @@ use quorate_policy::request::kind_of;
 use crate::{catalog, kinds};
 
 pub(crate) use field::Field;
-pub(crate) use form::{Form, Place, Row};
+pub(crate) use form::{Form, Member, Place, Row};
 pub(crate) use names::{Candidate, Known, resolved};
 pub(crate) use node::{Content, Node};
 pub(crate) use words::{is_secret, limits, made_by};

@@ -36,6 +36,34 @@ enum Noun {
     Address,
 }
 
+impl Noun {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::UserTag => "user tag",
+            Self::PrivateKeyTag => "private key tag",
+            Self::PrivateKey => "private key",
+            Self::Wallet => "wallet",
+            Self::Account | Self::OwnAddress => "wallet account",
+            Self::Policy => "policy",
+            Self::MfaPolicy => "MFA policy",
+            Self::ApiKey => "API key",
+            Self::Authenticator => "authenticator",
+            Self::OauthProvider => "OAuth provider",
+            Self::Credential => "credential",
+            Self::Oauth2Credential => "OAuth 2.0 credential",
+            Self::Secret => "secret",
+            Self::Contract => "contract interface",
+            Self::Endpoint => "webhook endpoint",
+            Self::Invitation => "invitation",
+            Self::Profile => "session profile",
+            Self::Organization => "organization",
+            Self::Signer => "account or private key",
+            Self::Address => "address",
+        }
+    }
+}
+
 /// Endings of the names of members, longest first where one contains another.
 const MEMBERS: [(&str, Noun); 26] = [
     ("usertagid", Noun::UserTag),
@@ -110,6 +138,13 @@ impl Known<'_> {
     /// Returns what a member can name.
     pub(crate) fn candidates(&self, member: &str, schema: &Value) -> Candidates {
         noun(member, schema).map(|noun| self.of_noun(noun)).unwrap_or_default()
+    }
+
+    /// Returns that the organization has nothing that a member could name, if so.
+    pub(crate) fn nothing_for(&self, member: &str, schema: &Value) -> Option<String> {
+        let noun = noun(member, schema).filter(|noun| *noun != Noun::Address)?;
+        let is_empty = self.of_noun(noun).is_empty() && !self.has_more_accounts;
+        is_empty.then(|| format!("This organization has no {} yet.", noun.word()))
     }
 
     /// Returns the id or the address for a name in a member.

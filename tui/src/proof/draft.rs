@@ -11,7 +11,7 @@ use quorate_policy::decide::PolicyOutcome;
 use serde_json::json;
 
 use super::check::{Check, Mark};
-use super::evidence::{Evidence, NO_ORGANIZATION, NO_SIGNER, Record, Viewer};
+use super::evidence::{Evidence, Record, Viewer};
 use super::proposal::Proposal;
 use super::review::{Draft, Review};
 use super::rule;
@@ -50,7 +50,7 @@ impl Review {
     ///
     /// Fails if no user is selected, or if the organization is not the pinned one.
     pub(crate) fn of_request(request: &ActivityRequest, context: &DraftContext<'_>) -> Result<Self, String> {
-        let nobody = || NO_SIGNER.to_owned();
+        let nobody = || context.viewer.no_signer(context.organization);
         let user = context.viewer.user.ok_or_else(nobody)?;
         let DraftContext { organization, public_key, now, .. } = *context;
         let stated = organization.head.organization_id;
@@ -59,9 +59,7 @@ impl Review {
             Some(pinned) => {
                 return Err(format!("the daemon shows organization {stated}, but {pinned} is pinned"));
             }
-            None => {
-                return Err(NO_ORGANIZATION.to_owned());
-            }
+            None => return Err(context.viewer.no_organization(organization)),
         }
         let ballot = Ballot::proposal(request, stated, now);
         let record = Record {
@@ -106,7 +104,7 @@ impl Review {
         review.votes.clear();
         review.tally.open_to = open_to;
         let signers = context.signers.clone();
-        review.draft = Some(Draft { request: request.clone(), signers, ballot, outlook });
+        review.draft = Some(Draft { request: request.clone(), signers, ballot, outlook, is_sent: false });
         Ok(review)
     }
 }

@@ -8,13 +8,13 @@ use quorate_common::ids::{OrganizationId, UserId};
 use super::siblings::Siblings;
 use crate::book::Book;
 use crate::known_keys::KnownKeys;
+use crate::text::quoted;
 
 /// Error text for an action that needs a user and a key.
-pub(crate) const NO_SIGNER: &str = "no user and key are selected: name them with --user and --key or in \
+const NO_SIGNER: &str = "no user and key are selected: name them with --user and --key or in \
                                     config.toml; `quorate key add` creates a key";
 /// Error text for an action that needs a pinned organization.
-pub(crate) const NO_ORGANIZATION: &str =
-    "no organization is pinned: name it with --organization ID or in config.toml";
+const NO_ORGANIZATION: &str = "no organization is pinned: name it with --organization ID or in config.toml";
 
 /// The person who reviews, and the organization that the console is pinned to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,6 +27,41 @@ pub(crate) struct Viewer {
     pub(crate) pinned_by: PinnedBy,
     /// Whether the daemon is at a URL, perhaps on another host.
     pub(crate) is_remote: bool,
+    /// What was selected to sign with, as in `key "mira"`, also if it belongs to no user of the organization.
+    pub(crate) selected: Option<String>,
+    /// The name that was given in place of the id of the organization.
+    pub(crate) organization_name: Option<String>,
+}
+
+impl Viewer {
+    /// Returns why nobody is selected who could sign in an organization.
+    pub(crate) fn no_signer(&self, organization: &OrganizationDetail) -> String {
+        let head = &organization.head;
+        match &self.selected {
+            Some(selected) => format!(
+                "{selected} belongs to no user of organization {} ({}): only its own users vote and propose there",
+                quoted(&head.organization_name),
+                head.organization_id
+            ),
+            None => NO_SIGNER.to_owned(),
+        }
+    }
+
+    /// Returns why no organization is pinned. The id of the organization that was named is that which the daemon states.
+    pub(crate) fn no_organization(&self, organization: &OrganizationDetail) -> String {
+        let head = &organization.head;
+        let Some(name) = &self.organization_name else { return NO_ORGANIZATION.to_owned() };
+        let is_named = name.rsplit('/').next() == Some(head.organization_name.as_str());
+        let id = match head.parent_organization_id {
+            Some(parent) if !is_named => parent,
+            _ => head.organization_id,
+        };
+        format!(
+            "{} is a name, and only the daemon states its id; votes and proposals are signed for an id: compare {id}, \
+             then name it with --organization {id}",
+            quoted(name)
+        )
+    }
 }
 
 /// How an organization was pinned.

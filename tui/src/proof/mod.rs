@@ -16,6 +16,7 @@ mod proposal;
 mod quorum;
 mod recount;
 mod report;
+mod result;
 mod review;
 mod rule;
 mod sentences;
@@ -28,11 +29,12 @@ pub(crate) use bundle::{BUNDLE_LIMIT, Bundle, BundleError, bundle_differences, u
 pub(crate) use check::Mark;
 pub(crate) use difference::difference;
 pub(crate) use draft::DraftContext;
-pub(crate) use evidence::{Evidence, NO_ORGANIZATION, NO_SIGNER, PinnedBy, Record, Viewer};
+pub(crate) use evidence::{Evidence, PinnedBy, Record, Viewer};
 pub(crate) use flags::of_siblings;
 pub(crate) use past::Past;
 pub(crate) use quorum::followed;
 pub(crate) use report::{json, plain_text};
+pub(crate) use result::result_values;
 pub(crate) use review::{Challenge, Review, outline};
 pub(crate) use sentences::{
     needs, outcome_text, policy_lines, replay_lines, simulation_text, tally_of_marks, waits_for_proof,

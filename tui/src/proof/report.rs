@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::result::result_values;
 use super::review::Review;
 use super::sentences::{needs, policy_lines};
 use super::states::status_word;
@@ -94,6 +95,20 @@ fn members(fields: &[Field]) -> Vec<Value> {
     fields.iter().map(|field| json!({"name": field.name, "value": field.value})).collect()
 }
 
+/// Lists the votes with what is verified of them.
+fn vote_lines(review: &Review) -> Vec<String> {
+    let line = |vote: &VoteProof| {
+        let selection = vote.noun();
+        let state = vote
+            .error
+            .clone()
+            .unwrap_or_else(|| if vote.expired { "expired".to_owned() } else { vote.verified_part() });
+        let (name, cast, note) = (&vote.name, clock(vote.cast), vote.key_note());
+        format!("vote      {selection} by {name} [s] {cast}{note}  {state}")
+    };
+    review.votes.iter().map(line).collect()
+}
+
 /// Formats the review as plain lines, without boxes or escape sequences.
 pub(crate) fn plain_text(review: &Review) -> String {
     let mut out = String::new();
@@ -129,18 +144,13 @@ pub(crate) fn plain_text(review: &Review) -> String {
     if let Some(failure) = &review.activity.failure {
         line(format!("failed    {} [s]", clean(&failure.message)));
     }
+    for value in result_values(&review.activity.result) {
+        line(format!("result    {value}"));
+    }
     for text in policy_lines(review) {
         line(format!("policy    {text}"));
     }
-    for vote in &review.votes {
-        let selection = vote.noun();
-        let state = vote
-            .error
-            .clone()
-            .unwrap_or_else(|| if vote.expired { "expired".to_owned() } else { vote.verified_part() });
-        let (name, cast, note) = (&vote.name, clock(vote.cast), vote.key_note());
-        line(format!("vote      {selection} by {name} [s] {cast}{note}  {state}"));
-    }
+    vote_lines(review).into_iter().for_each(&mut line);
     for change in &review.changes {
         line(format!("change    {}: {} [s] -> {}  {}", change.label, change.now, change.after, change.note));
     }

@@ -10,7 +10,7 @@ use quorate_common::ids::{OrganizationId, UserId};
 use quorate_common::wire::{AuthenticationMethod, AuthenticationType, MfaStatus, User};
 
 use super::check::{Check, Mark};
-use super::evidence::{Evidence, NO_ORGANIZATION, NO_SIGNER, Record, Viewer};
+use super::evidence::{Evidence, Record, Viewer};
 use super::proposal::Proposal;
 use super::siblings::Sibling;
 use super::states::{is_only_stated, state_text};
@@ -47,6 +47,8 @@ pub(crate) struct Draft {
     pub(crate) ballot: Ballot,
     /// Expected outcome as text.
     pub(crate) outlook: String,
+    /// Whether it was sent, so that an activity may exist.
+    pub(crate) is_sent: bool,
 }
 
 /// A finished review.
@@ -247,7 +249,7 @@ impl Review {
     /// bytes belong to another activity or organization.
     pub(crate) fn vote_target(&self) -> Result<(OrganizationId, Fingerprint), String> {
         let Some(pinned) = self.viewer.organization else {
-            return Err(NO_ORGANIZATION.to_owned());
+            return Err(self.viewer.no_organization(&self.organization));
         };
         let Some(proposal) = &self.proposal else {
             return Err(
@@ -298,7 +300,7 @@ impl Review {
             return Some(format!("it is no longer waiting: {state}"));
         }
         if self.viewer.user.is_none() {
-            return Some(NO_SIGNER.to_owned());
+            return Some(self.viewer.no_signer(&self.organization));
         }
         None
     }

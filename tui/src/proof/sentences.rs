@@ -102,10 +102,23 @@ pub(crate) fn policy_lines(review: &Review) -> Vec<String> {
     let context = ReviewContext::of(&review.organization);
     let outcomes = review.tally.policy_evaluations.iter();
     let line = |one: &PolicyOutcome| {
-        let outcome = clean(one.outcome.trim_start_matches("OUTCOME_"));
-        format!("{}: {outcome}", context.policy_named(&one.policy_id.to_string()))
+        format!("{}: {}", context.policy_named(&one.policy_id.to_string()), effect_words(&one.outcome))
     };
     outcomes.map(line).collect()
+}
+
+/// Describes what a policy does with an activity, by the outcome that the daemon states.
+fn effect_words(outcome: &str) -> String {
+    let words = match outcome {
+        "OUTCOME_ALLOW" => "allows it",
+        "OUTCOME_DENY_EXPLICIT" => "denies it",
+        "OUTCOME_DENY_IMPLICIT" => "does not apply, and allows nothing",
+        "OUTCOME_REQUIRES_CONSENSUS" => "waits for approvals",
+        "OUTCOME_ERROR" => "[!] cannot be evaluated",
+        "OUTCOME_TIME_INACTIVE" => "is not active at this time",
+        other => return clean(other),
+    };
+    words.to_owned()
 }
 
 /// Describes the state of the activity, or who must still approve.

@@ -72,7 +72,7 @@ fn record_must_match_the_requested_activity() {
         organization: Some(Fixture::id()),
         user: Some(Fixture::user(0)),
         pinned_by: PinnedBy::Id,
-        is_remote: false,
+        ..Viewer::default()
     };
     let review = |reference: &str| {
         Review::of(&Evidence {
@@ -98,7 +98,7 @@ fn the_organization_must_be_the_pinned_one() {
     let (_, record) = threshold_proposal();
     let known_keys = KnownKeys::default();
     let by = |pinned_by: PinnedBy, organization: Option<OrganizationId>, record: &ReviewRecord| {
-        let viewer = Viewer { organization, user: None, pinned_by, is_remote: false };
+        let viewer = Viewer { organization, pinned_by, ..Viewer::default() };
         mark(
             &Review::of(&Evidence {
                 record: &Record::from(record.clone()),

@@ -90,6 +90,10 @@ impl Screen for State {
         &mut self.filter
     }
 
+    fn is_at_top(&self) -> bool {
+        !self.only_sessions
+    }
+
     fn open(&mut self, shared: &Shared) -> Vec<Request> {
         // The screen opens with all rows, so that the key for sessions always has the same effect.
         self.only_sessions = false;

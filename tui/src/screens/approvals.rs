@@ -53,7 +53,7 @@ impl Screen for State {
                 let Some(row) = all.get(selected) else { return Vec::new() };
                 // The selection stays on this row when rows are added above it.
                 self.selected = Some(row.id);
-                return vec![Request::open(row)];
+                return vec![Request::Within(self.filter.clone()), Request::open(row)];
             }
             Action::Copy => {
                 let Some(row) = all.get(selected) else { return Vec::new() };
@@ -75,7 +75,11 @@ impl Screen for State {
             }
             wanted => {
                 let pane = if selected < mine.len() { layout.mine } else { layout.others };
-                let target = all.get(moved(selected, all.len(), page(area, pane), wanted)).map(|row| row.id);
+                let at = match group_edge(selected, mine.len(), all.len(), wanted) {
+                    Some(edge) if edge != selected => edge,
+                    _ => moved(selected, all.len(), page(area, pane), wanted),
+                };
+                let target = all.get(at).map(|row| row.id);
                 if target != self.selected {
                     self.scroll = 0;
                 }
@@ -154,25 +158,8 @@ impl Screen for State {
 impl State {
     /// Returns the rows that the filter admits: those that wait for the viewer, and those that wait for others.
     fn visible<'a>(&self, shared: &'a Shared) -> (Vec<&'a Row>, Vec<&'a Row>) {
-        let is_admitted = |row: &&Row| {
-            self.filter.is_empty() || {
-                let fingerprint =
-                    row.fingerprint.map(|fingerprint| fingerprint.to_string()).unwrap_or_default();
-                let digits = fingerprint.rsplit(':').next().unwrap_or_default();
-                self.filter.admits(
-                    &format!(
-                        "{} {} {} {} {}",
-                        row.risk.word(),
-                        row.title,
-                        row.brief,
-                        row.proposer,
-                        row.organization_name
-                    ),
-                    &[&row.id.to_string(), &row.organization.to_string(), &fingerprint, digits],
-                )
-            }
-        };
-        shared.inbox.rows().iter().filter(is_admitted).partition(|row| row.is_mine)
+        let rows = shared.inbox.rows().iter();
+        rows.filter(|row| row.is_admitted(&self.filter)).partition(|row| row.is_mine)
     }
 
     /// Returns what is shown in place of rows.
@@ -188,6 +175,16 @@ impl State {
 
     fn position(&self, all: &[&Row]) -> usize {
         all.iter().position(|row| Some(row.id) == self.selected).unwrap_or(0)
+    }
+}
+
+/// Returns the first or last row of the group that contains the selected one, if an action goes there.
+fn group_edge(selected: usize, mine: usize, all: usize, wanted: Action) -> Option<usize> {
+    let is_in_mine = selected < mine;
+    match wanted {
+        Action::Top => Some(if is_in_mine { 0 } else { mine }),
+        Action::Bottom => Some(if is_in_mine { mine } else { all }.saturating_sub(1)),
+        _ => None,
     }
 }
 
@@ -277,8 +274,8 @@ fn nothing(shared: &Shared) -> String {
             inbox.unlisted()
         ),
         (_, true) => {
-            "Nothing waits for approval in this organization or its sub-organizations. Press 3 for all \
-                      activities."
+            "Nothing waits for approval in this organization or its sub-organizations. Press p to propose something, 3 for \
+             all activities."
                 .to_owned()
         }
     }

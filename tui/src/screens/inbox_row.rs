@@ -7,6 +7,7 @@ use quorate_common::console::WaitingRule;
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{ActivityId, OrganizationId, UserId};
 
+use super::filter::Filter;
 use crate::kinds::Level;
 use crate::proof::{Review, Sibling, Siblings, needs, of_siblings, tally_of_marks};
 use crate::text::{clean, cut};
@@ -112,8 +113,9 @@ impl Row {
         self.shared_flags = shared.into_iter().map(|flag| format!("[!] {}", flag.text)).collect();
     }
 
-    /// Returns the sort key. New rows with risk HIGH come first until the list is sorted again. Of the same risk, rows of the
-    /// organization itself come first: anybody may have a sub-organization, and propose what is HIGH there.
+    /// Returns the sort key. New rows with risk HIGH come first until the list is sorted again. Of the same risk, what waits
+    /// for the viewer comes first, then rows of the organization itself: anybody may have a sub-organization, and propose
+    /// what is HIGH there. The oldest of them come first.
     pub(super) fn order(
         &self,
         own: Option<OrganizationId>,
@@ -122,7 +124,25 @@ impl Row {
         let is_below = own != Some(self.organization);
         let announced = fresh.get(&self.id).filter(|_| self.risk == Level::High).copied();
         let rank = std::cmp::Reverse((announced.is_some(), self.risk));
-        (rank, is_below, std::cmp::Reverse(announced), self.created, self.id)
+        (rank, !self.is_mine, is_below, std::cmp::Reverse(announced), self.created, self.id)
+    }
+
+    /// Returns whether a filter admits the row.
+    pub(crate) fn is_admitted(&self, filter: &Filter) -> bool {
+        if filter.is_empty() {
+            return true;
+        }
+        let fingerprint = self.fingerprint.map(|one| one.to_string()).unwrap_or_default();
+        let digits = fingerprint.rsplit(':').next().unwrap_or_default();
+        let text = format!(
+            "{} {} {} {} {}",
+            self.risk.word(),
+            self.title,
+            self.brief,
+            self.proposer,
+            self.organization_name
+        );
+        filter.admits(&text, &[&self.id.to_string(), &self.organization.to_string(), &fingerprint, digits])
     }
 }
 

@@ -108,6 +108,10 @@ impl Screen for State {
         &mut self.filter
     }
 
+    fn is_at_top(&self) -> bool {
+        !self.in_detail
+    }
+
     fn open(&mut self, _shared: &Shared) -> Vec<Request> {
         vec![Effect::ReadJournal.into()]
     }

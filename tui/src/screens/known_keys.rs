@@ -105,6 +105,10 @@ impl Screen for State {
     fn filter(&mut self) -> &mut Filter {
         &mut self.filter
     }
+
+    fn is_at_top(&self) -> bool {
+        !self.in_detail
+    }
 }
 
 /// Returns the known keys: those of the pinned organization first, and in it those that are not accepted.

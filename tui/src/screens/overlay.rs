@@ -18,7 +18,7 @@ mod confirming;
 mod copying;
 mod palette;
 
-pub(crate) use choosing::Choice;
+pub(crate) use choosing::{Choice, sort_name};
 pub(crate) use confirming::Confirmation;
 pub(crate) use copying::Piece;
 pub(crate) use palette::{Entry, Palette, Place, Target, remember, things};

@@ -2,19 +2,13 @@
 
 use quorate_common::ids::ActivityId;
 use quorate_common::stamp::Stamp;
-use serde_json::Value;
 
 use super::inbox_row::Row;
 use super::shared::Shared;
 use crate::ballot::{Outcome, Unconfirmed};
 use crate::link::{CastError, Confirmation};
-use crate::proof::{Review, outcome_text};
+use crate::proof::{Review, outcome_text, result_values};
 use crate::text::clean;
-
-/// Maximum number of values of a result that are listed.
-const VALUES: usize = 12;
-/// Maximum length of a value that is listed, in characters.
-const VALUE_LENGTH: usize = 200;
 
 /// The end of a decision.
 pub(super) struct Receipt {
@@ -74,7 +68,7 @@ impl Receipt {
                 .as_ref()
                 .map(|error| format!("[!] It is recorded although an error was answered: {error}.")),
         );
-        lines.extend(result_lines(&target.result));
+        lines.extend(result_values(&target.result).into_iter().map(|value| format!("result     {value}")));
         Self { success: outcome != Outcome::Failed, lines, word: outcome.word() }
     }
 
@@ -82,13 +76,15 @@ impl Receipt {
     pub(super) fn lines(&self, next: &Next) -> Vec<String> {
         let mut lines = self.lines.clone();
         lines.push(match (next, self.success) {
-            (Next { row: Some(row), waiting }, true) => format!(
-                "Next: {waiting} for you. n opens {} {}, {}. Enter or Esc closes.",
+            (Next { row: Some(row), waiting, within }, true) => format!(
+                "Next: {waiting} for you{within}. n opens {} {}, {}. Enter or Esc closes.",
                 row.risk.word(),
                 row.title,
                 row.brief
             ),
-            (_, true) => "Nothing else waits for you. Enter or Esc closes.".to_owned(),
+            (Next { within, .. }, true) => {
+                format!("Nothing else waits for you{within}. Enter or Esc closes.")
+            }
             (_, false) => "Esc closes.".to_owned(),
         });
         lines
@@ -99,73 +95,18 @@ impl Receipt {
 pub(super) struct Next<'a> {
     pub(super) row: Option<&'a Row>,
     waiting: usize,
+    /// The filter of the inbox that they match, in words.
+    within: String,
 }
 
 impl<'a> Next<'a> {
-    /// Finds the first of them, in the order of the inbox.
+    /// Finds the first of them, in the order of the inbox and within its filter.
     pub(super) fn after(decided: ActivityId, shared: &'a Shared) -> Self {
-        let mut mine = shared.inbox.rows().iter().filter(|row| row.is_mine && row.id != decided);
+        let is_next = |row: &&Row| row.is_mine && row.id != decided && row.is_admitted(&shared.within);
+        let mut mine = shared.inbox.rows().iter().filter(is_next);
         let row = mine.next();
-        Self { row, waiting: mine.count().saturating_add(usize::from(row.is_some())) }
-    }
-}
-
-/// Returns the values of a result, as the daemon states them. Long ones, such as encrypted keys, are only named.
-fn result_lines(result: &Value) -> Vec<String> {
-    let mut values = Vec::new();
-    collect("", result, &mut values);
-    let more = values.len().saturating_sub(VALUES);
-    let mut lines: Vec<String> = values
-        .iter()
-        .take(VALUES)
-        .map(|(name, value)| format!("result     {} [s]: {}", clean(name), clean(value)))
-        .collect();
-    if more > 0 {
-        lines.push(format!("result     {more} more values: quorate activity get ID"));
-    }
-    lines
-}
-
-/// Collects the values of an object with the names of their members; names of objects around them are left out.
-fn collect(name: &str, value: &Value, into: &mut Vec<(String, String)>) {
-    match value {
-        Value::Object(members) => members.iter().for_each(|(name, value)| collect(name, value, into)),
-        Value::Array(items) => items.iter().for_each(|value| collect(name, value, into)),
-        Value::Null => {}
-        Value::String(text) if text.chars().count() > VALUE_LENGTH => {
-            let length = text.chars().count();
-            into.push((name.to_owned(), format!("{length} characters: quorate activity get ID")));
-        }
-        Value::String(text) => into.push((name.to_owned(), text.clone())),
-        Value::Bool(_) | Value::Number(_) => into.push((name.to_owned(), value.to_string())),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn a_result_is_listed_by_its_values() {
-        let result = json!({"signRawPayloadResult": {"r": "aa", "s": "bb", "v": "00"}});
-        assert_eq!(
-            result_lines(&result),
-            ["result     r [s]: aa", "result     s [s]: bb", "result     v [s]: 00"]
-        );
-        assert_eq!(result_lines(&json!({})), Vec::<String>::new());
-        let many: Vec<String> = (0..20).map(|number| format!("0x{number}")).collect();
-        let lines = result_lines(&json!({"createWalletResult": {"addresses": many, "walletId": "w"}}));
-        assert_eq!(
-            (lines.len(), lines.last().map(String::as_str)),
-            (13, Some("result     9 more values: quorate activity get ID"))
-        );
-        let bundle = "é".repeat(201);
-        let lines = result_lines(&json!({"exportWalletResult": {"exportBundle": bundle}}));
-        assert_eq!(lines, ["result     exportBundle [s]: 201 characters: quorate activity get ID"]);
-        // What the daemon states cannot move the terminal's cells.
-        let lines = result_lines(&json!({"a": {"b\u{1b}[2J": "\u{202e}x"}}));
-        assert_eq!(lines, ["result     b<U+001B>[2J [s]: <U+202E>x"]);
+        let within =
+            if shared.within.is_empty() { String::new() } else { format!(" in {}", shared.within.field()) };
+        Self { row, waiting: mine.count().saturating_add(usize::from(row.is_some())), within }
     }
 }

@@ -3,6 +3,7 @@
 use quorate_common::ids::{ActivityId, OrganizationId};
 use zeroize::Zeroizing;
 
+use super::filter::Filter;
 use super::inbox_row::Row;
 use super::overlay::Overlay;
 use crate::journal::Entry;
@@ -27,6 +28,8 @@ pub(crate) enum Request {
         /// Title of the activity's kind.
         title: String,
     },
+    /// Go on within the rows that this filter of the inbox admits.
+    Within(Filter),
     /// Open this review.
     Review(Box<Review>),
     /// Close the review.

@@ -36,6 +36,11 @@ pub(crate) trait Screen {
 
     fn filter(&mut self) -> &mut Filter;
 
+    /// Returns whether no part of the screen is open from which Esc goes up.
+    fn is_at_top(&self) -> bool {
+        true
+    }
+
     /// Returns whether the screen shows nothing without data of the daemon.
     fn needs_daemon(&self) -> bool {
         true

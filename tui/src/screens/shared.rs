@@ -6,6 +6,7 @@ use quorate_common::console::{ActivityRow, DaemonStatus, OrganizationDetail};
 use quorate_common::ids::OrganizationId;
 
 use super::activity_list::ActivityList;
+use super::filter::Filter;
 use super::inbox::Inbox;
 use crate::ballot::ActivityRequest;
 use crate::book::Book;
@@ -15,7 +16,7 @@ use crate::kinds::Sent;
 use crate::known_keys::KnownKeys;
 use crate::link::LinkError;
 use crate::policies::ResolvedNames;
-use crate::proof::{DraftContext, Evidence, NO_SIGNER, Record, Review, Viewer};
+use crate::proof::{DraftContext, Evidence, Record, Review, Viewer};
 use crate::session::Identity;
 use crate::text::duration;
 
@@ -73,6 +74,8 @@ pub(crate) struct Shared {
     pub(crate) journal: Option<Result<Journal, String>>,
     /// All waiting activities.
     pub(crate) inbox: Inbox,
+    /// The filter with which the open review was chosen; what comes next is one of its rows.
+    pub(crate) within: Filter,
     /// The newest activities of any status, as far as they were loaded.
     pub(crate) activities: ActivityList,
 }
@@ -99,6 +102,7 @@ impl Shared {
             own_transfers: Vec::new(),
             journal: None,
             inbox: Inbox::default(),
+            within: Filter::default(),
             activities: ActivityList::default(),
         }
     }
@@ -207,9 +211,10 @@ impl Shared {
         signers: &ResolvedNames,
     ) -> Result<Review, String> {
         let unread = || "the organization is not loaded yet".to_owned();
-        let no_key = || NO_SIGNER.to_owned();
+        let organization = self.organization.as_ref().ok_or_else(unread)?;
+        let no_key = || self.viewer.no_signer(organization);
         let context = DraftContext {
-            organization: self.organization.as_ref().ok_or_else(unread)?,
+            organization,
             viewer: &self.viewer,
             public_key: self.identity.public_key.as_deref().ok_or_else(no_key)?,
             known_keys: &self.known_keys,

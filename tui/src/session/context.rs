@@ -23,8 +23,8 @@ use crate::files::{self, FileError, Folders};
 use crate::keys::{self, CredentialsKey, Description, KeySource, Secret, Sources, passphrase};
 use crate::link::{Client, Pin, Reader, RemoteUrl, Trust};
 use crate::output;
-use crate::proof::{PinnedBy, Viewer};
-use crate::text::clean;
+use crate::proof::Viewer;
+use crate::text::{clean, quoted};
 
 const CREDENTIALS_LIMIT: u64 = 1024 * 1024;
 
@@ -155,6 +155,13 @@ impl Session {
     fn of(context: &Context, folders: &Folders, selected: Selected) -> Result<Self> {
         let Selected { place, viewer, organization_name, user_name, key, reading, is_of_other } = selected;
         let described = key.as_ref().map(|key| key.describe());
+        let viewer = Viewer {
+            selected: described
+                .map(|key| format!("key {}", quoted(&key.name)))
+                .or_else(|| named(&viewer, user_name.as_deref())),
+            organization_name: organization_name.clone(),
+            ..viewer
+        };
         let identity = Identity {
             viewer,
             organization_name,
@@ -319,8 +326,14 @@ fn from_configuration(context: &Context, folders: &Folders) -> Result<Selected> 
     let (organization, organization_name) = id_or_name(organization.map(|setting| setting.value));
     let (user, user_name) = id_or_name(user.map(|setting| setting.value));
     let viewer =
-        Viewer { organization, user, pinned_by: PinnedBy::Id, is_remote: matches!(place, Place::Url(..)) };
+        Viewer { organization, user, is_remote: matches!(place, Place::Url(..)), ..Viewer::default() };
     Ok(Selected { place, viewer, organization_name, user_name, key, reading: key_again, is_of_other })
+}
+
+/// Returns the user who was selected without a key.
+fn named(viewer: &Viewer, user_name: Option<&str>) -> Option<String> {
+    let user = user_name.map(quoted).or_else(|| viewer.user.map(|id| id.to_string()))?;
+    Some(format!("user {user}"))
 }
 
 /// Returns the id that a text is, otherwise the name.
@@ -366,7 +379,7 @@ fn from_credentials(context: &Context, path: &Path) -> Result<Selected> {
         Some(url) => Place::at_url(url, context.pin.as_deref(), context.ca_file.clone())?,
     };
     let is_remote = matches!(place, Place::Url(..));
-    let viewer = Viewer { organization: id.or(own), user, pinned_by: PinnedBy::Id, is_remote };
+    let viewer = Viewer { organization: id.or(own), user, is_remote, ..Viewer::default() };
     // Such a key is never locked.
     let reading = key.clone();
     Ok(Selected { place, viewer, organization_name, user_name: None, key, reading, is_of_other: false })

@@ -67,8 +67,13 @@ impl Identity {
             organization: Some(head.organization_id),
             user,
             pinned_by: PinnedBy::Parent,
-            is_remote: self.viewer.is_remote,
+            ..self.viewer.clone()
         }
+    }
+
+    /// Returns the same user without the key, who can only read.
+    pub(crate) fn without_key(&self) -> Self {
+        Self { public_key: None, key_name: None, key_warning: None, ..self.clone() }
     }
 
     /// Returns the user and key in another organization than that of the options or the configuration. The user is then

@@ -33,13 +33,14 @@ pub(crate) fn one_named(noun: &str, plural: &str, name: &str, ids: Vec<String>) 
 }
 
 /// Returns the organization with this id or name. The name of a sub-organization follows that of its parent, as in
-/// `treasury/payouts`.
+/// `treasury/payouts`; alone, it must be the only one.
 pub(crate) async fn organization(client: &Client, name: &str) -> Result<OrganizationId> {
     if let Ok(id) = name.parse() {
         return Ok(id);
     }
     match among_children(client, None, name).await {
         Err(failure) if failure.exit == Exit::NotFound && name.contains('/') => {}
+        Err(failure) if failure.exit == Exit::NotFound => return below(client, name).await,
         found => return found,
     }
     let mut found = None;
@@ -50,6 +51,59 @@ pub(crate) async fn organization(client: &Client, name: &str) -> Result<Organiza
         });
     }
     found.ok_or_else(|| Failure::new(Exit::NotFound, format!("organization {} not found", quoted(name))))
+}
+
+/// Returns the only organization below the top-level ones with this name.
+async fn below(client: &Client, name: &str) -> Result<OrganizationId> {
+    let (mut found, mut pages): (Vec<(OrganizationId, String)>, usize) = (Vec::new(), 0);
+    let mut parents: Vec<(Option<OrganizationId>, String)> = vec![(None, String::new())];
+    while let Some((parent, path)) = parents.pop() {
+        let mut after = None;
+        loop {
+            pages = pages.saturating_add(1);
+            if pages > PAGES {
+                let text = format!(
+                    "too many organizations to search them for {}: use the id, or the path from its parent, as in \
+                     treasury/payouts",
+                    quoted(name)
+                );
+                return Err(Failure::new(Exit::Usage, text));
+            }
+            let page = client.organizations(parent, after).await?;
+            for head in page.organizations {
+                let path = format!("{path}{}", head.organization_name);
+                if parent.is_some() && head.organization_name == name {
+                    found.push((head.organization_id, path.clone()));
+                }
+                parents.push((Some(head.organization_id), path + "/"));
+            }
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+    }
+    one_below(name, &found)
+}
+
+/// Returns the only one of the organizations that were found with their paths.
+fn one_below(name: &str, found: &[(OrganizationId, String)]) -> Result<OrganizationId> {
+    match found {
+        [(id, _)] => Ok(*id),
+        [] => Err(Failure::new(Exit::NotFound, format!("organization {} not found", quoted(name)))),
+        several => {
+            let shown = several.iter().take(IDS).map(|(id, path)| format!("{} ({id})", quoted(path)));
+            let more = several.len().saturating_sub(IDS);
+            let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+            let shown: Vec<String> = shown.collect();
+            let text = format!(
+                "several sub-organizations are named {}: use one of the paths or ids {}{more}",
+                quoted(name),
+                shown.join(", ")
+            );
+            Err(Failure::new(Exit::Usage, text))
+        }
+    }
 }
 
 /// Returns the only top-level organization, or child of `parent`, with this name.

@@ -10,6 +10,8 @@ use super::errors::{DatabaseError, StatementError, of_connecting};
 use super::session::{ANSWER, Session, answered};
 use crate::store::{Access, DaemonId, StoreError};
 
+/// Level of a store that several daemons share. Programs that know only one daemon reject it.
+pub(super) const SHARED_LEVEL: i64 = 2;
 /// First key of the advisory lock of a store: "QRTE". The second one is the object id of the schema.
 const STORE: i32 = 0x5152_5445;
 /// First key of the advisory lock of a daemon: "QRTD". The second one is computed from its id.
@@ -115,6 +117,7 @@ pub(super) fn share_store(runtime: &Handle, session: &Session) -> Result<(), Sta
     let schema = "to_regnamespace('quorate')::oid::int4";
     let share = format!(
         "INSERT INTO meta VALUES ('shared', '') ON CONFLICT DO NOTHING; \
+         UPDATE meta SET value = int8send({SHARED_LEVEL}) WHERE name = 'level'; \
          SELECT pg_advisory_lock_shared({STORE}, {schema}); SELECT pg_advisory_unlock({STORE}, {schema})"
     );
     answered(runtime, ANSWER, session.client.batch_execute(&share))

@@ -2,12 +2,12 @@
 
 use tokio::runtime::Handle;
 
-use super::daemon::unusable;
+use super::daemon::{SHARED_LEVEL, unusable};
 use super::errors::{DatabaseError, StatementError, of_connecting};
 use super::session::{ANSWER, Session, answered};
 use crate::store::Existence;
 
-/// Level of the tables that this version reads and writes.
+/// Level of the tables of a store that was never shared. This version reads and writes it, and [`SHARED_LEVEL`].
 const LEVEL: i64 = 1;
 /// Oldest supported version of the server, as `server_version_num`.
 const OLDEST: i32 = 150_000;
@@ -112,5 +112,5 @@ fn check_level(runtime: &Handle, session: &Session) -> Result<(), DatabaseError>
     };
     let bytes: Vec<u8> = row.try_get(0).map_err(|_| DatabaseError::OtherSchema)?;
     let level = bytes.try_into().map(i64::from_be_bytes).map_err(|_| DatabaseError::OtherSchema)?;
-    if level == LEVEL { Ok(()) } else { Err(DatabaseError::Level(level)) }
+    if [LEVEL, SHARED_LEVEL].contains(&level) { Ok(()) } else { Err(DatabaseError::Level(level)) }
 }

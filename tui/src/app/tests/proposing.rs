@@ -82,6 +82,56 @@ fn a_tag_is_filled_in_by_names_and_reviewed() {
 }
 
 #[test]
+fn enter_takes_the_first_suggestion_of_an_empty_required_field() {
+    let mut console = form((120, 36), "create wallet");
+    console.press(Key::Enter);
+    enter(&mut console, "spare");
+    // Adds an account, whose curve has three values and whose format of the path has one.
+    console.press(Key::Enter);
+    console.press(Key::Enter);
+    console.press(Key::Enter);
+    let shown = console.shown();
+    assert!(shown.contains("CURVE_SECP256K1") && shown.contains("PATH_FORMAT_BIP32"), "{shown}");
+    assert!(shown.contains("> path*"), "{shown}");
+    // Tab leaves a field as it is, and so does Enter in an optional one.
+    let mut console = form((120, 36), "create wallet");
+    console.press(Key::Enter);
+    enter(&mut console, "spare");
+    select(&mut console, "> mnemonicLength");
+    console.press(Key::Enter);
+    assert!(!console.shown().contains("mnemonicLength  1"), "{}", console.shown());
+}
+
+#[test]
+fn kinds_are_ranked_by_title_then_type_then_description() {
+    for (words, first) in [
+        ("user tag", "Create user tag"),
+        ("wallet", "Create wallet"),
+        ("delete user", "Delete user"),
+        ("create user", "Create user tag"),
+        ("sign_raw_payload", "Sign raw payload"),
+    ] {
+        let console = form((120, 36), words);
+        let shown = console.shown();
+        let selected = shown.lines().find(|line| line.contains("\u{2502} > ")).unwrap_or_default().to_owned();
+        assert!(selected.contains(&format!("> {first}")), "{words}: {shown}");
+    }
+    let shown = form((120, 36), "").shown();
+    assert!(!shown.contains("Accept invitation") && !shown.contains("Approve activity"), "{shown}");
+}
+
+#[test]
+fn a_field_without_anything_to_name_states_that() {
+    let mut console = form((120, 36), "add wallet accounts");
+    console.link(Answer::Organization(Arc::new(Fixture::new(3, 2).organization())));
+    let mut organization = Fixture::new(3, 2).organization();
+    organization.wallets.clear();
+    console.link(Answer::Organization(Arc::new(organization)));
+    select(&mut console, "> walletId*");
+    assert!(console.shown().contains("[!] This organization has no wallet yet."), "{}", console.shown());
+}
+
+#[test]
 fn accounts_of_wallets_are_added_and_signed_with() {
     let mut console = form((120, 36), "create wallet accounts");
     console.press(Key::Enter);

@@ -72,6 +72,59 @@ fn a_receipt_shows_id_signature_and_result_and_opens_what_waits_next() {
 }
 
 #[test]
+fn what_comes_next_matches_the_filter_of_the_inbox() {
+    let fixture = Fixture::new(3, 2);
+    let tag = |name: &str| {
+        let parameters = json!({"userTagName": name, "userIds": []});
+        fixture.propose(1, "ACTIVITY_TYPE_CREATE_USER_TAG", "createUserTagIntent", &parameters)
+    };
+    for (others, expected) in [
+        (
+            vec![tag("other"), tag("payouts two")],
+            "Next: 1 for you in /payouts. n opens LOW Create user tag, \"payouts two\"",
+        ),
+        (vec![tag("other")], "Nothing else waits for you in /payouts."),
+    ] {
+        let mut records = [vec![tag("payouts one")], others].concat();
+        records[0].row.activity.created_at = Timestamp::from_millis(NOW - 700_000);
+        let mut console = TestConsole::new(&fixture, &records, (120, 60));
+        console.press(Key::Char('/'));
+        "payouts".chars().for_each(|letter| drop(console.press(Key::Char(letter))));
+        console.press(Key::Enter);
+        console.open(&records[0]);
+        sign_vote(&mut console, &LOW);
+        console.wait(3100);
+        let effects = console.link(Answer::Preflight(Ok(Box::new(records[0].clone()))));
+        let [Effect::Order(Order::Cast(_, vote))] = effects.as_slice() else { unreachable!("{effects:?}") };
+        let mut after = records[0].row.activity.clone();
+        after.votes.push(Fixture::vote(after.id, 0, Selection::Approved, &vote.0.message, &vote.1, NOW));
+        completed(&mut after);
+        console.link(Answer::Cast(Ok(Box::new(after.into()))));
+        let shown = console.shown().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(shown.contains(expected), "{shown}");
+    }
+}
+
+#[test]
+fn a_review_of_an_ended_activity_shows_its_result_and_no_key_that_decides() {
+    let (fixture, mut record) = tag_proposal();
+    let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 60));
+    completed(&mut record.row.activity);
+    console.open(&record);
+    let shown = console.shown();
+    assert!(shown.contains("result") && shown.contains("userTagId [s]: 5b1f"), "{shown}");
+    assert!(!shown.contains("sections seen") && !shown.contains("a Approve"), "{shown}");
+    assert!(!shown.contains("x Reject"), "{shown}");
+    console.press(Key::Char('a'));
+    assert!(console.shown().contains("cannot approve: it is no longer waiting"), "{}", console.shown());
+    for (size, keys) in [((80, 24), "Space Next"), ((40, 12), "Space Next")] {
+        console.model.shared.size = size;
+        let shown = console.shown();
+        assert!(shown.contains(keys) && !shown.contains("a Approve"), "{shown}");
+    }
+}
+
+#[test]
 fn the_last_receipt_has_no_next_one() {
     let (fixture, record) = tag_proposal();
     let (mut console, _) = vote(&fixture, std::slice::from_ref(&record), &LOW, &completed, true);

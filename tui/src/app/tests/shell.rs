@@ -232,6 +232,12 @@ fn the_fingerprint_is_whole_while_the_key_is_unlocked() {
     let panel = shown.split("step3of4").nth(1).unwrap();
     assert!(panel.contains(&format!("sha256{hex}")), "{}", console.shown());
     assert!(!panel.contains(".."), "{}", console.shown());
+    // It can be pasted, and nothing contradicts that.
+    assert!(
+        panel.contains("Typeorpasteit") && !panel.contains("Pastedtextisdiscarded"),
+        "{}",
+        console.shown()
+    );
 }
 
 #[test]

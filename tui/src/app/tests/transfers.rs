@@ -2,7 +2,7 @@
 
 use quorate_chain::address::Chain;
 use quorate_common::console::Signer;
-use quorate_common::ids::{OrganizationId, WalletAccountId, WalletId};
+use quorate_common::ids::{ActivityId, OrganizationId, WalletAccountId, WalletId};
 use quorate_common::wire::WalletAccount;
 use serde_json::{Value, json};
 
@@ -129,15 +129,31 @@ fn unknown_recipients_and_own_accounts_differ() {
     assert!(shown.contains("of this organization"), "{shown}");
 }
 
-#[test]
-fn nothing_is_approved_before_earlier_transfers_are_known() {
+/// Opens the review of a transfer, without its earlier transfers. Also returns its id and the effects of its record.
+fn opened() -> (TestConsole, ActivityId, Vec<Effect>) {
     let fixture = Fixture::new(3, 2);
-    let (chain, with, unsigned, to) = transactions()[0].clone();
+    let (chain, with, unsigned, _) = transactions()[0].clone();
     let record = record(&fixture, chain, with, &unsigned);
     let id = record.row.activity.id;
     let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 60));
     console.press(Key::Enter);
-    let effects = console.link(Answer::Record(id.to_string(), Box::new(record.clone())));
+    let effects = console.link(Answer::Record(id.to_string(), Box::new(record)));
+    (console, id, effects)
+}
+
+/// Looks at the whole review and begins an approval.
+fn approve(console: &mut TestConsole) {
+    for _ in 0..5 {
+        console.press(Key::PageDown);
+    }
+    console.press(Key::Char('a'));
+    assert!(console.is_deciding(), "{}", console.model.notice);
+}
+
+#[test]
+fn nothing_is_approved_before_earlier_transfers_are_known() {
+    let (mut console, id, effects) = opened();
+    let to = transactions()[0].3;
     let order = Order::Transfers(Fixture::id(), id, vec![to.to_owned()]);
     assert!(effects.contains(&Effect::Order(order)), "{effects:?}");
     console.press(Key::Char('a'));
@@ -150,11 +166,7 @@ fn nothing_is_approved_before_earlier_transfers_are_known() {
     let error = LinkError::Lost("gone".to_owned());
     console.link(Answer::Failed(Subject::Transfers, error));
     assert!(console.shown().contains("unknown: the daemon did not list"), "{}", console.shown());
-    for _ in 0..5 {
-        console.press(Key::PageDown);
-    }
-    console.press(Key::Char('a'));
-    assert!(console.is_deciding(), "{}", console.model.notice);
+    approve(&mut console);
 }
 
 /// Returns the answer of the challenge, and whether its prompt names the recipient.
@@ -194,19 +206,9 @@ fn the_challenge_is_the_end_of_the_recipient() {
 /// Earlier transfers that arrive during a decision stop it if they change the review.
 #[test]
 fn a_decision_does_not_outlive_the_comparison_that_it_is_based_on() {
-    let fixture = Fixture::new(3, 2);
-    let (chain, with, unsigned, _) = transactions()[0].clone();
-    let record = record(&fixture, chain, with, &unsigned);
-    let id = record.row.activity.id;
-    let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 60));
-    console.press(Key::Enter);
-    console.link(Answer::Record(id.to_string(), Box::new(record.clone())));
+    let (mut console, id, _) = opened();
     console.link(Answer::Failed(Subject::Transfers, LinkError::Lost("gone".to_owned())));
-    for _ in 0..5 {
-        console.press(Key::PageDown);
-    }
-    console.press(Key::Char('a'));
-    assert!(console.is_deciding(), "{}", console.model.notice);
+    approve(&mut console);
     console.link(Answer::Transfers(id, Box::new(answer(Vec::new(), BTreeMap::new()))));
     let open = console.model.review.as_ref().unwrap();
     assert_eq!(open.changed.as_deref(), Some("earlier transfers were loaded"));
@@ -215,13 +217,7 @@ fn a_decision_does_not_outlive_the_comparison_that_it_is_based_on() {
 /// A rejection can be started before earlier transfers were loaded, and does not depend on them.
 #[test]
 fn a_rejection_continues_while_earlier_transfers_are_loaded() {
-    let fixture = Fixture::new(3, 2);
-    let (chain, with, unsigned, _) = transactions()[0].clone();
-    let record = record(&fixture, chain, with, &unsigned);
-    let id = record.row.activity.id;
-    let mut console = TestConsole::new(&fixture, std::slice::from_ref(&record), (120, 60));
-    console.press(Key::Enter);
-    console.link(Answer::Record(id.to_string(), Box::new(record.clone())));
+    let (mut console, id, _) = opened();
     console.press(Key::Char('x'));
     assert!(console.is_deciding(), "{}", console.model.notice);
     console.link(Answer::Transfers(id, Box::new(answer(Vec::new(), BTreeMap::new()))));
@@ -278,7 +274,7 @@ fn long_rules_fold_and_unfold() {
         assert!(
             listed
                 .iter()
-                .any(|line| line.contains("payouts 2\" [s]") && line.ends_with("REQUIRES_CONSENSUS"))
+                .any(|line| line.contains("payouts 2\" [s]") && line.ends_with("waits for approvals"))
         );
         assert!(crate::proof::plain_text(&review).contains("policy    \"payouts 2\" [s]"));
     }

@@ -5,9 +5,11 @@ mod terminal;
 
 use std::time::Duration;
 
+use quorate_common::ids::ActivityId;
+
 use self::terminal::{Terminal, line, say};
 use super::approvals;
-use super::arguments::ApprovalsCommand;
+use super::approvals_arguments::ApprovalsListArguments;
 use super::decide::{blocked_failure, send, stamped};
 use crate::ballot::{Ballot, Choice};
 use crate::clock::now_millis;
@@ -99,8 +101,8 @@ async fn locking<T>(
 struct Linear<'a> {
     session: &'a Session,
     terminal: Terminal,
-    /// Ids of the list that was printed last.
-    listed: Vec<String>,
+    /// The activities of the list that was printed last, in its order.
+    listed: Vec<ActivityId>,
     /// The review that was printed last.
     review: Option<Box<Review>>,
 }
@@ -126,33 +128,32 @@ impl Linear<'_> {
     }
 
     async fn list(&mut self) -> Result<()> {
-        let answer =
-            approvals::run(self.session, &ApprovalsCommand::Ls { mine: false, others: false }).await?;
-        let id = |data: &serde_json::Value| data.get("activityId")?.as_str().map(str::to_owned);
-        self.listed = answer.data.iter().filter_map(id).collect();
+        let items = approvals::list(self.session, &ApprovalsListArguments::default()).await?;
+        self.listed = items.iter().map(|item| item.id).collect();
         if self.listed.is_empty() {
-            say(&answer.text);
-            return Ok(());
+            say("Nothing waits for approval.");
         }
-        // Each activity has two lines.
-        let lines: Vec<&str> = answer.text.lines().collect();
-        for (index, pair) in lines.chunks(2).enumerate() {
-            let number = index.saturating_add(1);
-            let text: Vec<&str> = pair.iter().map(|line| line.trim()).collect();
-            say(&format!("{number}. {}", text.join(". ")));
+        for (index, item) in items.iter().enumerate() {
+            say(&numbered(index.saturating_add(1), &item.text));
         }
         Ok(())
     }
 
     async fn review(&mut self, wanted: &str) -> Result<()> {
         self.review = None;
-        let listed = wanted.parse::<usize>().ok().and_then(|number| self.listed.get(number.checked_sub(1)?));
-        let reference = match (listed, wanted) {
-            (Some(id), _) => id.clone(),
-            (None, "") => return Err(usage("name a number of the list, or an activity id")),
-            (None, other) => other.to_owned(),
+        let number = wanted.parse::<usize>().ok();
+        let listed = number.and_then(|number| self.listed.get(number.checked_sub(1)?));
+        let reference = match (listed, number) {
+            (Some(id), _) => id.to_string(),
+            (None, Some(number)) => return Err(usage(&not_listed(number, self.listed.len()))),
+            (None, None) if wanted.is_empty() => {
+                return Err(usage("name a number of the list, or an activity id"));
+            }
+            (None, None) => wanted.to_owned(),
         };
         let review = self.session.review(&reference).await?;
+        let of_list = listed.zip(number).map_or_else(String::new, |(_, number)| format!("Number {number}: "));
+        say(&format!("{of_list}activity {}", review.activity.id));
         say(&plain_text(&review));
         self.review = Some(Box::new(review));
         Ok(())
@@ -164,7 +165,7 @@ impl Linear<'_> {
         let review = self.review.take().ok_or_else(missing)?;
         let error = match choice {
             Choice::Reject => review.rejection_error(),
-            _ if review.viewer.user.is_none() => Some(crate::proof::NO_SIGNER.to_owned()),
+            _ if review.viewer.user.is_none() => Some(review.viewer.no_signer(&review.organization)),
             _ => review.approval_error(),
         };
         if let Some(error) = error {
@@ -220,6 +221,20 @@ impl Linear<'_> {
         };
         let typed = line(&format!("{prompt}, then press Enter: ")).await?;
         Ok(typed.is_some_and(|typed| typed == expected))
+    }
+}
+
+/// Returns the lines of an activity as one, after its number.
+fn numbered(number: usize, text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    format!("{number}. {}", lines.join(". "))
+}
+
+/// Returns why no activity has a number.
+fn not_listed(number: usize, count: usize) -> String {
+    match count {
+        0 => format!("no list has number {number}: list prints one"),
+        count => format!("number {number} is not in the list, which ends with {count}"),
     }
 }
 

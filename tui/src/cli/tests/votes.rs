@@ -11,6 +11,33 @@ const KNOWN: [&str; 2] = ["--allow-flag", "no-known-keys"];
 const FLAGS: [&str; 4] = ["--allow-flag", "quorum-lowered", "--allow-flag", "sets-quorum"];
 const ELSEWHERE: [&str; 2] = ["--organization", "00000000-0000-4000-8000-000000000001"];
 
+#[test]
+fn a_machine_that_knows_nothing_names_all_that_it_misses() {
+    runtime(async {
+        let (_, record) = tag_proposal();
+        let machines = Machines::start(&record).await;
+        let (bundle, vote) = (machines.bundle(), machines.vote());
+        let sign = async |selected: &[&str]| {
+            let words =
+                ["vote", "sign", text(&bundle), "--expect-sha256", &machines.hash, "--output", text(&vote)];
+            let all: Vec<String> = selected.iter().chain(&words).map(|word| (*word).to_owned()).collect();
+            let (exit, data) = run_with(&all, &machines.away()).await;
+            (exit, data[0]["error"]["message"].as_str().unwrap_or_default().to_owned())
+        };
+        let id = Fixture::id().to_string();
+        for (selected, missing) in [
+            (&[][..], "--organization ID --user USER --key KEY"),
+            (&["--user", "mira"], "--organization ID --key KEY"),
+            (&["--organization", &id], "--user USER --key KEY"),
+        ] {
+            let (exit, message) = sign(selected).await;
+            assert_eq!(exit, Exit::Usage, "{message}");
+            assert!(message.contains(&format!("missing: {missing}; nothing was signed")), "{message}");
+        }
+        assert!(!vote.exists());
+    });
+}
+
 /// Two machines: one that reaches a test daemon, and one with a key.
 struct Machines {
     fake: Fake,

@@ -39,7 +39,7 @@ fn review_of(record: &Record, siblings: &Siblings, known_keys: &KnownKeys) -> Re
             organization: Some(Fixture::id()),
             user: Some(Fixture::user(0)),
             pinned_by: PinnedBy::Id,
-            is_remote: false,
+            ..Viewer::default()
         },
         now: NOW,
         reference: None,
@@ -291,7 +291,7 @@ fn another_organization_is_not_mistaken_for_the_pinned_one() {
             organization: Some(OrganizationId::from_bytes([1; 16])),
             user: Some(Fixture::user(0)),
             pinned_by: PinnedBy::Id,
-            is_remote: false,
+            ..Viewer::default()
         },
         now: NOW,
         reference: None,

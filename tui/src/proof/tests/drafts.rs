@@ -23,7 +23,7 @@ fn draft(
             organization: pinned,
             user: Some(Fixture::user(0)),
             pinned_by: PinnedBy::Id,
-            is_remote: false,
+            ..Viewer::default()
         },
         public_key: stamper.public_key(),
         known_keys,

@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 use ratatui::widgets::{Bar, BarChart, BarGroup, Gauge, RenderDirection, Sparkline};
 
 use super::items::{Item, Picture};
-use crate::canvas::{Canvas, Line, above, beside};
+use crate::canvas::{Canvas, above, beside};
 use crate::text::{pad, wrap};
 use crate::theme::Theme;
 
@@ -46,6 +46,8 @@ pub(super) struct Parts {
     pub(super) findings: Vec<Item>,
     /// Number of findings to act on.
     pub(super) problems: usize,
+    /// What a pane without figures shows.
+    pub(super) nothing: &'static str,
 }
 
 impl Parts {
@@ -92,7 +94,7 @@ fn draw_pane(parts: &Parts, canvas: &mut Canvas<'_>, area: Rect, pane: Pane, fir
     let mut inner = canvas.framed(area, &parts.title(pane), remark);
     let items = parts.items(pane);
     if items.is_empty() {
-        canvas.lines(inner, &[Line::plain("Loading the figures.")], 0);
+        canvas.texts(inner, &[parts.nothing]);
         return;
     }
     let heights: Vec<u16> = items.iter().map(|item| height(item, inner.width)).collect();

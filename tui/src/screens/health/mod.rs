@@ -36,6 +36,10 @@ const EXAMINE_MILLIS: u64 = 30_000;
 /// Age of the figures above which the tab shows no count, in milliseconds.
 const OLD_MILLIS: u64 = 60_000;
 
+/// What is shown in place of figures if the daemon is at a URL.
+const NO_FIGURES: &str =
+    "Not available at a URL: only the local socket of the daemon answers this, on its host.";
+
 #[derive(Default)]
 struct State {
     history: History,
@@ -61,6 +65,7 @@ impl Screen for State {
             daemon: items::daemon(&self.history, self.is_same_host, shared.now),
             findings: items::findings(&findings),
             problems: problems(&findings),
+            nothing: if shared.identity.viewer.is_remote { NO_FIGURES } else { "Loading the figures." },
         };
         drawing::draw(&parts, canvas, area, self.pane, self.first);
     }
@@ -133,7 +138,7 @@ impl Screen for State {
 impl State {
     /// Requests the figures, unless an earlier request is not answered yet.
     fn request(&mut self, shared: &Shared) -> Option<Request> {
-        if self.is_waiting || !matches!(shared.link, LinkState::Live) {
+        if self.is_waiting || shared.identity.viewer.is_remote || !matches!(shared.link, LinkState::Live) {
             return None;
         }
         (self.requested, self.is_waiting) = (shared.now, true);

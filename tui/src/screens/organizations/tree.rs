@@ -8,6 +8,7 @@ use ratatui::layout::Rect;
 use crate::canvas::{Canvas, Line};
 use crate::keymap::{Action, moved};
 use crate::screens::filter::Filter;
+use crate::screens::overlay::sort_name;
 use crate::text::{clean, pad};
 use crate::theme::Theme;
 
@@ -167,8 +168,9 @@ impl Tree {
     }
 }
 
-/// Sorts children behind their parent.
-fn arranged(heads: Vec<OrganizationHead>) -> Vec<OrganizationHead> {
+/// Sorts by name, children behind their parent.
+fn arranged(mut heads: Vec<OrganizationHead>) -> Vec<OrganizationHead> {
+    heads.sort_by_cached_key(|head| (sort_name(head), head.organization_id));
     let known: Vec<OrganizationId> = heads.iter().map(|head| head.organization_id).collect();
     let is_top =
         |head: &OrganizationHead| head.parent_organization_id.is_none_or(|parent| !known.contains(&parent));

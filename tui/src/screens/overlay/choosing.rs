@@ -16,6 +16,11 @@ use crate::proof::PinnedBy;
 use crate::text::{clean, imitations, pad};
 use crate::theme::Theme;
 
+/// Returns the name by which an organization is sorted.
+pub(crate) fn sort_name(head: &OrganizationHead) -> String {
+    head.organization_name.to_lowercase()
+}
+
 /// Maximum number of organizations in the list. Any other one is chosen by its id.
 const LIST_LIMIT: usize = 2000;
 
@@ -73,7 +78,9 @@ impl Choice {
     ) -> Option<Order> {
         let at = self.reading.iter().position(|page| *page == (parent, after))?;
         self.reading.swap_remove(at);
+        // The first row stays selected until another one was.
         let selected = self.matching().get(self.selected).map(|head| head.organization_id);
+        let selected = selected.filter(|_| self.selected > 0);
         for head in &page.organizations {
             if self.heads.iter().all(|known| known.organization_id != head.organization_id) {
                 self.heads.push(head.clone());
@@ -94,15 +101,15 @@ impl Choice {
         Some(Order::Organizations(parent, Some(next)))
     }
 
-    /// Sorts the list: sub-organizations follow their parent, in the order of creation.
+    /// Sorts the list by name; sub-organizations follow their parent.
     fn arrange(&mut self) {
-        let created: BTreeMap<OrganizationId, u64> =
-            self.heads.iter().map(|head| (head.organization_id, head.created_at.millis())).collect();
-        self.heads.sort_by_key(|head| {
-            let (id, own) = (head.organization_id, head.created_at.millis());
+        let names: BTreeMap<OrganizationId, String> =
+            self.heads.iter().map(|head| (head.organization_id, sort_name(head))).collect();
+        self.heads.sort_by_cached_key(|head| {
+            let id = head.organization_id;
             let above = head.parent_organization_id.unwrap_or(id);
-            let above_created = created.get(&above).copied().unwrap_or(own);
-            (above_created, above, above != id, own, id)
+            let above_name = names.get(&above).cloned().unwrap_or_default();
+            (above_name, above, above != id, sort_name(head), id)
         });
     }
 

@@ -82,7 +82,7 @@ impl Entry {
     /// Creates the entry of an activity.
     pub(crate) fn of_activity(id: ActivityId, fingerprint: &str, title: &str, what: &str) -> Self {
         let (id, target) = (id.to_string(), Target::Activity(id.to_string(), title.to_owned()));
-        let more = format!("{what}  {id}");
+        let more = if what.is_empty() { id.clone() } else { format!("{what}  {id}") };
         Self::new("activity", (title, &more), &[&id, fingerprint], target).cli(format!("quorate review {id}"))
     }
 
@@ -98,6 +98,17 @@ impl Entry {
             cli: command.cli.to_owned(),
             haystack,
             target: Target::Command(command.action),
+        }
+    }
+
+    /// Returns the position among equal matches: things before commands. Without words, commands that lead somewhere come
+    /// first, then the other commands, then things.
+    const fn class(&self, is_without_words: bool) -> u8 {
+        match (&self.target, is_without_words) {
+            (Target::Command(Action::Show(_) | Action::Organizations | Action::Propose), true)
+            | (Target::Activity(..) | Target::Place(_), false) => 1,
+            (Target::Command(_), _) => 2,
+            (Target::Activity(..) | Target::Place(_), true) => 3,
         }
     }
 
@@ -149,15 +160,15 @@ impl Palette {
         let key = self.search.value().trim().to_owned();
         let words = key.to_lowercase();
         self.looked_up = looked_up(&key);
-        let is_shown = |at: usize, entry: &Entry| {
-            // Without words, only what was opened before and the commands are shown.
-            !words.is_empty() || at < self.recent || matches!(entry.target, Target::Command(_))
-        };
-        let scored = self.entries.iter().enumerate().filter(|(at, entry)| is_shown(*at, entry));
-        let scored = scored.filter_map(|(at, entry)| Some((entry.score(&words, &key)?, at)));
-        let mut scored: Vec<(u32, usize)> = scored.collect();
-        scored.sort_by_key(|(score, at)| (std::cmp::Reverse(*score), *at));
-        self.matches = scored.into_iter().take(MATCHES).map(|(_, at)| at).collect();
+        let scored = self.entries.iter().enumerate();
+        let scored = scored.filter_map(|(at, entry)| {
+            // Of equal matches, what was opened before comes first.
+            let class = if at < self.recent { 0 } else { entry.class(words.is_empty()) };
+            Some((std::cmp::Reverse(entry.score(&words, &key)?), class, at))
+        });
+        let mut scored: Vec<_> = scored.collect();
+        scored.sort_unstable();
+        self.matches = scored.into_iter().take(MATCHES).map(|(.., at)| at).collect();
         self.selected = 0;
     }
 
@@ -248,9 +259,12 @@ pub(crate) fn things(shared: &Shared) -> Vec<Entry> {
 
 /// Returns the activities that wait, and the newest of any status.
 fn activities(shared: &Shared) -> Vec<Entry> {
+    let has_several = shared.inbox.has_several();
     let waiting = shared.inbox.rows().iter().map(|row| {
         let fingerprint = row.fingerprint.as_ref().map(Fingerprint::hex).unwrap_or_default();
-        Entry::of_activity(row.id, &fingerprint, &row.title, &row.brief)
+        let organization = if has_several { format!(" in {}", row.organization_name) } else { String::new() };
+        let what = format!("{}  {}{organization}", row.risk.word(), row.brief);
+        Entry::of_activity(row.id, &fingerprint, &row.title, &what)
     });
     let waits: HashSet<ActivityId> = shared.inbox.rows().iter().map(|row| row.id).collect();
     let others = shared.activities.rows.iter().map(|row| &row.activity);

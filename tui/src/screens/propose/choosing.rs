@@ -14,6 +14,30 @@ use crate::theme::Theme;
 /// Width of the titles, in columns.
 const TITLE_COLUMNS: usize = 36;
 
+/// Returns how well a kind matches words, the best match first; nothing if it does not. What creates something comes before
+/// what changes it, and shorter titles before longer ones.
+fn rank(entry: &KindEntry, words: &str) -> Option<(u8, bool, usize)> {
+    let title = title(entry).to_lowercase();
+    if words.is_empty() {
+        return Some((0, false, 0));
+    }
+    let noun = entry.acts.map_or("", |(_, resource)| resource.name());
+    let name = format!("{title} {} {noun}", entry.activity_type).to_lowercase();
+    let description = entry.description.to_lowercase();
+    let has_all = |text: &str| words.split_whitespace().all(|word| text.contains(word));
+    let class = match () {
+        () if title == words => 0,
+        () if title.starts_with(&format!("{words} ")) => 1,
+        () if title.starts_with(words) => 2,
+        () if format!(" {title} ").contains(&format!(" {words} ")) => 3,
+        () if has_all(&title) => 4,
+        () if has_all(&name) => 5,
+        () if has_all(&format!("{name} {description}")) => 6,
+        () => return None,
+    };
+    Some((class, !title.starts_with("create"), title.len()))
+}
+
 #[derive(Default)]
 pub(super) struct Choosing {
     search: Input,
@@ -21,19 +45,17 @@ pub(super) struct Choosing {
 }
 
 impl Choosing {
-    /// Returns the kinds that match the words. Titles that start with the words come first.
+    /// Returns the kinds that match the words, the best matches first. Kinds that cannot be proposed here are found only
+    /// if nothing else matches, so that the reason is shown.
     fn matching(&self) -> Vec<&'static KindEntry> {
         let words = self.search.value().to_lowercase();
         let words = words.trim();
-        let admits = |entry: &&KindEntry| {
-            let noun = entry.acts.map_or("", |(_, resource)| resource.name());
-            let text = format!("{} {} {noun} {}", title(entry), entry.activity_type, entry.description);
-            let text = text.to_lowercase();
-            words.split_whitespace().all(|word| text.contains(word))
-        };
-        let mut found: Vec<&KindEntry> = newest().into_iter().filter(admits).collect();
-        found.sort_by_key(|entry| !title(entry).to_lowercase().starts_with(words));
-        found
+        let ranked = newest().into_iter().filter_map(|entry| Some((rank(entry, words)?, entry)));
+        let mut ranked: Vec<_> = ranked.collect();
+        ranked.sort_by_key(|(rank, _)| *rank);
+        let (found, others): (Vec<&KindEntry>, Vec<&KindEntry>) =
+            ranked.into_iter().map(|(_, entry)| entry).partition(|entry| unavailable(entry).is_none());
+        if found.is_empty() { others } else { found }
     }
 
     /// Returns the chosen kind, or why it cannot be proposed.
@@ -70,7 +92,8 @@ impl Choosing {
     pub(super) fn draw(&self, canvas: &mut Canvas<'_>, area: Rect) {
         let found = self.matching();
         let heading = format!("Propose: {}_", clean(self.search.value()));
-        let inner = canvas.framed(area, &heading, &format!("{} of {}", found.len(), newest().len()));
+        let all = newest().into_iter().filter(|entry| unavailable(entry).is_none()).count();
+        let inner = canvas.framed(area, &heading, &format!("{} of {all}", found.len().min(all)));
         let line = |(index, entry): (usize, &&KindEntry)| {
             let is_selected = index == self.selected;
             let mark = if is_selected { ">" } else { " " };

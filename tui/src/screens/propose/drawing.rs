@@ -111,6 +111,9 @@ impl Filling {
             add(&format!("[i] Not made here: {}.", made.text));
         }
         let schema = node.schema.get("items").unwrap_or(&node.schema);
+        if let Some(nothing) = known.nothing_for(&node.name, schema) {
+            add(&format!("[!] {nothing}"));
+        }
         if known.has_more_accounts && Known::needs_accounts(&node.name, schema) {
             add(
                 "[i] Not all accounts are suggested, because there are too many. Type the address of any other.",

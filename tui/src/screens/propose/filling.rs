@@ -147,9 +147,12 @@ impl Filling {
         }
         let suggestions = self.suggestions(known);
         let marked = self.marked.and_then(|at| suggestions.get(at));
+        let is_required = self.current().is_some_and(|node| node.is_required);
         if let Some(Content::Text(field)) = self.content() {
             let has_one = suggestions.iter().any(|one| one.value == field.text());
-            let first = suggestions.first().filter(|_| !has_one && !field.text().is_empty());
+            // An optional member may be left out.
+            let is_wanted = is_required || !field.text().is_empty();
+            let first = suggestions.first().filter(|_| !has_one && is_wanted);
             if let Some(taken) = marked.or(first) {
                 field.set(&taken.value);
             }

@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 
 use super::sections::rows;
 use super::state::State;
-use crate::ballot::Choice;
+use crate::ballot::{Choice, Unconfirmed};
 use crate::keymap::{Action, BACK, COPY, Command, EXPORT, Key, command, moved};
 use crate::link::{CastError, Confirmation, Order, Result};
 use crate::output::file_text;
@@ -59,20 +59,27 @@ pub(crate) static COMMANDS: [Command; 10] = [
     BACK,
 ];
 
+/// The commands in the review of an activity that has ended: a key that decides states why it cannot.
+static ENDED_COMMANDS: [Command; 10] = {
+    let mut commands = COMMANDS;
+    (commands[0].label, commands[1].label) = ("", "");
+    commands
+};
+
 /// The commands in the review of a draft.
 static DRAFT_COMMANDS: [Command; 7] = [
-    command(APPROVE, &[Key::Char('a')], "Propose...", "Propose the change; a challenge follows")
-        .cli("quorate policy new FILE"),
+    command(APPROVE, &[Key::Char('a')], "Propose...", "Propose the activity; a challenge follows")
+        .cli("quorate propose TYPE"),
     NEXT,
     command(RAW, &[Key::Char('d')], "Raw bytes", "Show the bytes that you would sign"),
     command(PROOF, &[Key::Char('v')], "Proof", "Show every check; a draft has no votes yet"),
     COPY,
-    EXPORT,
+    EXPORT.cli("quorate propose TYPE --dry-run --json"),
     BACK,
 ];
 
 /// The commands of each kind of review.
-pub(crate) static ALL: [&[Command]; 2] = [&COMMANDS, &DRAFT_COMMANDS];
+pub(crate) static ALL: [&[Command]; 3] = [&COMMANDS, &ENDED_COMMANDS, &DRAFT_COMMANDS];
 
 /// Returns whether an action begins a decision.
 pub(crate) fn decides(action: Action) -> bool {
@@ -81,7 +88,11 @@ pub(crate) fn decides(action: Action) -> bool {
 
 impl State {
     pub(crate) fn commands(&self) -> &'static [Command] {
-        if self.review.draft.is_some() { &DRAFT_COMMANDS } else { &COMMANDS }
+        match &self.review.draft {
+            Some(_) => &DRAFT_COMMANDS,
+            None if self.has_ended() => &ENDED_COMMANDS,
+            None => &COMMANDS,
+        }
     }
 
     /// Performs an action; `body` is where the review is drawn.
@@ -263,6 +274,13 @@ impl State {
         result: &Result<Box<Confirmation>, Box<CastError>>,
     ) -> Vec<Request> {
         let user = self.review.viewer.user.or(shared.viewer.user);
+        let is_sent = match result {
+            Ok(_) => true,
+            Err(error) => !matches!(error.fate, Unconfirmed::Unsent | Unconfirmed::Refused),
+        };
+        if let Some(draft) = &mut self.review.draft {
+            draft.is_sent = is_sent;
+        }
         let decide = self.decide.as_mut();
         let entry = decide.and_then(|decide| decide.answered(&self.review, result, user));
         let Some((entry, is_decided)) = entry else { return Vec::new() };

@@ -104,7 +104,10 @@ impl State {
         let seen: Vec<String> = self.seen.iter().map(ToString::to_string).collect();
         let seen = format!("{} of {}", seen.join(" "), SECTIONS.len());
         let taken = clock(self.review.reviewed_at);
+        let is_sent = self.review.draft.as_ref().is_some_and(|draft| draft.is_sent);
         let forms = match &self.changed {
+            _ if is_sent => vec![" the bytes that were sent; the receipt names the activity".to_owned()],
+            _ if self.has_ended() => vec![format!(" copy taken {taken}")],
             Some(changed) => {
                 vec![format!(" [!] changed since: {changed} (r reloads) | sections seen: {seen}")]
             }
@@ -124,6 +127,9 @@ impl State {
 
     /// Returns what an approval needs, or why there can be none.
     fn hint(&self, shared: &Shared, columns: usize) -> String {
+        if self.review.draft.as_ref().is_some_and(|draft| draft.is_sent) {
+            return String::new();
+        }
         let verb = self.approval_verb();
         if let Some(error) = self.approval_error() {
             return format!(" cannot {verb}: {error}");
@@ -199,6 +205,7 @@ fn expiry_text(review: &Review, now: u64) -> String {
             "all votes have expired; it stays open".to_owned()
         }
         _ if review.tally.rule.is_some() => "no valid votes; it stays open".to_owned(),
+        _ if review.draft.as_ref().is_some_and(|draft| draft.is_sent) => "sent".to_owned(),
         _ if review.draft.is_some() => "nothing was sent".to_owned(),
         _ => format!("decided {}", clock(review.activity.updated_at.millis())),
     }

@@ -93,7 +93,7 @@ impl Panel<'_> {
                 let hidden = "*".repeat(passphrase.chars().count().min(8));
                 push(&format!("{secret} for key {name}: {hidden}"));
                 push(&format!("sha256  {}", grouped(&decide.ballot.fingerprint.hex())));
-                push("It can be pasted; Ctrl-U clears it.");
+                push("Type or paste it; Ctrl-U clears it.");
                 if let Some(error) = error {
                     push(&format!("[!] {error}"));
                 }
@@ -129,9 +129,11 @@ impl Panel<'_> {
             "You will sign exactly this message. This console built it and computed the fingerprint itself:",
         );
         push(&decide.ballot.message);
-        push(
-            "Pasted text is discarded, as are keys pressed before the field opened. After signing you have 3 s to cancel with Esc.",
-        );
+        let discarded = match &decide.step {
+            Step::Key { .. } => "Keys pressed before the field opened are discarded.",
+            _ => "Pasted text is discarded, as are keys pressed before the field opened.",
+        };
+        push(&format!("{discarded} After signing you have 3 s to cancel with Esc."));
         out
     }
 }

@@ -5,7 +5,7 @@ use quorate_common::activity::Selection;
 
 use crate::canvas::Line;
 use crate::kinds::{Change, Field};
-use crate::proof::{Review, needs, tally_of_marks};
+use crate::proof::{Review, needs, result_values, tally_of_marks};
 use crate::text::{ago, clean, clock, date_time, grouped, indented, pad, width, wrap};
 use crate::theme::Theme;
 
@@ -200,7 +200,8 @@ fn who(review: &Review, columns: usize, now: u64) -> Vec<String> {
         .as_ref()
         .map_or_else(String::new, |proposal| format!("key {}", clean(&proposal.public_key)));
     block.push(("proposer", format!("{}  {key}", review.proposer)));
-    let (when, rule) = match review.draft {
+    let (when, rule) = match &review.draft {
+        Some(draft) if draft.is_sent => ("signed and sent".to_owned(), "rule"),
         Some(_) => ("not yet: nothing is signed or sent".to_owned(), "if sent"),
         None => (format!("{}, {}", date_time(proposed_at), ago(proposed_at, now)), "rule"),
     };
@@ -220,6 +221,12 @@ fn who(review: &Review, columns: usize, now: u64) -> Vec<String> {
     if let Some(error) = &review.activity.failure {
         block.push(("failed", clean(&error.message)));
     }
+    let values = result_values(&review.activity.result).into_iter();
+    block.extend(
+        values
+            .zip(std::iter::once("result").chain(std::iter::repeat("")))
+            .map(|(value, label)| (label, value)),
+    );
     let mut out = Vec::new();
     labels(&mut out, block.iter().map(|(label, text)| (*label, text.as_str())), columns);
     out

@@ -99,6 +99,11 @@ impl State {
         self.last_drawn = None;
     }
 
+    /// Returns whether the activity has ended, so that nothing is decided here.
+    pub(crate) const fn has_ended(&self) -> bool {
+        self.closed.is_some() || self.review.ended.is_some()
+    }
+
     /// Returns what must still be on screen before an approval, with the key that shows it.
     fn unseen(&self) -> Option<String> {
         let flags = self.review.flags.iter().filter(|flag| !self.seen_flags.contains(flag)).count();

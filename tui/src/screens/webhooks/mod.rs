@@ -110,6 +110,10 @@ impl Screen for State {
         &mut self.filter
     }
 
+    fn is_at_top(&self) -> bool {
+        self.pane == Pane::Receivers
+    }
+
     fn reveal(&mut self, _shared: &Shared, place: &Place) -> Option<Vec<Request>> {
         let Place::Webhook(id) = place else { return None };
         self.filter.clear();

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use super::super::super::{Changed, ExtraRecords};
+use super::super::super::{Announcement, Changed, ExtraRecords};
 use super::*;
 
 /// Opens the store of a database as several daemons, which share it.
@@ -216,4 +217,72 @@ fn a_snapshot_shows_one_moment() {
     daemons[0].commit(&put(b"l", b"new")).unwrap();
     let rows = snapshot.rows(Page::first(b"", 10)).unwrap();
     assert_eq!(rows, [(b"k".to_vec(), b"old".to_vec())]);
+}
+
+/// Announces a text.
+struct Announced(&'static str);
+
+impl Announcement for Announced {
+    fn notice(&self, _: &[BatchOutcome]) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(Some(self.0.into()))
+    }
+}
+
+/// Notices do not wait for transactions that other clients of the server keep open, and none is applied twice.
+#[test]
+fn notices_arrive_while_another_client_keeps_a_transaction_open() {
+    let cluster = Cluster::start();
+    let daemons = daemons(&cluster, 2);
+    let (heard, notices) = std::sync::mpsc::channel();
+    daemons[1].on_notice(Box::new(move |notice| heard.send(notice.to_vec()).unwrap()));
+    let announce = |text: &'static str| {
+        let announcement = Announced(text);
+        let group = Group { announcement: Some(&announcement), ..put(b"k", text.as_bytes()) };
+        daemons[0].commit(&group).unwrap();
+    };
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let client = Session::connect(runtime.handle(), &settings(&cluster.url()), || {}).unwrap();
+    let run = |text: &str| answered(runtime.handle(), ANSWER, client.client.batch_execute(text)).unwrap();
+    run("SET idle_in_transaction_session_timeout = 0; BEGIN; SELECT pg_current_xact_id()");
+    let next = || notices.recv_timeout(Duration::from_secs(30)).unwrap();
+    for text in ["one", "two"] {
+        announce(text);
+        assert_eq!(next(), text.as_bytes());
+    }
+    run("COMMIT");
+    announce("three");
+    assert_eq!(next(), b"three");
+}
+
+#[test]
+fn reopened_stores_leave_no_connection_behind() {
+    let cluster = Cluster::start();
+    let daemons = daemons(&cluster, 1);
+    let count = || cluster.sql("SELECT count(*) FROM pg_stat_activity WHERE datname = 'quorate'");
+    let before = count();
+    for _ in 0..5 {
+        daemons[0].recover(&AcceptsAll).unwrap();
+        assert!(daemons[0].recover(&RefusesAll).is_err());
+    }
+    daemons[0].recover(&AcceptsAll).unwrap();
+    // The server notices the end of a connection a moment later.
+    while count() != before {
+        std::thread::yield_now();
+    }
+    cluster.sql("UPDATE quorate.meta SET value = 'another' WHERE name = 'header'");
+    let replaced = daemons[0].recover(&AcceptsAll);
+    assert!(matches!(replaced, Err(StoreError::Database(DatabaseError::OtherStore))), "{replaced:?}");
+}
+
+/// Accepts no reopened store.
+struct RefusesAll;
+
+impl Acceptance for RefusesAll {
+    fn key(&self) -> &[u8] {
+        b"k"
+    }
+
+    fn check(&self, _value: Option<&[u8]>) -> Result<(), StoreError> {
+        Err(StoreError::Unavailable)
+    }
 }
