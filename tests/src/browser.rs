@@ -18,6 +18,8 @@ use crate::http::{Connection, Listener, TIMEOUT};
 /// The programs, with Debian's names.
 const DRIVER: &str = "chromedriver";
 const BROWSER: &str = "chromium";
+/// Maximum number of attempts to start the driver.
+const ATTEMPTS: u32 = 5;
 /// The member of an answer that names an element.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
@@ -42,6 +44,32 @@ pub struct Browser {
     profile: TempDir,
 }
 
+/// Starts a driver. Returns `None` if it ended: it takes a free port of IPv4, which may be in use for IPv6.
+fn start(home: &Path) -> Option<(Child, u16)> {
+    let mut driver = Command::new(DRIVER)
+        .arg("--port=0")
+        .env("HOME", home)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the driver can be started");
+    let mut lines = BufReader::new(driver.stdout.take().expect("its output is piped")).lines();
+    let port = lines.find_map(|line| {
+        let line = line.expect("the driver prints text");
+        line.strip_prefix("ChromeDriver was started successfully on port ")?
+            .trim_end_matches('.')
+            .parse()
+            .ok()
+    });
+    let Some(port) = port else {
+        driver.wait().expect("the driver ends");
+        return None;
+    };
+    // The driver must never wait for a reader of its output.
+    std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
+    Some((driver, port))
+}
+
 impl Browser {
     /// Starts a browser with a virtual authenticator, or returns `None` if this machine has no Chromium.
     #[expect(clippy::print_stderr, reason = "a skipped scenario is reported")]
@@ -53,24 +81,7 @@ impl Browser {
         }
         let profile =
             tempfile::Builder::new().prefix("quorate-browser-").tempdir().expect("a temporary folder");
-        let mut driver = Command::new(DRIVER)
-            .arg("--port=0")
-            .env("HOME", profile.path())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the driver can be started");
-        let mut lines = BufReader::new(driver.stdout.take().expect("its output is piped")).lines();
-        let port = lines.find_map(|line| {
-            let line = line.expect("the driver prints text");
-            line.strip_prefix("ChromeDriver was started successfully on port ")?
-                .trim_end_matches('.')
-                .parse()
-                .ok()
-        });
-        // The driver must never wait for a reader of its output.
-        std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
-        let port: u16 = port.expect("the driver reports its port");
+        let (driver, port) = (0..ATTEMPTS).find_map(|_| start(profile.path())).expect("a driver");
         let listener = Listener::Tcp(([127, 0, 0, 1], port).into());
         let connection = Mutex::default();
         let (session, authenticator) = (String::new(), String::new());
