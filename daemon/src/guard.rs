@@ -83,7 +83,8 @@ impl ExtraRecords for GroupMark<'_> {
     fn records(&self, changed: &mut dyn Iterator<Item = Changed<'_>>) -> Result<Vec<Change>, StoreError> {
         let mut state = self.guard.state();
         let mut pending = Pending::default();
-        for Changed { key, before, after } in changed {
+        // The digest includes no marks.
+        for Changed { key, before, after } in changed.filter(|changed| !slot::is_mark(changed.key)) {
             let was_compared = state.comparison.as_ref().is_some_and(|comparison| comparison.includes(key));
             for value in [before, after].into_iter().flatten() {
                 let digest = self.barrier.vault().digests().of(key, value);

@@ -227,6 +227,38 @@ async fn each_daemon_detects_a_database_that_was_rolled_back() {
         let ended = fleet.installation(daemon).run("serve", &[]).await;
         assert_eq!(ended.code, 9, "{daemon}: {ended:#?}");
     }
+    // Each guard file is a witness of its own.
+    for daemon in [1, 0] {
+        let accepted = fleet.installation(daemon).run("accept-loss", &["--confirm", "lost"]).await;
+        assert_eq!(accepted.code, 0, "{daemon}: {accepted:#?}");
+    }
+    for daemon in 0..2 {
+        fleet.restart(daemon).await;
+        fleet.root(daemon, 0).completed(CREATE_WALLET, &requests::wallet(&format!("later {daemon}"))).await;
+    }
+    fleet.verify().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn altered_records_and_clocks_are_accepted_for_each_daemon() {
+    let mut fleet = Fleet::start(3, (1, 1), "").await;
+    for daemon in 0..3 {
+        fleet.root(daemon, 0).completed(CREATE_WALLET, &requests::wallet(&format!("wallet {daemon}"))).await;
+    }
+    (0..3).for_each(|daemon| fleet.kill(daemon));
+    let accepted = fleet.installation(1).run("accept-clock", &["--confirm", "back"]).await;
+    assert_eq!(accepted.code, 0, "{accepted:#?}");
+    let body = "SELECT key FROM quorate.record WHERE substr(key, 1, 1) = 'h' LIMIT 1";
+    fleet.cluster.sql(&format!("DELETE FROM quorate.record WHERE key = ({body})"));
+    let noticed = fleet.installation(0).run("verify", &[]).await;
+    assert_eq!(noticed.code, 7, "{noticed:#?}");
+    let accepted = fleet.installation(2).run("accept-loss", &["--confirm", "lost"]).await;
+    assert_eq!(accepted.code, 0, "{accepted:#?}");
+    for daemon in 0..3 {
+        fleet.restart(daemon).await;
+        fleet.root(daemon, 0).fetch("whoami", json!({})).await;
+    }
+    fleet.verify().await;
 }
 
 /// What the writers have sent: the names of wallets, with the ids of their activities.

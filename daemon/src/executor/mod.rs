@@ -50,8 +50,13 @@ use tracking::{Loaded, TrackingWorld};
 
 /// Maximum number of attempts at a request before the caller must retry.
 const ATTEMPTS: u32 = 32;
-/// Longest rest before a further attempt, in milliseconds, for each attempt so far.
+/// The same for a submitted request on a shared store. Each attempt that fails has lost against a request that was executed at
+/// another daemon, which knows its own change sooner.
+const SHARED_ATTEMPTS: u32 = 128;
+/// Longest rest before a further attempt, in milliseconds, for each attempt so far, up to [`RESTS`]. Whoever rests longer loses
+/// more often.
 const REST: u64 = 2;
+const RESTS: u32 = 4;
 
 /// Runs requests through the core and the committer.
 pub struct Executor {
@@ -108,7 +113,8 @@ impl Executor {
         let mut loaded = Loaded::default();
         // Most bodies are new. Where reads are slow, the commit checks that.
         let mut new = self.is_shared().then(|| Fingerprint::of(body));
-        for attempts in 0..ATTEMPTS {
+        let most = if self.is_shared() { SHARED_ATTEMPTS } else { ATTEMPTS };
+        for attempts in 0..most {
             self.rest(attempts).await;
             let deciding = self.committer.deciding();
             let budget = Budget::of_submission(&self.shared.limits);
@@ -239,14 +245,14 @@ impl Executor {
         }
     }
 
-    /// Rests before a further attempt on a shared store, for a random time that grows with the number of attempts.
+    /// Rests before a further attempt on a shared store, for a random time.
     /// Organizations are locked against rivals of this daemon only.
     async fn rest(&self, attempts: u32) {
         if attempts > 1 && self.is_shared() {
             let mut random = [0; 8];
             // Without randomness, there is no rest.
             let _ = getrandom::fill(&mut random);
-            let most = u64::from(attempts).saturating_mul(REST);
+            let most = u64::from(attempts.min(RESTS)).saturating_mul(REST);
             let millis = u64::from_be_bytes(random).checked_rem(most).unwrap_or(0);
             tokio::time::sleep(Duration::from_millis(millis)).await;
         }

@@ -82,11 +82,12 @@ impl Comparison {
     /// Checks the digest, once all records were added. The store must not have changed meanwhile.
     ///
     /// # Errors
-    /// Returns [`GuardError::Altered`] if the store holds another digest.
+    /// Returns [`GuardError::Altered`] if the store holds another digest, or the finding that its records were altered.
     pub fn finish(self) -> Result<(), GuardError> {
         match self.stated() {
-            StoredDigest::Known(digest) if digest != self.digest => Err(GuardError::Altered),
-            _ => Ok(()),
+            StoredDigest::Known(digest) if digest == self.digest => Ok(()),
+            StoredDigest::Unknown => Ok(()),
+            StoredDigest::Known(_) | StoredDigest::Altered => Err(GuardError::Altered),
         }
     }
 }

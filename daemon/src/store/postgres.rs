@@ -234,6 +234,9 @@ impl Postgres {
     fn committing(&self, existence: Existence, id: Option<DaemonId>) -> Result<Committing, StoreError> {
         let (runtime, session) = (self.runtime()?, self.connect()?);
         schema::prepare(runtime, &session, existence)?;
+        if self.access == Access::Shared {
+            schema::check_clock(runtime, &session)?;
+        }
         let access = daemon::lock_store(runtime, &session, self.access)?;
         if let Some(id) = id {
             daemon::lock_daemon(runtime, &session, id)?;

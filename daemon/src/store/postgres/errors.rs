@@ -77,6 +77,11 @@ pub enum DatabaseError {
         "another process is this daemon: it has the same guard file; each daemon needs a data directory of its own"
     )]
     DaemonInUse,
+    /// The clock of this machine differs from that of the server by this many milliseconds at least.
+    #[error(
+        "the clock of this machine differs from that of the database server by {0} ms; synchronize both clocks"
+    )]
+    Clock(u64),
     /// The database contains another store than the data directory.
     #[error("the database contains another store than the data directory; check [store] path and url")]
     OtherStore,

@@ -1,5 +1,7 @@
 //! The tables of a store, and what a server must fulfil to be used: its version, its settings and its encoding.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use tokio::runtime::Handle;
 
 use super::daemon::{SHARED_LEVEL, unusable};
@@ -9,6 +11,8 @@ use crate::store::Existence;
 
 /// Level of the tables of a store that was never shared. This version reads and writes it, and [`SHARED_LEVEL`].
 const LEVEL: i64 = 1;
+/// Maximum difference between the clock of a daemon and that of the server, in milliseconds.
+const CLOCK_DIFFERENCE: u64 = 2000;
 /// Oldest supported version of the server, as `server_version_num`.
 const OLDEST: i32 = 150_000;
 
@@ -28,9 +32,11 @@ const TABLES: &str = "
     CREATE TABLE meta (name text PRIMARY KEY, value bytea NOT NULL);
     INSERT INTO meta VALUES ('level', int8send(1)), ('unused', '');
 ";
-/// The table of notices, which the first stores did not have.
-const FEED: &str = "CREATE TABLE IF NOT EXISTS quorate.feed (xid xid8 PRIMARY KEY DEFAULT pg_current_xact_id(), \
-    origin uuid NOT NULL, body bytea NOT NULL, at timestamptz NOT NULL DEFAULT now())";
+/// The table of notices, which the first stores did not have. A database that was restored on another server may contain rows
+/// with the numbers of coming transactions.
+const FEED: &str = "CREATE TABLE IF NOT EXISTS quorate.feed (xid xid8 NOT NULL DEFAULT pg_current_xact_id(), \
+    origin uuid NOT NULL, body bytea NOT NULL, at timestamptz NOT NULL DEFAULT now()); \
+    CREATE INDEX IF NOT EXISTS feed_xid ON quorate.feed (xid)";
 
 /// Checks the server, and creates the tables if they may be missing.
 pub(super) fn prepare(
@@ -55,6 +61,27 @@ pub(super) fn prepare(
     }
     check_level(runtime, session)?;
     run(FEED)
+}
+
+/// Checks that the clock of this machine agrees with that of the server, by which the daemons of a store agree with each other.
+pub(super) fn check_clock(runtime: &Handle, session: &Session) -> Result<(), DatabaseError> {
+    const CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8";
+    let before = system_time();
+    let row = answered(runtime, ANSWER, session.client.query_one(CLOCK, &[])).map_err(unusable)?;
+    let difference =
+        difference((before, system_time()), row.try_get(0).map_err(|error| of_connecting(&error))?);
+    if difference > CLOCK_DIFFERENCE { Err(DatabaseError::Clock(difference)) } else { Ok(()) }
+}
+
+/// Returns the time of this machine in milliseconds since 1970.
+fn system_time() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Returns by how many milliseconds a time lies before the first or after the second of two times.
+fn difference((start, end): (i64, i64), time: i64) -> u64 {
+    time.abs_diff(time.clamp(start, end.max(start)))
 }
 
 fn schema_exists(runtime: &Handle, session: &Session) -> Result<bool, DatabaseError> {
@@ -113,4 +140,20 @@ fn check_level(runtime: &Handle, session: &Session) -> Result<(), DatabaseError>
     let bytes: Vec<u8> = row.try_get(0).map_err(|_| DatabaseError::OtherSchema)?;
     let level = bytes.try_into().map(i64::from_be_bytes).map_err(|_| DatabaseError::OtherSchema)?;
     if [LEVEL, SHARED_LEVEL].contains(&level) { Ok(()) } else { Err(DatabaseError::Level(level)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_is_compared_with_the_time_of_the_whole_round_trip() {
+        let own = (10_000, 13_000);
+        assert_eq!(
+            [9_000, 10_000, 12_000, 13_000, 16_000].map(|time| difference(own, time)),
+            [1_000, 0, 0, 0, 3_000]
+        );
+        // The clock was set back during the round trip.
+        assert_eq!(difference((10_000, 8_000), 7_000), 3_000);
+    }
 }

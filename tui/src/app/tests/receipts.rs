@@ -95,7 +95,7 @@ fn what_comes_next_matches_the_filter_of_the_inbox() {
         sign_vote(&mut console, &LOW);
         console.wait(3100);
         let effects = console.link(Answer::Preflight(Ok(Box::new(records[0].clone()))));
-        let [Effect::Order(Order::Cast(_, vote))] = effects.as_slice() else { unreachable!("{effects:?}") };
+        let [Effect::Send(_, Order::Cast(_, vote))] = effects.as_slice() else { unreachable!("{effects:?}") };
         let mut after = records[0].row.activity.clone();
         after.votes.push(Fixture::vote(after.id, 0, Selection::Approved, &vote.0.message, &vote.1, NOW));
         completed(&mut after);

@@ -90,7 +90,9 @@ async fn an_outage_delays_no_message() {
     let delayed = fixture.of_proxy().delayed.messages;
     assert!(delayed > 0);
     *fixture.channel.outcome.lock().unwrap() = Outcome::Unavailable;
-    fixture.put_by_proxy(SHARE..SHARE + 1).await;
+    // On a slow machine, some have had their last attempt.
+    let left = u32::try_from(fixture.of_proxy().all.messages).unwrap();
+    fixture.put_by_proxy(SHARE..SHARE + (SHARE - left) + 1).await;
     queue.finish(0).await;
     assert_eq!((fixture.count("displaced"), fixture.of_proxy().all.messages), (1, 250));
 }
