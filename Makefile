@@ -10,7 +10,7 @@ SHELL := bash
 # Finds a Rust toolchain from rustup even if the shell profile was not read.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
-.PHONY: run cluster test check bless bench soak faults fuzz tools help
+.PHONY: run cluster test check lint bless bench soak faults fuzz tools help
 
 # Release binaries contain no paths of the build machine. Both commands that build them use the same flags, so
 # that neither causes a rebuild for the other.
@@ -49,7 +49,7 @@ cluster:
 test: tools
 	cargo build --locked --workspace --all-targets
 	@if [ -x tests/clients/setup.sh ]; then tests/clients/setup.sh; fi
-	@$(MAKE) --no-print-directory check
+	@$(MAKE) --no-print-directory lint
 	@.ci/tests
 
 # Checks licences and sources of dependencies. Built once, and kept until `cargo clean`.
@@ -58,11 +58,14 @@ $(DENY):
 	cargo install --debug --locked --root target/tools --version 0.20.2 cargo-deny
 
 ## check  all checks without a running daemon: format, lints, docs, source tree rules, golden files, licences
-check: $(DENY)
+check: lint
+	cargo test --locked --workspace --test tidy --test core
+
+# The checks that are no tests.
+lint: $(DENY)
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --locked --workspace --no-deps --document-private-items
-	cargo test --locked --workspace --test tidy --test core
 	# The crates of all platforms are checked, also those that are not built here.
 	cargo fetch --locked
 	$(DENY) --locked --offline check --hide-inclusion-graph --allow duplicate licenses bans sources

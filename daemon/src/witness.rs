@@ -13,7 +13,8 @@ const DELAY: Duration = Duration::from_secs(1);
 /// Number of own groups after which no mark is needed. The first one may have begun before the commit of the other daemon.
 const GROUPS: u64 = 2;
 
-/// Commits marks until `stop`, if the store is shared. What was committed before the start counts as well.
+/// Commits marks until `stop`, and a last one if it is due, if the store is shared. What was committed before the start counts as
+/// well.
 pub async fn run(executor: Arc<Executor>, stop: CancellationToken) {
     if !executor.is_shared() {
         return;
@@ -32,6 +33,10 @@ pub async fn run(executor: Arc<Executor>, stop: CancellationToken) {
         }
         wanted = groups().saturating_add(GROUPS);
         pause(&stop).await;
+    }
+    if groups() < wanted {
+        // A failure leaves what a crash would leave.
+        let _ = executor.commit_mark().await;
     }
 }
 

@@ -201,21 +201,25 @@ async fn a_deleted_organization_is_unknown_to_all() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn each_daemon_detects_a_database_that_was_rolled_back() {
-    let mut fleet = Fleet::start(2, (1, 1), "").await;
+/// Restores an older state of the database of several daemons. Each of them refuses it, and accepts it on request.
+async fn roll_back(daemons: usize) {
+    let mut fleet = Fleet::start(daemons, (1, 1), "").await;
     let tables = ["record", "queue", "register"];
     for table in tables {
         fleet.cluster.sql(&format!("CREATE TABLE public.{table} AS SELECT * FROM quorate.{table}"));
     }
-    // The other daemon changes nothing, and marks what it has heard of.
+    // The older state does not know the runs that begin now.
+    for daemon in 0..daemons {
+        fleet.restart(daemon).await;
+    }
+    // The other daemons change nothing, and mark what they have heard of.
     fleet.root(0, 0).completed(CREATE_WALLET, &requests::wallet("lost")).await;
     let marks = "SELECT count(*) FROM quorate.record WHERE substr(key, 1, 2) = 'mg' \
         AND (key, value) NOT IN (SELECT key, value FROM public.record)";
-    while fleet.cluster.sql(marks) != "2\n" {
+    while fleet.cluster.sql(marks) != format!("{daemons}\n") {
         tokio::time::sleep(POLL_INTERVAL).await;
     }
-    for daemon in 0..2 {
+    for daemon in 0..daemons {
         fleet.kill(daemon);
     }
     for table in tables {
@@ -223,20 +227,30 @@ async fn each_daemon_detects_a_database_that_was_rolled_back() {
             format!("TRUNCATE quorate.{table}; INSERT INTO quorate.{table} SELECT * FROM public.{table}");
         fleet.cluster.sql(&restore);
     }
-    for daemon in 0..2 {
+    for daemon in 0..daemons {
         let ended = fleet.installation(daemon).run("serve", &[]).await;
         assert_eq!(ended.code, 9, "{daemon}: {ended:#?}");
     }
     // Each guard file is a witness of its own.
-    for daemon in [1, 0] {
+    for daemon in (0..daemons).rev() {
         let accepted = fleet.installation(daemon).run("accept-loss", &["--confirm", "lost"]).await;
         assert_eq!(accepted.code, 0, "{daemon}: {accepted:#?}");
     }
-    for daemon in 0..2 {
+    for daemon in 0..daemons {
         fleet.restart(daemon).await;
         fleet.root(daemon, 0).completed(CREATE_WALLET, &requests::wallet(&format!("later {daemon}"))).await;
     }
     fleet.verify().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_only_daemon_detects_a_database_that_was_rolled_back() {
+    roll_back(1).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_daemon_detects_a_database_that_was_rolled_back() {
+    roll_back(3).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

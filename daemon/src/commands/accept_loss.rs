@@ -39,11 +39,12 @@ pub fn run(arguments: &AcceptLossArguments) -> Result<(), StartError> {
         Err(GuardError::Altered) => true,
         Err(error) => return Err(error.into()),
     };
+    let is_marked = guard::is_marked(barrier.store().as_ref())?;
     let loss = match guard::check(&data.guard, &barrier) {
         Ok(()) if altered => GuardError::Altered,
         Ok(()) => return super::print("nothing to accept: the store matches its guard file"),
         // The store is empty: there is nothing to continue with.
-        Err(GuardError::Lost { store_time: None, .. }) => return Err(GuardError::Empty.into()),
+        Err(GuardError::Lost { .. }) if !is_marked => return Err(GuardError::Empty.into()),
         Err(error) if error.is_of_store() => return Err(error.into()),
         Err(loss) => loss,
     };

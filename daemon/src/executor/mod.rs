@@ -53,7 +53,7 @@ const ATTEMPTS: u32 = 32;
 /// The same for a submitted request on a shared store. Each attempt that fails has lost against a request that was executed at
 /// another daemon, which knows its own change sooner.
 const SHARED_ATTEMPTS: u32 = 128;
-/// Longest rest before a further attempt, in milliseconds, for each attempt so far, up to [`RESTS`]. Whoever rests longer loses
+/// Longest rest before a further attempt, in milliseconds, for each attempt so far, up to [`RESTS`]. A longer rest would lose
 /// more often.
 const REST: u64 = 2;
 const RESTS: u32 = 4;

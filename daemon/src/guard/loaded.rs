@@ -51,6 +51,11 @@ impl LoadedState {
             (Some(own), _) => own.slot,
             (None, Some(seen)) if is_shared && is_new => Slot(Some(seen.run)),
             (None, None) if is_shared && is_new => Slot(Some(run)),
+            // The store is older than the run in the file. Which of several daemons this was is unknown then.
+            (None, _) if is_shared => match occupied.as_slice() {
+                [only] => only.slot,
+                _ => Slot(Some(run)),
+            },
             (None, _) => Slot(None),
         };
         let is_indexed = occupied.iter().all(|one| one.is_indexed);

@@ -75,7 +75,8 @@ impl CastError {
                 format!("the daemon refused the {noun}: {error}; nothing was recorded")
             }
             (Unconfirmed::Refused, Reread::Without) => format!(
-                "the daemon answered that it refused the {noun}: {error}; the record, read again, does not contain it"
+                "the daemon answered that it refused the {noun}: {error}; the record, read again, does not contain it; \
+                 a copy that was kept on the way may still count within an hour"
             ),
             (Unconfirmed::Refused, Reread::Failed(unread)) => format!(
                 "the daemon answered that it refused the {noun}: {error}; check the activity, which cannot be read again now: \

@@ -66,15 +66,19 @@ pub(super) fn prepare(
 /// Checks that the clock of this machine agrees with that of the server, by which the daemons of a store agree with each other.
 pub(super) fn check_clock(runtime: &Handle, session: &Session) -> Result<(), DatabaseError> {
     const CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8";
-    let before = system_time();
+    let begun = system_time();
     let row = answered(runtime, ANSWER, session.client.query_one(CLOCK, &[])).map_err(unusable)?;
-    let difference =
-        difference((before, system_time()), row.try_get(0).map_err(|error| of_connecting(&error))?);
+    check_time(begun, row.try_get(0).map_err(|error| of_connecting(&error))?)
+}
+
+/// Checks that a time of the server lies between the beginning of the query for it and now.
+pub(super) fn check_time(begun: i64, time: i64) -> Result<(), DatabaseError> {
+    let difference = difference((begun, system_time()), time);
     if difference > CLOCK_DIFFERENCE { Err(DatabaseError::Clock(difference)) } else { Ok(()) }
 }
 
 /// Returns the time of this machine in milliseconds since 1970.
-fn system_time() -> i64 {
+pub(super) fn system_time() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

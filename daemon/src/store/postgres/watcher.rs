@@ -1,4 +1,4 @@
-//! Watches what other daemons commit, and shows them that this one lives.
+//! Watches what other daemons commit, shows them that this one lives, and compares the clocks.
 //!
 //! Each group with changes that others may have cached writes its notice into the table `feed`. A reader applies each row as
 //! soon as it is visible. Transactions may be committed in another order than that of their numbers, so it looks again for rows
@@ -16,6 +16,7 @@ use tokio::time::Instant;
 
 use super::Shared;
 use super::errors::StatementError;
+use super::schema;
 use super::session::{ANSWER, Session, answered};
 use crate::store::DaemonId;
 
@@ -38,7 +39,8 @@ const NOTICES: &str = "WITH horizon AS MATERIALIZED (SELECT pg_snapshot_xmin(pg_
     ON feed.xid >= $1::int8::text::xid8 AND feed.origin <> $2::text::uuid AND feed.xid::text::int8 <> ALL($3::int8[]) \
     ORDER BY feed.xid";
 const BELL: &str = "BEGIN; SET LOCAL synchronous_commit = off; NOTIFY quorate; COMMIT";
-const LIVES: &str = "UPDATE daemon SET seen = clock_timestamp() WHERE id = $1::text::uuid";
+const LIVES: &str = "UPDATE daemon SET seen = clock_timestamp() WHERE id = $1::text::uuid \
+    RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::int8";
 const REMOVE: &str = "DELETE FROM feed WHERE at < now() - interval '10 minutes'; \
     DELETE FROM daemon WHERE seen < now() - interval '1 day'";
 
@@ -99,7 +101,11 @@ impl Watcher {
                 Ok(Ok(())) => {}
                 // A statement that waited too long for a lock is repeated.
                 Ok(Err(error)) if error.is_transient() => {}
-                Ok(Err(_)) | Err(_) => return,
+                Ok(Err(error)) => {
+                    tracing::debug!(?error, "watching the database ended");
+                    return;
+                }
+                Err(_) => return,
             }
         }
     }
@@ -147,7 +153,13 @@ impl Watcher {
             client.batch_execute(REMOVE).await?;
         }
         if lives {
-            client.execute(&self.session.statement(LIVES).await?, &[&self.own]).await?;
+            let lives = self.session.statement(LIVES).await?;
+            let begun = schema::system_time();
+            // The row of a daemon that was silent for long may be gone; it is written again with its next session.
+            if let Some(row) = client.query_opt(&lives, &[&self.own]).await? {
+                schema::check_time(begun, row.try_get(0)?)
+                    .map_err(|error| StatementError::Lost(error.to_string()))?;
+            }
         }
         Ok(())
     }

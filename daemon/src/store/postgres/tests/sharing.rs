@@ -258,7 +258,7 @@ fn notices_arrive_while_another_client_keeps_a_transaction_open() {
 fn reopened_stores_leave_no_connection_behind() {
     let cluster = Cluster::start();
     let daemons = daemons(&cluster, 1);
-    let count = || cluster.sql("SELECT count(*) FROM pg_stat_activity WHERE datname = 'quorate'");
+    let count = || cluster.sql("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'");
     let before = count();
     for _ in 0..5 {
         daemons[0].recover(&AcceptsAll).unwrap();
