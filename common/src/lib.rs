@@ -5,6 +5,7 @@
 
 pub mod activity;
 pub mod api_error;
+pub mod assignment;
 pub mod bounded;
 pub mod bundle;
 pub mod catalog;

@@ -2,6 +2,7 @@
 
 pub mod arrivals;
 pub mod auth_proxy;
+pub mod backoff;
 pub mod barrier;
 mod cache;
 pub mod cleanup;

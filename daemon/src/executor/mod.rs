@@ -22,7 +22,6 @@ mod tracking;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use quorate_common::api_error::{ApiError, Code};
@@ -36,6 +35,7 @@ use quorate_core::model::layout::{self, Key};
 use quorate_core::pipeline::{self, Attempt, Commit};
 use quorate_core::world::Runtime;
 
+use crate::backoff;
 use crate::clock;
 use crate::fail_points;
 use crate::store::{Batch, Register};
@@ -245,16 +245,11 @@ impl Executor {
         }
     }
 
-    /// Rests before a further attempt on a shared store, for a random time.
-    /// Organizations are locked against rivals of this daemon only.
+    /// Rests before a further attempt on a shared store. Organizations are locked against rivals of this daemon only.
     async fn rest(&self, attempts: u32) {
         if attempts > 1 && self.is_shared() {
-            let mut random = [0; 8];
-            // Without randomness, there is no rest.
-            let _ = getrandom::fill(&mut random);
             let most = u64::from(attempts.min(RESTS)).saturating_mul(REST);
-            let millis = u64::from_be_bytes(random).checked_rem(most).unwrap_or(0);
-            tokio::time::sleep(Duration::from_millis(millis)).await;
+            tokio::time::sleep(backoff::random(most)).await;
         }
     }
 

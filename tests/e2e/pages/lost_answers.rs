@@ -51,16 +51,26 @@ async fn the_page_finds_a_vote_whose_answer_is_lost() {
     browser.close().await;
 }
 
+/// Opens an activity that waits, as a user who may vote on it.
+async fn open_waiting(browser: &Browser) -> (Scene, Value) {
+    let scene = Scene::start().await;
+    let user = scene.accept(browser).await;
+    scene.permit(&user).await;
+    let wallet = scene.waiting_wallet("lost").await;
+    reopen(browser, &scene, &wallet).await;
+    browser.shows("#status", "verified").await;
+    (scene, wallet)
+}
+
+async fn reopen(browser: &Browser, scene: &Scene, wallet: &Value) {
+    let id = wallet["id"].as_str().expect("an id");
+    open_activity(browser, &scene.page("approve"), scene.organization(), id).await;
+}
+
 #[tokio::test]
 async fn the_page_offers_another_vote_only_after_it_read_the_activity() {
     let Some(browser) = Browser::start().await else { return };
-    let scene = Scene::start().await;
-    let user = scene.accept(&browser).await;
-    scene.permit(&user).await;
-    let wallet = scene.waiting_wallet("lost").await;
-    let id = wallet["id"].as_str().expect("an id");
-    open_activity(&browser, &scene.page("approve"), scene.organization(), id).await;
-    browser.shows("#status", "verified").await;
+    let (scene, wallet) = open_waiting(&browser).await;
     answer_with(&browser, &["approve_activity", "get_activity"], LOST).await;
     browser.click("#approve").await;
     browser.shows("#error", "Your approval was sent and may have been recorded").await;
@@ -80,7 +90,7 @@ async fn the_page_offers_another_vote_only_after_it_read_the_activity() {
     answer_with(&browser, &[], "").await;
     browser.click("#back").await;
     browser.shows("#status", "0 activities wait").await;
-    open_activity(&browser, &scene.page("approve"), scene.organization(), id).await;
+    reopen(&browser, &scene, &wallet).await;
     let votes = browser.shows("#votes", "Approval, signature verified").await;
     assert_eq!(votes.matches("Approval").count(), 1, "{votes}");
     browser.close().await;
@@ -89,13 +99,7 @@ async fn the_page_offers_another_vote_only_after_it_read_the_activity() {
 #[tokio::test]
 async fn a_vote_that_never_arrived_is_cast_again() {
     let Some(browser) = Browser::start().await else { return };
-    let scene = Scene::start().await;
-    let user = scene.accept(&browser).await;
-    scene.permit(&user).await;
-    let wallet = scene.waiting_wallet("lost").await;
-    let id = wallet["id"].as_str().expect("an id");
-    open_activity(&browser, &scene.page("approve"), scene.organization(), id).await;
-    browser.shows("#status", "verified").await;
+    let (scene, wallet) = open_waiting(&browser).await;
     let swallow = "window.passOn = window.fetch;
         window.fetch = async (url, options) => {
           if (String(url).includes('approve_activity')) throw new TypeError('Failed to fetch');

@@ -1,6 +1,7 @@
 //! Validates new and changed MFA policies. A policy that its user could never meet is rejected, since it would lock the
 //! user out.
 
+use quorate_common::assignment;
 use quorate_common::bounded::{Email, Phone};
 use quorate_common::ids::MfaPolicyId;
 use quorate_common::wire::{AuthenticationMethod, AuthenticationType, RequiredAuthenticationMethod};
@@ -102,9 +103,7 @@ pub fn check_steps(
         }
         choices.push(choice);
     }
-    let mut taken = vec![None; credentials.len()];
-    let is_possible = (0..choices.len()).all(|step| assign(step, &choices, &mut taken, &mut Vec::new()));
-    if is_possible {
+    if assignment::is_possible(&choices, credentials.len()) {
         return Ok(());
     }
     let text = "the user has too few credentials: each step of an mfa policy needs a different one";
@@ -150,44 +149,4 @@ fn credentials(user: &User, view: &View<'_>) -> Result<Vec<Authentication>, Requ
     let profiles = view.session_profiles()?;
     all.extend(profiles.iter().map(|profile: &SessionProfile| Authentication::Session(Some(profile.id))));
     Ok(all)
-}
-
-/// Assigns a credential to a step, and other ones to the steps that had it, if that is possible. `seen` contains the
-/// credentials that were tried for this step (augmenting paths, Kuhn 1955).
-fn assign(step: usize, choices: &[Vec<usize>], taken: &mut [Option<usize>], seen: &mut Vec<usize>) -> bool {
-    for &credential in choices.get(step).into_iter().flatten() {
-        if seen.contains(&credential) {
-            continue;
-        }
-        seen.push(credential);
-        let owner = taken.get(credential).copied().flatten();
-        if owner.is_none_or(|owner| assign(owner, choices, taken, seen)) {
-            if let Some(slot) = taken.get_mut(credential) {
-                *slot = Some(step);
-            }
-            return true;
-        }
-    }
-    false
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn steps_need_different_credentials() {
-        for (choices, possible) in [
-            (vec![vec![0], vec![1]], true),
-            (vec![vec![0], vec![0]], false),
-            (vec![vec![0, 1], vec![0]], true),
-            (vec![vec![0, 1], vec![0, 1], vec![0, 1]], false),
-            (vec![vec![0, 1], vec![0, 2], vec![0]], true),
-            (vec![vec![0, 1], vec![0], vec![1]], false),
-        ] {
-            let mut taken = vec![None; 3];
-            let all = (0..choices.len()).all(|step| assign(step, &choices, &mut taken, &mut Vec::new()));
-            assert_eq!(all, possible, "{choices:?}");
-        }
-    }
 }

@@ -1,7 +1,5 @@
 //! The connection that commits, and one attempt to commit a group on it.
 
-use std::time::Duration;
-
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
@@ -9,6 +7,7 @@ use super::daemon::Daemon;
 use super::errors::StatementError;
 use super::group;
 use super::session::Session;
+use crate::backoff;
 use crate::fail_points;
 use crate::store::judge::{Judge, KnownRegisters};
 use crate::store::{Access, BatchOutcome, Change, Group, StoreError};
@@ -88,9 +87,5 @@ impl From<StoreError> for GroupError {
 
 /// Rests for a random time before a further attempt.
 pub(super) fn rest(attempt: u32) {
-    let mut random = [0; 8];
-    // Without randomness, the rest is shortest.
-    let _ = getrandom::fill(&mut random);
-    let most = u64::from(attempt).saturating_mul(REST).max(1);
-    std::thread::sleep(Duration::from_millis(u64::from_be_bytes(random).checked_rem(most).unwrap_or(0)));
+    std::thread::sleep(backoff::random(u64::from(attempt).saturating_mul(REST)));
 }

@@ -27,6 +27,9 @@ const BELL_INTERVAL: Duration = Duration::from_millis(20);
 /// Time between two removals of old notices.
 const REMOVAL_INTERVAL: Duration = Duration::from_mins(1);
 
+/// Time without a look after which notices may have been removed unread, such as those for a process that was suspended, in
+/// milliseconds by the clock of the server. It is less than their age when they are removed.
+const GAP: i64 = 2 * 60 * 1000;
 /// How much longer than a look at all rows that may be new the time to the next one is. An open transaction of any client of
 /// the server keeps their number growing.
 const PAUSE_FACTOR: u32 = 20;
@@ -41,7 +44,7 @@ const NOTICES: &str = "WITH horizon AS MATERIALIZED (SELECT pg_snapshot_xmin(pg_
 const BELL: &str = "BEGIN; SET LOCAL synchronous_commit = off; NOTIFY quorate; COMMIT";
 const LIVES: &str = "UPDATE daemon SET seen = clock_timestamp() WHERE id = $1::text::uuid \
     RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::int8";
-const REMOVE: &str = "DELETE FROM feed WHERE at < now() - interval '10 minutes'; \
+const REMOVE: &str = "DELETE FROM feed WHERE at < now() - interval '5 minutes'; \
     DELETE FROM daemon WHERE seen < now() - interval '1 day'";
 
 /// Reads the notices of other daemons.
@@ -55,6 +58,8 @@ pub(super) struct Watcher {
     next: i64,
     /// Transactions from `next` on whose notices were applied.
     applied: BTreeSet<i64>,
+    /// Time of the last look, in milliseconds since 1970 by the clock of the server.
+    looked: Option<i64>,
     /// When all rows from `next` on are read again. Until then, only those after the last one that was applied are.
     again: Instant,
 }
@@ -73,7 +78,16 @@ impl Watcher {
         })?;
         let (applied, again) = (BTreeSet::new(), Instant::now());
         let (shared, generation) = shared;
-        Ok(Self { session, own: const_hex::encode(own), shared, generation, next, applied, again })
+        Ok(Self {
+            session,
+            own: const_hex::encode(own),
+            shared,
+            generation,
+            next,
+            applied,
+            looked: None,
+            again,
+        })
     }
 
     /// Watches until the connection or the store ends, or all connections are replaced. The end of the connection is a failure of
@@ -157,8 +171,12 @@ impl Watcher {
             let begun = schema::system_time();
             // The row of a daemon that was silent for long may be gone; it is written again with its next session.
             if let Some(row) = client.query_opt(&lives, &[&self.own]).await? {
-                schema::check_time(begun, row.try_get(0)?)
-                    .map_err(|error| StatementError::Lost(error.to_string()))?;
+                let time = row.try_get(0)?;
+                schema::check_time(begun, time).map_err(|error| StatementError::Lost(error.to_string()))?;
+                if self.looked.replace(time).is_some_and(|last| time.saturating_sub(last) > GAP) {
+                    // Everything is read again when the store is reopened.
+                    return Err(StatementError::Lost("notices may have been missed".to_owned()));
+                }
             }
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! Whether a user can prove the steps of an MFA policy, as far as the daemon states credentials and contacts.
 
+use quorate_common::assignment;
 use quorate_common::wire::{AuthenticationMethod, AuthenticationType, RequiredAuthenticationMethod, User};
 
 use crate::credentials::is_session_key;
@@ -34,8 +35,7 @@ pub(super) fn need_session(steps: &[RequiredAuthenticationMethod], user: Option<
             proofs.iter().enumerate().filter_map(|(at, proof)| fits(proof).then_some(at)).collect()
         })
         .collect();
-    let mut taken = vec![None; proofs.len()];
-    !(0..steps.len()).all(|step| assign(step, &choices, &mut taken, &mut Vec::new()))
+    !assignment::is_possible(&choices, proofs.len())
 }
 
 fn proves(proof: &Proof, method: &AuthenticationMethod) -> bool {
@@ -54,25 +54,6 @@ fn proofs(user: &User) -> Vec<Proof> {
     let mail = user.user_email.as_ref().map(|_| (AuthenticationType::EmailOtp, None));
     let phone = user.user_phone_number.as_ref().map(|_| (AuthenticationType::SmsOtp, None));
     keys.chain(passkeys).chain(providers).chain(mail).chain(phone).collect()
-}
-
-/// Assigns a proof to a step, and other ones to the steps that had it, if that is possible. `seen` contains the proofs that
-/// were tried for this step (augmenting paths, Kuhn 1955).
-fn assign(step: usize, choices: &[Vec<usize>], taken: &mut [Option<usize>], seen: &mut Vec<usize>) -> bool {
-    for &proof in choices.get(step).into_iter().flatten() {
-        if seen.contains(&proof) {
-            continue;
-        }
-        seen.push(proof);
-        let owner = taken.get(proof).copied().flatten();
-        if owner.is_none_or(|owner| assign(owner, choices, taken, seen)) {
-            if let Some(slot) = taken.get_mut(proof) {
-                *slot = Some(step);
-            }
-            return true;
-        }
-    }
-    false
 }
 
 #[cfg(test)]
