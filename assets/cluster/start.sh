@@ -33,7 +33,7 @@ database() { # database PROGRAM ARGUMENTS...
     LC_ALL=C exec "$program" "$@"
 }
 
-echo "starting PostgreSQL and three daemons in $folder"
+echo "starting PostgreSQL and three daemons, which takes some seconds, in $folder"
 chmod 711 "$folder"
 mkdir "$folder/postgres"
 [ "$(id -u)" = 0 ] && chown postgres:postgres "$folder/postgres"
@@ -89,13 +89,19 @@ processes+=("$server_process")
 api() { # api DAEMON: the address of its API
     "$programs/quorate" --socket "$folder/$1/socket" status --json | jq -r .baseUrl
 }
+# One activity waits for the vote of jo.
+echo "$passphrase" | "$programs/quorate" --socket "$folder/1/socket" --user mira --key mira --organization "$organization" \
+    --passphrase-fd 0 propose create-user-tag --set userTagName=payouts >/dev/null || [ $? = 5 ]
 "$programs/quorate" --socket "$folder/3/socket" status | grep '^daemons'
-printf '%s\n' "organization $organization, root users mira and jo, passphrase of their keys: $passphrase"
+printf '%s\n' "organization $organization, root users mira and jo, passphrase of their keys: $passphrase" \
+    "mira has proposed a user tag at daemon 1, which waits for the vote of jo"
 for daemon in 1 2 3; do
-    echo "daemon $daemon: API $(api "$daemon"), console: XDG_CONFIG_HOME=$XDG_CONFIG_HOME $programs/quorate --socket $folder/$daemon/socket --user mira --key mira --organization $organization"
+    echo "daemon $daemon: API $(api "$daemon"), console: XDG_CONFIG_HOME=$XDG_CONFIG_HOME $programs/quorate --socket $folder/$daemon/socket --user jo --key jo --organization $organization"
 done
 if [ -t 0 ] && [ -t 1 ]; then
+    read -r -p 'Enter opens the console of daemon 2 as jo. It prompts for the passphrase of the key. '
     "$programs/quorate" --socket "$folder/2/socket" --user jo --key jo --organization "$organization"
+    echo "stopping the daemons and PostgreSQL"
 else
     echo "There is no terminal, so the console was not opened. The daemons run until this command is interrupted."
     wait

@@ -3,12 +3,16 @@
 //! Expired credentials and activities stay expired, so recorded time never runs backwards. If the system
 //! clock was set back, time continues from the newest time ever seen, at half speed, until the system clock
 //! has caught up.
+//!
+//! Where another clock confirms the system clock now and then, time is bounded by the time since the last confirmation. So a
+//! system clock that jumps ahead is noticed before anything is recorded at a time that others would have to wait for.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use quorate_core::model::Millis;
+use rustix::time::ClockId;
 use time::OffsetDateTime;
 use time::format_description::BorrowedFormatItem;
 use time::macros::format_description;
@@ -23,12 +27,17 @@ static NEWEST: AtomicU64 = AtomicU64::new(0);
 static NEWEST_ORDERED: AtomicU64 = AtomicU64::new(0);
 /// Number of distinct orders within one millisecond.
 const ORDERS: u64 = 1 << 12;
+/// System time at which the machine was started, as of the last confirmation, in milliseconds since 1970. The greatest number
+/// until the first one.
+static CONFIRMED: AtomicU64 = AtomicU64::new(u64::MAX);
+/// How far time may be ahead of the confirmed one, in milliseconds.
+const MAX_LEAD: Millis = 2000;
 /// Start of the period in which time runs at half speed; `None` while the system clock leads.
 static SLOW: Mutex<Option<(Instant, Millis)>> = Mutex::new(None);
 
 /// Returns the time for records and expiry, in milliseconds since 1970. It never runs backwards.
 pub fn now() -> Millis {
-    let system = system();
+    let system = bounded(system(), CONFIRMED.load(Ordering::Acquire), since_boot());
     let newest = NEWEST.fetch_max(system, Ordering::AcqRel);
     if system >= newest { system } else { slowed(newest) }
 }
@@ -49,6 +58,24 @@ pub fn ordered() -> (Millis, u16) {
 pub fn system() -> Millis {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
     millis(since)
+}
+
+/// Bounds time from now on: another clock agrees with this `system` time, which was just read.
+pub fn confirm(system: Millis) {
+    CONFIRMED.store(system.saturating_sub(since_boot()), Ordering::Release);
+}
+
+/// Returns the time of the system clock, unless it is ahead of the confirmed one.
+fn bounded(system: Millis, confirmed: Millis, since_boot: Millis) -> Millis {
+    system.min(confirmed.saturating_add(since_boot).saturating_add(MAX_LEAD))
+}
+
+/// Returns the time since the machine was started, with the time in which it was suspended, in milliseconds. Nothing sets
+/// this clock.
+fn since_boot() -> Millis {
+    let time = rustix::time::clock_gettime(ClockId::Boottime);
+    let part = |number| u64::try_from(number).unwrap_or_default();
+    part(time.tv_sec).saturating_mul(1000).saturating_add(part(time.tv_nsec) / 1_000_000)
 }
 
 /// Makes time start no earlier than the newest time that an earlier run has seen.
@@ -93,6 +120,16 @@ mod tests {
         let times: Vec<_> = (0..10_000).map(|_| ordered()).collect();
         assert!(times.is_sorted_by(|one, next| one < next));
         assert!(times.iter().all(|(_, order)| u64::from(*order) < ORDERS));
+    }
+
+    #[test]
+    fn confirmed_time_bounds_a_system_clock_that_is_ahead() {
+        assert!(0 < since_boot() && since_boot() < system());
+        assert_eq!(bounded(7_200_000, u64::MAX, 5), 7_200_000);
+        let confirmed = 1_000_000;
+        assert_eq!(bounded(1_000_700, confirmed, 600), 1_000_700);
+        assert_eq!(bounded(8_200_600, confirmed, 600), 1_002_600);
+        assert_eq!(bounded(900_000, confirmed, 600), 900_000);
     }
 
     #[test]

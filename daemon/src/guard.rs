@@ -36,7 +36,7 @@ use quorate_core::world::{Page, Records};
 
 pub use self::comparison::Comparison;
 pub use self::error::GuardError;
-use self::file::GuardFile;
+use self::file::{Entry, GuardFile};
 use self::loaded::LoadedState;
 use self::mark::{Mark, RunId, Stored, StoredDigest};
 use self::slot::Slot;
@@ -271,15 +271,16 @@ impl Guard {
     ) -> Result<(Self, Millis), GuardError> {
         let (number, newest) = loaded.newest();
         let (run, slot) = (loaded.run, loaded.slot);
-        barrier.store().become_daemon(slot.0.unwrap_or_default())?;
+        barrier.store().become_daemon(slot.id())?;
         let mark = Mark { run: loaded.mark.map_or(run, |mark| mark.run), number, time: newest.max(now) };
+        let daemon = barrier.store().is_remote().then(|| slot.id());
         if loaded.file.is_none() {
             // The guard file must exist before the first group.
-            file::create(path, barrier, mark)?;
+            file::create(path, barrier, Entry { mark, daemon })?;
         }
         let mut runs = loaded.runs;
         runs.begin(run, number.saturating_add(1));
-        let file = GuardFile::open(path, barrier)?;
+        let file = GuardFile::open(path, barrier, daemon)?;
         let index = if loaded.is_indexed { IndexState::Current } else { IndexState::Outdated };
         let others = slot::combined(loaded.others.iter().map(|(_, stored)| stored.digest));
         let state = State::new((file, slot), mark, (loaded.digest, others), (run, runs), index);
@@ -302,9 +303,8 @@ impl Guard {
             .commit(&self.mark(barrier, now)?.group(vec![Batch { writes, ..Batch::default() }]))?;
         let mut state = self.state();
         state.advance(now);
-        file::create(&self.path, barrier, state.mark)?;
-        state.file = GuardFile::open(&self.path, barrier)?;
-        Ok(())
+        state.create_file(&self.path, barrier)?;
+        state.open_file(&self.path, barrier)
     }
 
     /// Prepares the mark of the next group.
@@ -373,9 +373,9 @@ impl Guard {
         }
         // The file may have been removed or replaced, or its file system mounted again.
         if !self.path.try_exists().map_err(|source| GuardError::System { file: self.path.clone(), source })? {
-            file::create(&self.path, barrier, state.mark)?;
+            state.create_file(&self.path, barrier)?;
         }
-        state.file = GuardFile::open(&self.path, barrier)?;
+        state.open_file(&self.path, barrier)?;
         let mark = state.mark;
         state.file.write(&self.path, barrier, mark)?;
         let synced = self.syncer.sync_now(state.file.handle());

@@ -129,7 +129,7 @@ impl StartError {
                 VaultError::NoHeader(_) | VaultError::Header(_) | VaultError::DatabaseHeader => 7,
             },
             Self::Secret(SecretFileError::TooOpen(..)) => 5,
-            Self::Secret(SecretFileError::Read { .. }) | Self::Other(_) => 1,
+            Self::Other(_) => 1,
             Self::Usage(_) => 2,
             Self::Store(error)
             | Self::Guard(GuardError::Store(error))
@@ -152,7 +152,7 @@ impl StartError {
                 GuardError::System { .. } | GuardError::NoDirectory(_) => 3,
                 _ => 9,
             },
-            Self::Upgrade(UpgradeError::System { .. }) => 3,
+            Self::Secret(SecretFileError::Read { .. }) | Self::Upgrade(UpgradeError::System { .. }) => 3,
             Self::Corrupt(_)
             | Self::Altered(_)
             | Self::Unreadable(_)

@@ -62,13 +62,6 @@ impl Stubborn {
     }
 }
 
-/// Returns the library that shows another time to a program.
-fn faketime() -> PathBuf {
-    let folders = std::fs::read_dir("/usr/lib").expect("the folder of libraries").flatten();
-    let mut found = folders.map(|folder| folder.path().join("faketime/libfaketime.so.1"));
-    found.find(|path| path.exists()).expect("the package libfaketime is installed")
-}
-
 #[tokio::test]
 async fn a_differing_clock_is_named_and_nothing_is_sent_with_it() {
     let daemon = Daemon::start(Options::quorum(2, 3)).await;
@@ -77,7 +70,7 @@ async fn a_differing_clock_is_named_and_nothing_is_sent_with_it() {
     for shift in ["-10m", "+10m"] {
         let bob = Operator::root(&daemon, 1)
             .with_arguments(&["--url", &terminator.url(), "--pin", terminator.pin()])
-            .with_variable("LD_PRELOAD", faketime())
+            .with_variable("LD_PRELOAD", quorate_tests::paths::faketime())
             .with_variable("FAKETIME", PathBuf::from(shift))
             .with_variable("FAKETIME_DONT_FAKE_MONOTONIC", PathBuf::from("1"));
         let ended = bob.run(&["approvals", "ls"]).await.with(1);

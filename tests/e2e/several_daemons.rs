@@ -161,7 +161,7 @@ async fn a_daemon_must_join_before_it_serves_and_only_once() {
         .expect("copied");
     let stolen = fleet.installation(1).run("serve", &[]).await;
     assert_eq!(stolen.code, 6, "{stolen:#?}");
-    assert!(stolen.stderr.contains("another process is this daemon"), "{stolen:#?}");
+    assert!(stolen.stderr.contains("uses the guard file of this daemon"), "{stolen:#?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -201,19 +201,34 @@ async fn a_deleted_organization_is_unknown_to_all() {
     }
 }
 
-/// Restores an older state of the database of several daemons. Each of them refuses it, and accepts it on request.
-async fn roll_back(daemons: usize) {
-    let mut fleet = Fleet::start(daemons, (1, 1), "").await;
-    let tables = ["record", "queue", "register"];
-    for table in tables {
-        fleet.cluster.sql(&format!("CREATE TABLE public.{table} AS SELECT * FROM quorate.{table}"));
+/// Tables of the store.
+const TABLES: [&str; 3] = ["record", "queue", "register"];
+
+/// Restores an older state of the database of several daemons, in which only the first `known` ones had joined. Each of the
+/// daemons refuses it, and accepts it on request. Does so twice.
+async fn roll_back(known: usize, daemons: usize) {
+    let mut fleet = Fleet::start(known, (1, 1), "").await;
+    for round in 0..2 {
+        for table in TABLES {
+            fleet.cluster.sql(&format!("CREATE TABLE public.{table} AS SELECT * FROM quorate.{table}"));
+        }
+        // The older state does not know the runs that begin now.
+        for daemon in 0..fleet.count() {
+            fleet.restart(daemon).await;
+        }
+        for _ in fleet.count()..daemons {
+            fleet.add("").await;
+        }
+        lose(&mut fleet, round).await;
     }
-    // The older state does not know the runs that begin now.
-    for daemon in 0..daemons {
-        fleet.restart(daemon).await;
-    }
+    fleet.verify().await;
+}
+
+/// Changes something at one daemon, which all mark, puts the older state back, and lets each daemon accept it.
+async fn lose(fleet: &mut Fleet, round: usize) {
+    let daemons = fleet.count();
     // The other daemons change nothing, and mark what they have heard of.
-    fleet.root(0, 0).completed(CREATE_WALLET, &requests::wallet("lost")).await;
+    fleet.root(0, 0).completed(CREATE_WALLET, &requests::wallet(&format!("lost {round}"))).await;
     let marks = "SELECT count(*) FROM quorate.record WHERE substr(key, 1, 2) = 'mg' \
         AND (key, value) NOT IN (SELECT key, value FROM public.record)";
     while fleet.cluster.sql(marks) != format!("{daemons}\n") {
@@ -222,10 +237,11 @@ async fn roll_back(daemons: usize) {
     for daemon in 0..daemons {
         fleet.kill(daemon);
     }
-    for table in tables {
-        let restore =
-            format!("TRUNCATE quorate.{table}; INSERT INTO quorate.{table} SELECT * FROM public.{table}");
-        fleet.cluster.sql(&restore);
+    for table in TABLES {
+        fleet.cluster.sql(&format!(
+            "TRUNCATE quorate.{table}; INSERT INTO quorate.{table} SELECT * FROM public.{table}; \
+             DROP TABLE public.{table}"
+        ));
     }
     for daemon in 0..daemons {
         let ended = fleet.installation(daemon).run("serve", &[]).await;
@@ -238,19 +254,67 @@ async fn roll_back(daemons: usize) {
     }
     for daemon in 0..daemons {
         fleet.restart(daemon).await;
-        fleet.root(daemon, 0).completed(CREATE_WALLET, &requests::wallet(&format!("later {daemon}"))).await;
+        let name = format!("later {round} {daemon}");
+        fleet.root(daemon, 0).completed(CREATE_WALLET, &requests::wallet(&name)).await;
     }
-    fleet.verify().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_only_daemon_detects_a_database_that_was_rolled_back() {
-    roll_back(1).await;
+    roll_back(1, 1).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_daemon_detects_a_database_that_was_rolled_back() {
-    roll_back(3).await;
+    roll_back(3, 3).await;
+}
+
+/// A daemon that the older state does not know stays the daemon that it was.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn daemons_that_joined_later_detect_a_database_that_was_rolled_back() {
+    roll_back(1, 3).await;
+}
+
+/// A clock that jumps ahead stops its daemon. Nothing remains for which the daemons would have to wait.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_clock_that_jumps_ahead_leaves_nothing_behind() {
+    let mut fleet = Fleet::start(2, (1, 1), "").await;
+    let clock = fleet.installation(1).path("clock");
+    let set = |shift: &str| std::fs::write(&clock, shift).expect("the clock can be set");
+    set("+0");
+    let (library, file) = (paths::faketime(), clock.display().to_string());
+    let variables = [
+        ("LD_PRELOAD", library.to_str().expect("a path in UTF-8")),
+        ("FAKETIME_TIMESTAMP_FILE", &*file),
+        ("FAKETIME_NO_CACHE", "1"),
+        ("FAKETIME_DONT_FAKE_MONOTONIC", "1"),
+    ];
+    fleet.restart_with(1, &variables).await;
+    for is_busy in [false, true] {
+        fleet.root(1, 0).completed(CREATE_WALLET, &requests::wallet(&format!("before {is_busy}"))).await;
+        set("+2h");
+        let mut number = 0;
+        while fleet.daemon(1).get("/readyz").await.status == 200 {
+            if is_busy {
+                number += 1;
+                fleet.root(1, 0).submit(CREATE_WALLET, &requests::wallet(&format!("ahead {number}"))).await;
+            }
+            tokio::time::sleep(POLL_INTERVAL).await;
+        }
+        fleet.installation(1).logs("differs from that of the database server").await;
+        set("+0");
+        while fleet.daemon(1).get("/readyz").await.status != 200 {
+            tokio::time::sleep(POLL_INTERVAL).await;
+        }
+    }
+    for daemon in 0..2 {
+        fleet.root(daemon, 0).completed(CREATE_WALLET, &requests::wallet(&format!("after {daemon}"))).await;
+    }
+    for daemon in 0..2 {
+        fleet.restart(daemon).await;
+        fleet.root(daemon, 0).completed(CREATE_WALLET, &requests::wallet(&format!("later {daemon}"))).await;
+    }
+    fleet.verify().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -26,7 +26,7 @@ impl Fleet {
     /// Panics if a daemon cannot be started.
     pub async fn start(daemons: usize, (threshold, users): (usize, usize), more: &str) -> Self {
         let cluster = Cluster::start();
-        let installations: Vec<_> = (0..daemons).map(|_| installation(&cluster.url(), more)).collect();
+        let first = installation(&cluster.url(), more);
         let keys: Vec<Key> = (0..users).map(|number| Key::named(&format!("root {number}"))).collect();
         let users: Vec<String> =
             keys.iter().enumerate().map(|(at, key)| format!("root{at}={}", key.public_key())).collect();
@@ -35,21 +35,31 @@ impl Fleet {
         for user in &users {
             arguments.extend(["--root-user", user]);
         }
-        let run = installations[0].run("init", &arguments).await;
+        let run = first.run("init", &arguments).await;
         assert_eq!(run.code, 0, "{run:#?}");
         let answer: serde_json::Value = serde_json::from_str(&run.output).expect("init prints JSON");
         let organization = answer["organizationId"].as_str().expect("an organization id").to_owned();
-        let mut fleet =
-            Self { cluster, installations, served: (0..daemons).map(|_| None).collect(), organization, keys };
-        for daemon in 0..daemons {
-            if daemon > 0 {
-                fleet.share_root_key(daemon);
-                let run = fleet.installations[daemon].run("join", &[]).await;
-                assert_eq!(run.code, 0, "{run:#?}");
-            }
-            fleet.restart(daemon).await;
+        let (installations, served) = (vec![first], vec![None]);
+        let mut fleet = Self { cluster, installations, served, organization, keys };
+        fleet.restart(0).await;
+        for _ in 1..daemons {
+            fleet.add(more).await;
         }
         fleet
+    }
+
+    /// Lets another daemon join, and starts it. `more` is added to its configuration.
+    ///
+    /// # Panics
+    /// Panics if it cannot join or be started.
+    pub async fn add(&mut self, more: &str) {
+        let daemon = self.count();
+        self.installations.push(installation(&self.cluster.url(), more));
+        self.served.push(None);
+        self.share_root_key(daemon);
+        let run = self.installations[daemon].run("join", &[]).await;
+        assert_eq!(run.code, 0, "{run:#?}");
+        self.restart(daemon).await;
     }
 
     fn share_root_key(&self, daemon: usize) {
@@ -83,8 +93,13 @@ impl Fleet {
 
     /// Starts a daemon, after killing it if it runs.
     pub async fn restart(&mut self, daemon: usize) {
+        self.restart_with(daemon, &[]).await;
+    }
+
+    /// Does the same with more environment variables.
+    pub async fn restart_with(&mut self, daemon: usize, variables: &[(&str, &str)]) {
         self.kill(daemon);
-        self.served[daemon] = Some(self.installations[daemon].serve().await);
+        self.served[daemon] = Some(self.installations[daemon].serve_with(variables).await);
     }
 
     /// Returns a caller of a daemon, with the key of a root user.

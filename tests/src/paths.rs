@@ -23,3 +23,13 @@ pub fn program(name: &str) -> PathBuf {
 pub fn clients() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("clients")
 }
+
+/// Returns the library that shows another time to a program.
+///
+/// # Panics
+/// Panics if the package libfaketime is not installed.
+pub fn faketime() -> PathBuf {
+    let folders = std::fs::read_dir("/usr/lib").expect("the folder of libraries").flatten();
+    let mut found = folders.map(|folder| folder.path().join("faketime/libfaketime.so.1"));
+    found.find(|path| path.exists()).expect("the package libfaketime is installed")
+}

@@ -75,8 +75,11 @@ pub fn run(arguments: &AcceptLossArguments) -> Result<(), StartError> {
     Guard::accept(&data.guard, &barrier, clock::now(), !altered)?;
     let accepted = match loss {
         GuardError::Altered => "the records are accepted as they are".to_owned(),
-        GuardError::Missing(_) | GuardError::Damaged(_) => {
+        GuardError::Missing(_) | GuardError::MissingOnShared(_) | GuardError::Damaged(_) => {
             format!("the store is accepted as complete up to {end}")
+        }
+        GuardError::Lost { store_time: Some(time), guard_time, .. } if time > guard_time => {
+            "the store is accepted as the other daemons have continued with it".to_owned()
         }
         _ => format!("changes after {end} are lost"),
     };

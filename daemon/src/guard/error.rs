@@ -12,12 +12,15 @@ use crate::store::StoreError;
 /// Last part of the errors for which a loss can be accepted.
 const ACCEPT_LOSS: &str = "; to continue with the present store, run 'quorated accept-loss'";
 
-/// Describes the time up to which a store has changes.
-fn end_of_store(time: Option<Millis>) -> String {
-    time.map_or_else(
-        || "it has no acknowledged change".to_owned(),
-        |time| format!("it ends at {}", clock::text(time)),
-    )
+/// Describes the time up to which a store has changes. Other daemons may have continued with it after it lost some.
+fn end_of_store(time: Option<Millis>, guard_time: Millis) -> String {
+    match time {
+        None => "it has no acknowledged change".to_owned(),
+        Some(time) if time > guard_time => {
+            format!("another daemon has continued without them, until {}", clock::text(time))
+        }
+        Some(time) => format!("it ends at {}", clock::text(time)),
+    }
 }
 
 /// An error of the guard: the store does not match its guard file, or one of the two cannot be used.
@@ -27,12 +30,12 @@ pub enum GuardError {
     #[error(
         "the store lost acknowledged changes: {}, and the number of missing later commits is at least \
          {missing} (the guard file {} was last written at {}); restore a backup that ends later{ACCEPT_LOSS}",
-        end_of_store(*.store_time), .file.display(), clock::text(*.guard_time)
+        end_of_store(*.store_time, *.guard_time), .file.display(), clock::text(*.guard_time)
     )]
     Lost {
         /// Path of the guard file.
         file: PathBuf,
-        /// Time of the newest group in the store, if it has one.
+        /// Time of the newest group in the store, of any daemon, if it has one.
         store_time: Option<Millis>,
         /// Newest time in the guard file.
         guard_time: Millis,
@@ -61,11 +64,17 @@ pub enum GuardError {
     /// The guard file is missing.
     #[error(
         "the guard file {} is missing, so it is unknown whether the store is complete; put the \
-         same file back if it was moved, but not a copy from a backup; a new daemon on a shared database \
-         begins with 'quorated join'{ACCEPT_LOSS}",
+         same file back if it was moved, but not a copy from a backup{ACCEPT_LOSS}",
         .0.display()
     )]
     Missing(PathBuf),
+    /// The guard file of a daemon on a shared store is missing.
+    #[error(
+        "the guard file {} is missing; if this daemon is new on the database, run 'quorated join'; if not, put the \
+         same file back if it was moved, but not a copy from a backup{ACCEPT_LOSS}",
+        .0.display()
+    )]
+    MissingOnShared(PathBuf),
     /// The directory for the guard file of a new store is missing.
     #[error("the directory {} of the guard file does not exist; create it with mode 0700", .0.display())]
     NoDirectory(PathBuf),

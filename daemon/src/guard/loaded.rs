@@ -5,6 +5,7 @@ use std::path::Path;
 use quorate_core::error::Corrupt;
 use quorate_core::model::Millis;
 
+use super::file::Entry;
 use super::mark::{Mark, RunId, Runs, Stored, StoredDigest};
 use super::slot::{self, Occupied, Slot};
 use super::{GuardError, file, random};
@@ -21,6 +22,8 @@ pub(super) struct LoadedState {
     pub(super) digest: StoredDigest,
     pub(super) runs: Runs,
     pub(super) file: Option<Mark>,
+    /// Whether other daemons may use the store.
+    is_shared: bool,
     /// Whether nothing is expected of this daemon: it has committed nothing yet.
     is_new: bool,
     /// What the other daemons of the store keep.
@@ -44,14 +47,17 @@ impl LoadedState {
     }
 
     /// Selects what belongs to this daemon; `run` is the id of a daemon that is new to a shared store.
-    fn of(occupied: Vec<Occupied>, file: Option<Mark>, run: RunId, is_shared: bool, joins: bool) -> Self {
+    fn of(occupied: Vec<Occupied>, file: Option<Entry>, run: RunId, is_shared: bool, joins: bool) -> Self {
+        let named = file.and_then(|entry| entry.daemon).filter(|_| is_shared);
+        let file = file.map(|entry| entry.mark);
         let is_new = file.map_or(joins || occupied.is_empty(), |seen| seen.number == 0);
         let of_file = |one: &Occupied| file.is_some_and(|seen| one.runs.contains(&seen.run));
         let slot = match (occupied.iter().find(|one| of_file(one)), file) {
             (Some(own), _) => own.slot,
+            (None, _) if let Some(id) = named => Slot::of(id),
             (None, Some(seen)) if is_shared && is_new => Slot(Some(seen.run)),
             (None, None) if is_shared && is_new => Slot(Some(run)),
-            // The store is older than the run in the file. Which of several daemons this was is unknown then.
+            // The store is older than the run in a file of an earlier version. Which of several daemons this was is unknown then.
             (None, _) if is_shared => match occupied.as_slice() {
                 [only] => only.slot,
                 _ => Slot(Some(run)),
@@ -75,6 +81,7 @@ impl LoadedState {
             digest: own.as_ref().map_or(joined, |own| own.stored.digest),
             runs: own.map(|own| own.runs).unwrap_or_default(),
             file,
+            is_shared,
             is_new,
             others,
             is_indexed,
@@ -97,7 +104,7 @@ impl LoadedState {
             others.for_each(|(_, stored)| stored.digest = StoredDigest::Known(StoreDigest::default()));
         }
         // Whatever was lost, the index is built again.
-        Ok(Self { mark: loaded.mark.or(file), is_indexed: false, ..loaded })
+        Ok(Self { mark: loaded.mark.or(loaded.file), is_indexed: false, ..loaded })
     }
 
     fn check(&self, path: &Path) -> Result<(), GuardError> {
@@ -110,16 +117,25 @@ impl LoadedState {
         match (self.mark, self.file) {
             // A new store, one of version 0.1, or a daemon that joins others.
             (None, None) if self.is_new => Ok(()),
+            (None | Some(_), None) if self.is_shared => Err(GuardError::MissingOnShared(path.to_owned())),
             (None | Some(_), None) => Err(GuardError::Missing(path.to_owned())),
             // The first start was interrupted before it wrote to the store.
             (None, Some(seen)) if seen.number == 0 => Ok(()),
-            (None, Some(seen)) => Err(lost(path, None, &seen)),
+            (None, Some(seen)) => Err(lost(path, None, self.end(), &seen)),
             (Some(mark), Some(seen)) => match self.runs.last_of(&seen.run, mark.number) {
                 Some(last) if seen.number <= last => Ok(()),
-                None | Some(_) if seen.number > mark.number => Err(lost(path, Some(&mark), &seen)),
+                None | Some(_) if seen.number > mark.number => {
+                    Err(lost(path, Some(&mark), self.end(), &seen))
+                }
                 None | Some(_) => Err(GuardError::Mismatch(path.to_owned())),
             },
         }
+    }
+
+    /// Returns the time of the newest group of any daemon in the store, in milliseconds since 1970.
+    fn end(&self) -> Option<Millis> {
+        let others = self.others.iter().map(|(_, stored)| stored.mark.time);
+        self.mark.map(|mark| mark.time).into_iter().chain(others).max()
     }
 
     /// Returns the number of the newest group of this daemon, and the newest time that any daemon has seen, in milliseconds
@@ -137,8 +153,13 @@ pub(super) fn decoded(record: Option<Vec<u8>>) -> Result<Option<Stored>, Corrupt
     record.map(|bytes| Stored::decode(&bytes).ok_or(Corrupt::Record("guard"))).transpose()
 }
 
-pub(super) fn lost(path: &Path, stored: Option<&Mark>, seen: &Mark) -> GuardError {
+/// Returns the error of a store that ends at `store_time` and has less of this daemon than the guard file has `seen`.
+pub(super) fn lost(
+    path: &Path,
+    stored: Option<&Mark>,
+    store_time: Option<Millis>,
+    seen: &Mark,
+) -> GuardError {
     let missing = seen.number.saturating_sub(stored.map_or(0, |mark| mark.number));
-    let store_time = stored.map(|mark| mark.time);
     GuardError::Lost { file: path.to_owned(), store_time, guard_time: seen.time, missing }
 }

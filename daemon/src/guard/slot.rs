@@ -17,6 +17,16 @@ const MOST: usize = 4096;
 pub(super) struct Slot(pub(super) Option<RunId>);
 
 impl Slot {
+    /// Returns the place of the daemon with this id.
+    pub(super) fn of(id: RunId) -> Self {
+        Self((id != RunId::default()).then_some(id))
+    }
+
+    /// Returns the id of the daemon, which consists of zeros for the only daemon of a store.
+    pub(super) fn id(self) -> RunId {
+        self.0.unwrap_or_default()
+    }
+
     fn key(self, prefix: &[u8]) -> Vec<u8> {
         [prefix, self.0.as_ref().map_or(&[], RunId::as_slice)].concat()
     }

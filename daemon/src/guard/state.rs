@@ -8,7 +8,7 @@ use quorate_core::model::layout;
 use quorate_core::model::write::Write;
 
 use super::comparison::Comparison;
-use super::file::GuardFile;
+use super::file::{self, Entry, GuardFile};
 use super::loaded::lost;
 use super::mark::{self, Mark, RunId, Runs, Stored, StoredDigest};
 use super::slot::Slot;
@@ -77,6 +77,17 @@ impl State {
         }
     }
 
+    /// Creates or replaces the guard file.
+    pub(super) fn create_file(&self, path: &Path, barrier: &Barrier) -> Result<(), GuardError> {
+        file::create(path, barrier, Entry { mark: self.mark, daemon: self.file.daemon() })
+    }
+
+    /// Opens the guard file again.
+    pub(super) fn open_file(&mut self, path: &Path, barrier: &Barrier) -> Result<(), GuardError> {
+        self.file = GuardFile::open(path, barrier, self.file.daemon())?;
+        Ok(())
+    }
+
     /// Returns the mark of the next group, at this time.
     pub(super) fn next(&self, now: Millis) -> Mark {
         self.mark.next(self.run, now)
@@ -107,7 +118,7 @@ impl State {
             None => self.mark.number == 0,
         };
         let mark = stored.map(|stored| &stored.mark);
-        if is_complete { Ok(()) } else { Err(lost(path, mark, &self.mark)) }
+        if is_complete { Ok(()) } else { Err(lost(path, mark, mark.map(|mark| mark.time), &self.mark)) }
     }
 
     /// Continues after the newest group of the store. A finding that the records are altered is kept.

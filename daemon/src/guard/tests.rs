@@ -233,7 +233,8 @@ fn an_interrupted_first_start_can_be_repeated() {
     fs::remove_dir_all(fixture.folder.path().join("store")).unwrap();
     fs::remove_file(fixture.guard()).unwrap();
     let barrier = fixture.barrier();
-    file::create(&fixture.guard(), &barrier, Mark { run: [1; 16], number: 0, time: 5 }).unwrap();
+    let mark = Mark { run: [1; 16], number: 0, time: 5 };
+    file::create(&fixture.guard(), &barrier, Entry { mark, daemon: None }).unwrap();
     drop(barrier);
     fixture.run(1);
     // An empty store with a guard file that has seen groups is a loss.

@@ -68,16 +68,16 @@ pub(crate) fn daemons_text(engine: Option<&EngineStatus>) -> Option<String> {
     let daemons = &engine?.daemons;
     let (own, others): (Vec<_>, Vec<_>) = daemons.iter().partition(|daemon| daemon.is_queried);
     let version = |daemon: &StoreDaemon| clean(&daemon.version);
+    let id = |daemon: &StoreDaemon| clean(daemon.id.split('-').next().unwrap_or_default());
     let described = |daemon: &&StoreDaemon| {
-        let id = clean(daemon.id.split('-').next().unwrap_or_default());
         let state = if daemon.silent_millis < SILENT_MILLIS {
             "running".to_owned()
         } else {
             format!("[!] silent for {}", duration(daemon.silent_millis))
         };
-        format!("{id} {} {state}", version(daemon))
+        format!("{} {} {state}", id(daemon), version(daemon))
     };
-    let own = own.first().map(|daemon| format!("this one {}", version(daemon)));
+    let own = own.first().map(|daemon| format!("this one {} {}", id(daemon), version(daemon)));
     let text: Vec<String> = own.into_iter().chain(others.iter().map(described)).collect();
     (!text.is_empty()).then(|| format!("{}: {}", daemons.len(), text.join(", ")))
 }

@@ -70,11 +70,13 @@ pub enum DatabaseError {
     #[error("the store in the database has lost its header; restore the database from a backup")]
     NoHeader,
     /// Others hold the lock of the store.
-    #[error("the store in the database is in use by other daemons or commands; stop them first")]
+    #[error(
+        "the store in the database is in use: stop all daemons of the database, and other commands, first"
+    )]
     InUse,
     /// Another process holds the lock of this daemon.
     #[error(
-        "another process is this daemon: it has the same guard file; each daemon needs a data directory of its own"
+        "another process uses the guard file of this daemon: stop it, or give each daemon a data directory of its own"
     )]
     DaemonInUse,
     /// The clock of this machine differs from that of the server by this many milliseconds at least.

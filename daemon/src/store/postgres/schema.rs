@@ -1,12 +1,11 @@
 //! The tables of a store, and what a server must fulfil to be used: its version, its settings and its encoding.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use tokio::runtime::Handle;
 
 use super::daemon::{SHARED_LEVEL, unusable};
 use super::errors::{DatabaseError, StatementError, of_connecting};
 use super::session::{ANSWER, Session, answered};
+use crate::clock;
 use crate::store::Existence;
 
 /// Level of the tables of a store that was never shared. This version reads and writes it, and [`SHARED_LEVEL`].
@@ -66,25 +65,24 @@ pub(super) fn prepare(
 /// Checks that the clock of this machine agrees with that of the server, by which the daemons of a store agree with each other.
 pub(super) fn check_clock(runtime: &Handle, session: &Session) -> Result<(), DatabaseError> {
     const CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8";
-    let begun = system_time();
+    let begun = clock::system();
     let row = answered(runtime, ANSWER, session.client.query_one(CLOCK, &[])).map_err(unusable)?;
     check_time(begun, row.try_get(0).map_err(|error| of_connecting(&error))?)
 }
 
-/// Checks that a time of the server lies between the beginning of the query for it and now.
-pub(super) fn check_time(begun: i64, time: i64) -> Result<(), DatabaseError> {
-    let difference = difference((begun, system_time()), time);
-    if difference > CLOCK_DIFFERENCE { Err(DatabaseError::Clock(difference)) } else { Ok(()) }
-}
-
-/// Returns the time of this machine in milliseconds since 1970.
-pub(super) fn system_time() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+/// Checks that a time of the server lies between the beginning of the query for it and now. Confirms the clock then.
+pub(super) fn check_time(begun: u64, time: i64) -> Result<(), DatabaseError> {
+    let now = clock::system();
+    let difference = difference((begun, now), u64::try_from(time).unwrap_or_default());
+    if difference > CLOCK_DIFFERENCE {
+        return Err(DatabaseError::Clock(difference));
+    }
+    clock::confirm(now);
+    Ok(())
 }
 
 /// Returns by how many milliseconds a time lies before the first or after the second of two times.
-fn difference((start, end): (i64, i64), time: i64) -> u64 {
+fn difference((start, end): (u64, u64), time: u64) -> u64 {
     time.abs_diff(time.clamp(start, end.max(start)))
 }
 

@@ -18,6 +18,7 @@ use super::Shared;
 use super::errors::StatementError;
 use super::schema;
 use super::session::{ANSWER, Session, answered};
+use crate::clock;
 use crate::store::DaemonId;
 
 /// Longest time between two reads of notices.
@@ -168,7 +169,7 @@ impl Watcher {
         }
         if lives {
             let lives = self.session.statement(LIVES).await?;
-            let begun = schema::system_time();
+            let begun = clock::system();
             // The row of a daemon that was silent for long may be gone; it is written again with its next session.
             if let Some(row) = client.query_opt(&lives, &[&self.own]).await? {
                 let time = row.try_get(0)?;

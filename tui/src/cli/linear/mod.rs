@@ -233,7 +233,9 @@ fn numbered(number: usize, text: &str) -> String {
 /// Returns why no activity has a number.
 fn not_listed(number: usize, count: usize) -> String {
     match count {
-        0 => format!("no list has number {number}: list prints one"),
+        0 => format!(
+            "number {number} is not in a list: `list` prints the activities that wait, with their numbers"
+        ),
         count => format!("number {number} is not in the list, which ends with {count}"),
     }
 }
