@@ -95,15 +95,19 @@ soak: tools
 
 ## faults kills, power cuts, failing and full disks, damage, clocks, in their long form: make faults ONLY=f6 ROUNDS=50 ENGINE=redb
 ENGINE ?= sled redb
-ONLY ?= f1 f2 f3 f4 f5 f6 f7 f8 f10 f13 f17 f19 f24
+ONLY ?= f1 f2 f3 f4 f5 f6 f7 f8 f9 f10 f13 f17 f19 f24
 # Speed is measured with the release build.
 PACED = $(filter f17 f19,$(ONLY))
-UNPACED = $(filter-out f17 f19,$(ONLY))
+# Needs PostgreSQL, whatever the engine of the other scenarios.
+SHARED = $(filter f9,$(ONLY))
+UNPACED = $(filter-out f9 f17 f19,$(ONLY))
 faults: tools
 	cargo build --locked --workspace --all-targets
 	$(if $(UNPACED),$(foreach engine,$(ENGINE),FAULTS=full ENGINE=$(engine) \
 		cargo test --locked --workspace --test faults --test e2e --no-fail-fast -- \
 		--nocapture --test-threads=1 $(UNPACED:%=::%_);))
+	$(if $(SHARED),FAULTS=full cargo test --locked --workspace --test e2e --no-fail-fast -- \
+		--nocapture --test-threads=1 $(SHARED:%=::%_))
 	$(if $(PACED),cargo build --locked --release -p quorated)
 	$(if $(PACED),$(foreach engine,$(ENGINE),FAULTS=full ENGINE=$(engine) PROGRAMS=$(CURDIR)/target/release \
 		cargo test --locked --workspace --test e2e -- --nocapture --test-threads=1 $(PACED:%=::%_);))

@@ -140,14 +140,17 @@ daemon redb "${alone[@]}" --engine redb
 limit redb-limit --engine redb
 "$release/loadgen" provision --credentials "$work/data/redb.json" --organizations 20 --keys 2 --out "$work/data/redb-targets.json"
 postgres=
-if database=$(mktemp --directory) && chmod 711 "$database" && server=$(bash $here/postgres.sh start "$database/pg" daemon twin inserts); then
+if database=$(mktemp --directory) && chmod 711 "$database" && server=$(bash $here/postgres.sh start "$database/pg" daemon twin inserts shared); then
   started+=("$server")
   url() { printf 'postgres://quorate@/%s?host=%s' "$1" "$database/pg"; }
   printf '{"per_second": %s}' "$(bash $here/postgres.sh insert "$database/pg" "$((3 * seconds))" 64 inserts)" > "$results/inserts.json"
   daemon postgres "${alone[@]}" --engine postgres --database "$(url daemon)"
   limit postgres-limit --engine postgres --database "$(url twin)"
   "$release/loadgen" provision --credentials "$work/data/postgres.json" --organizations 20 --keys 2 --out "$work/data/postgres-targets.json"
-  postgres=", $(lane "postgres sign" sign postgres), $(lane "postgres limit sign" sign postgres-limit)"
+  # The backends of the daemon stay the same, so their processor time can be read together.
+  pgrep --parent "$server" > "$work/data/database.pid"
+  postgres=", $(lane "postgres sign" sign postgres), $(lane "postgres limit sign" sign postgres-limit),
+    $(lane "database of signatures" sign postgres | sed "s#postgres.pid#database.pid#")"
 else
   echo "skipped: PostgreSQL is not installed"
 fi
@@ -155,7 +158,55 @@ both engines.json "$seconds" 120000 "$(lane "redb sign" sign redb), $(lane "redb
 for name in redb redb-limit ${postgres:+postgres postgres-limit}; do
   kill "$(cat "$work/data/$name.pid")"
 done
-[ -z "$postgres" ] || kill "$server"
+
+if [ -n "$postgres" ]; then
+  heading "several daemons"
+  "$release/loadgen" link --to "$database/pg/.s.PGSQL.5432" --delay-ms 1 --ready "$work/data/link.port" &
+  started+=($!)
+  await "$work/data/link.port"
+  shared="postgres://quorate@127.0.0.1:$(cat "$work/data/link.port")/shared"
+  daemon shared "${alone[@]}" --engine postgres --database "$shared"
+  for number in 2 3; do
+    mkdir -m 700 "$work/data/shared-$number"
+    cat > "$work/data/shared-$number.toml" <<TOML
+[http]
+listen = "127.0.0.1:0"
+[socket]
+path = "$work/data/shared-$number.sock"
+[store]
+path = "$work/data/shared-$number"
+engine = "postgres"
+url = "$shared"
+[key]
+file = "$work/data/shared/root.key"
+TOML
+    "$release/quorated" join --config "$work/data/shared-$number.toml" > /dev/null
+    "$release/quorated" serve --config "$work/data/shared-$number.toml" 2> "$work/data/shared-$number.log" &
+    started+=($!)
+    echo $! > "$work/data/shared-$number.pid"
+  done
+  cat "$work"/data/shared{,-2,-3}.pid > "$work/data/all.pid"
+  "$release/loadgen" provision --credentials "$work/data/shared.json" --organizations 60 --keys 1 --out "$work/data/shared-targets.json"
+  "$release/loadgen" provision --credentials "$work/data/shared.json" --organizations 0 --keys 8 --out "$work/data/hot-targets.json"
+  others=
+  for number in 2 3; do
+    until url=$("$release/quorate" --socket "$work/data/shared-$number.sock" status --json 2> /dev/null | jq --raw-output .baseUrl); do
+      sleep 0.1
+    done
+    jq --arg url "$url" '.baseUrl = $url' "$work/data/shared-targets.json" > "$work/data/shared-$number-targets.json"
+    others+=${others:+, }\"$work/data/shared-$number-targets.json\"
+  done
+  fleet() { # NAME TARGETS
+    printf '{"name": "one daemon%s", "mode": "sign", "targets": "%s", "process": "%s", "connections": [4]},
+      {"name": "three daemons%s", "mode": "sign", "targets": "%s", "others": [%s], "process": "%s", "connections": [12]}' \
+      "$1" "$work/data/$2-targets.json" "$work/data/shared.pid" "$1" "$work/data/$2-targets.json" "$others" "$work/data/all.pid"
+  }
+  both shared.json "$seconds" 120000 "$(fleet "" shared), $(fleet ", one organization" hot)"
+  for process in $(cat "$work/data/all.pid"); do
+    kill "$process"
+  done
+  kill "$server"
+fi
 
 heading "queries during signatures"
 "$release/loadgen" beside --targets "$work/data/sign-targets.json" --others "$work/data/limit-targets.json" \

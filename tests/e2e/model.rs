@@ -1,6 +1,8 @@
 //! Long random histories against a small model of the API: valid and invalid activities of many kinds, with
 //! clean stops and crashes in between. All query results always match the model.
 //!
+//! One family of histories runs on three daemons that share a store: each request goes to any of them.
+//!
 //! `SEED` selects a seed and `MOVES` a length. `make faults ONLY=f13` runs ten thousand short histories;
 //! `ROUNDS` selects another number of them.
 
@@ -45,6 +47,19 @@ async fn run_histories(options: &Options, mailbox: Option<Mailbox>, seeds: &[u64
             .run(number("MOVES").unwrap_or(MOVES))
             .await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn f13_histories_of_several_daemons() {
+    let is_long = std::env::var("FAULTS").is_ok_and(|form| form == "full");
+    let count = number("ROUNDS").unwrap_or(if is_long { 100 } else { 1 });
+    let first = number("SEED").unwrap_or(2_000);
+    let moves = number("MOVES").unwrap_or(MOVES);
+    for seed in first..first + count {
+        let options = if seed % 2 == 0 { Options::quorum(1, 1) } else { Options::quorum(2, 2) };
+        Play::begin(options.on_engine("postgres"), None, seed).await.share(2).await.run(moves).await;
+    }
+    eprintln!("f13 several daemons: {count} histories of {moves} moves against the model, all as predicted");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use hyper::Method;
 use quorate_tests::caller::{Caller, submit_path};
@@ -22,12 +23,17 @@ use tokio::task::JoinSet;
 
 /// Number of copies of one body.
 const COPIES: usize = 64;
-/// Number of revocations, and of requests after each on each other daemon.
-const REVOCATIONS: usize = 20;
-const REQUESTS: usize = 10;
-/// Number of writers during crashes, and of rounds in which a daemon crashes.
+/// Number of requests after each revocation.
+const REQUESTS: usize = 20;
+/// Number of writers during crashes.
 const WRITERS: usize = 6;
-const CRASHES: usize = 9;
+
+/// Returns the number of rounds in the short and in the long form, or the one in `ROUNDS`.
+fn rounds(short: usize, long: usize) -> usize {
+    let is_long = std::env::var("FAULTS").is_ok_and(|form| form == "full");
+    let chosen = std::env::var("ROUNDS").ok().filter(|rounds| !rounds.is_empty());
+    chosen.map_or(if is_long { long } else { short }, |rounds| rounds.parse().expect("a number of rounds"))
+}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_one_daemon_acknowledged_is_seen_by_all() {
@@ -63,11 +69,12 @@ async fn copies_of_a_body_to_all_daemons_run_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_key_that_one_daemon_deleted_is_refused_by_all() {
+async fn f9_a_key_that_one_daemon_deleted_is_refused_by_all() {
+    let revocations = rounds(20, 5_000);
     let fleet = Fleet::start(3, (1, 1), "").await;
     let address = requests::create_wallet(&fleet.root(0, 0), "signs").await;
     let user = fleet.root(0, 0).fetch("whoami", json!({})).await["userId"].clone();
-    for round in 0..REVOCATIONS {
+    for round in 0..revocations {
         let key = Key::named(&format!("revoked {round}"));
         let parameters = json!({ "userId": user, "apiKeys": [{ "apiKeyName": format!("key {round}"),
             "publicKey": key.public_key(), "curveType": "API_KEY_CURVE_P256" }] });
@@ -81,7 +88,7 @@ async fn a_key_that_one_daemon_deleted_is_refused_by_all() {
         let delete = json!({ "userId": user, "apiKeyIds": [id] });
         fleet.root(round % 3, 0).completed("ACTIVITY_TYPE_DELETE_API_KEYS", &delete).await;
         let mut tasks = JoinSet::new();
-        for request in 0..REQUESTS * 2 {
+        for request in 0..REQUESTS {
             let caller = fleet.root((round + 1 + request % 2) % 3, 0).with_key(&key);
             let address = address.clone();
             tasks.spawn(async move {
@@ -94,6 +101,7 @@ async fn a_key_that_one_daemon_deleted_is_refused_by_all() {
         let statuses = tasks.join_all().await;
         assert!(statuses.iter().all(|status| *status == 401 || *status == 403), "{statuses:?}");
     }
+    eprintln!("f9 revocations: {revocations}, {} requests afterwards, 0 honoured", revocations * REQUESTS);
     fleet.verify().await;
 }
 
@@ -339,25 +347,39 @@ async fn altered_records_and_clocks_are_accepted_for_each_daemon() {
     fleet.verify().await;
 }
 
-/// What the writers have sent: the names of wallets, with the ids of their activities.
-type Acknowledged = Arc<Mutex<BTreeMap<String, Value>>>;
+/// What the writers have sent and was acknowledged.
+#[derive(Default)]
+struct Sent {
+    /// Ids of the activities, by their payloads.
+    acknowledged: BTreeMap<String, Value>,
+    /// Longest time until a body was acknowledged.
+    longest: Duration,
+}
 
-/// Creates wallets until `stops`. Each body is sent to one daemon after the other until it is acknowledged.
-async fn write(writer: usize, callers: Vec<Caller>, acknowledged: Acknowledged, stops: Arc<AtomicBool>) {
+/// Signs until `stops`. Each body is sent to one daemon after the other until it is acknowledged.
+async fn write(
+    writer: usize,
+    (callers, address): (Vec<Caller>, String),
+    sent: Arc<Mutex<Sent>>,
+    stops: Arc<AtomicBool>,
+) {
     let mut daemon = writer;
     for number in 0.. {
-        let name = format!("wallet {writer} {number}");
-        let body = callers[0].proposal(CREATE_WALLET, &requests::wallet(&name));
+        let payload = format!("payload {writer} {number}");
+        let body = callers[0].proposal(SIGN, &requests::sign(&address, &payload));
+        let begun = Instant::now();
         loop {
             if stops.load(Ordering::Relaxed) {
                 return;
             }
             daemon += 1;
-            match callers[daemon % callers.len()].try_send(&submit_path(CREATE_WALLET), &body).await {
+            match callers[daemon % callers.len()].try_send(&submit_path(SIGN), &body).await {
                 Ok(reply) if reply.status == 200 => {
                     let activity = reply.activity();
                     assert_eq!(activity["status"], "ACTIVITY_STATUS_COMPLETED", "{activity:#}");
-                    acknowledged.lock().expect("a lock").insert(name, activity["id"].clone());
+                    let mut sent = sent.lock().expect("a lock");
+                    sent.acknowledged.insert(payload, activity["id"].clone());
+                    sent.longest = sent.longest.max(begun.elapsed());
                     break;
                 }
                 Ok(reply) => assert_eq!(reply.status, 503, "{reply:?}"),
@@ -369,16 +391,18 @@ async fn write(writer: usize, callers: Vec<Caller>, acknowledged: Acknowledged, 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn crashes_of_daemons_and_of_the_database_lose_and_repeat_nothing() {
-    let mut fleet = Fleet::start(3, (1, 1), "[limits]\nwallets = 10000\n").await;
-    let (acknowledged, stops) = (Acknowledged::default(), Arc::<AtomicBool>::default());
+async fn f9_crashes_of_daemons_and_of_the_database_lose_and_repeat_nothing() {
+    let crashes = rounds(9, 1_000);
+    let mut fleet = Fleet::start(3, (1, 1), "").await;
+    let address = requests::create_wallet(&fleet.root(0, 0), "signs").await;
+    let (sent, stops) = (Arc::<Mutex<Sent>>::default(), Arc::<AtomicBool>::default());
     let mut writers = JoinSet::new();
     for writer in 0..WRITERS {
         let callers = (0..3).map(|daemon| fleet.root(daemon, 0)).collect();
-        writers.spawn(write(writer, callers, Arc::clone(&acknowledged), Arc::clone(&stops)));
+        writers.spawn(write(writer, (callers, address.clone()), Arc::clone(&sent), Arc::clone(&stops)));
     }
-    let count = || acknowledged.lock().expect("a lock").len();
-    for crash in 0..CRASHES {
+    let count = || sent.lock().expect("a lock").acknowledged.len();
+    for crash in 0..crashes {
         let wanted = count() + 10 + crash * 7 % 11;
         while count() < wanted {
             tokio::time::sleep(POLL_INTERVAL).await;
@@ -396,20 +420,24 @@ async fn crashes_of_daemons_and_of_the_database_lose_and_repeat_nothing() {
     }
     stops.store(true, Ordering::Relaxed);
     writers.join_all().await;
-    let acknowledged = acknowledged.lock().expect("a lock").clone();
-    let listed = fleet.root(0, 0).fetch("list_wallets", json!({})).await;
-    let wallets = listed["wallets"].as_array().expect("wallets");
-    for name in acknowledged.keys() {
-        let found = wallets.iter().filter(|wallet| wallet["walletName"] == **name).count();
-        assert_eq!(found, 1, "{name} exists {found} times");
+    let sent = std::mem::take(&mut *sent.lock().expect("a lock"));
+    let mut stored: BTreeMap<String, Value> = BTreeMap::new();
+    for activity in fleet.root(1, 0).activities().await.into_iter().filter(|one| one["type"] == SIGN) {
+        let payload = activity["intent"]["signRawPayloadIntentV2"]["payload"].to_string();
+        let before = stored.insert(payload, activity.clone());
+        assert!(before.is_none(), "one body is two activities: {activity:#}");
+    }
+    for (payload, id) in &sent.acknowledged {
+        let activity = &stored[&format!("{payload:?}")];
+        assert_eq!((&activity["id"], &activity["status"]), (id, &"ACTIVITY_STATUS_COMPLETED".into()));
     }
     // At most the last body of each writer was executed without an answer.
-    assert!(wallets.len() <= acknowledged.len() + WRITERS, "{} of {}", wallets.len(), acknowledged.len());
-    let root = fleet.root(1, 0);
-    for (name, id) in &acknowledged {
-        assert_eq!(root.activity(id).await["status"], "ACTIVITY_STATUS_COMPLETED", "{name}");
-    }
-    eprintln!("{CRASHES} crashes, {} activities acknowledged, none lost", acknowledged.len());
+    let (all, acknowledged) = (stored.len(), sent.acknowledged.len());
+    assert!(all <= acknowledged + WRITERS, "{all} of {acknowledged}");
+    eprintln!(
+        "f9 crashes: {crashes}, {acknowledged} activities acknowledged, 0 lost, 0 twice, each within {} ms",
+        sent.longest.as_millis()
+    );
     fleet.verify().await;
 }
 

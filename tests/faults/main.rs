@@ -4,7 +4,7 @@
 //!
 //! Scenarios are numbered: `f1` kills, `f2` kills at fail points, `f3` power cuts, `f4` failing calls, `f5`
 //! failing and slow syncs, `f6` full disks, `f7` damaged files, `f8` restored records, `f10` clocks, `f24`
-//! one-time codes. Other targets have `f13`, histories against a model (`tests/e2e/model.rs`), `f17`, overload
+//! one-time codes. Other targets have `f9`, several daemons (`tests/e2e/several_daemons.rs`), `f13`, histories against a model (`tests/e2e/model.rs`), `f17`, overload
 //! (`tests/e2e/overload.rs`), `f19`, hostile webhook receivers (`tests/e2e/webhook.rs`), and more of `f24`, tokens
 //! (`tests/e2e/third_party_tokens.rs`).
 //!

@@ -2,7 +2,10 @@
 //! with a random subset of what was not flushed. The file system under a running daemon is shut down without
 //! its journal.
 
-use quorate_tests::daemon::Daemon;
+use std::path::Path;
+
+use quorate_tests::choices::Choices;
+use quorate_tests::daemon::{Daemon, Options};
 use quorate_tests::disk::Disk;
 use quorate_tests::load::{Load, Mix, Unavailable};
 
@@ -28,10 +31,19 @@ fn sizes(short: &[usize]) -> Vec<(usize, u32)> {
     sizes.map(|(size, count)| (size, if is_long() { count } else { 1 })).collect()
 }
 
+/// Starts a daemon on an image that a power cut left, and cuts the power again before or just after it is ready.
+async fn cut_again(options: &Options, image: &Path, choices: &mut Choices) {
+    let recorder = Recorder::mount_image(image).expect("an image that can be mounted");
+    let mut copy = Daemon::start_on(options.clone(), &recorder.root().join("data")).await;
+    let events = recorder.events();
+    copy.kill();
+    recorder.write_image(choices.below(events + 1), choices, image);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f3_recorded_power_cuts() {
     let mut scenario = Scenario::begin("f3 recorded power cuts", 1, 50);
-    let (mut images, mut due, mut opened) = (0, 0, Longest::default());
+    let (mut images, mut repeated, mut due, mut opened) = (0, 0, 0, Longest::default());
     for (size, count) in sizes(&[1_000, 12_000, 60_000, 300_000]) {
         let bytes = if size > 1_000_000 { 2 << 30 } else { 512 << 20 };
         let recorder = match Recorder::mount(bytes) {
@@ -58,6 +70,13 @@ async fn f3_recorded_power_cuts() {
             scenario.step(format!("bodies of {size} bytes, image {round}, cut at event {cut}"));
             let image = folder.path().join("image");
             recorder.write_image(cut, &mut choices, &image);
+            if round % 2 == 0 {
+                scenario.step(format!(
+                    "bodies of {size} bytes, image {round}, cut at event {cut} and during the repair"
+                ));
+                cut_again(&options, &image, &mut choices).await;
+                repeated += 1;
+            }
             let disk = Disk::of_image(&image).expect("an image that can be mounted");
             let begun = std::time::Instant::now();
             let copy = Daemon::start_on(options.clone(), &disk.root().join("data")).await;
@@ -69,7 +88,7 @@ async fn f3_recorded_power_cuts() {
         }
     }
     let opened = opened.millis();
-    scenario.close(format!("{images} images, {due} acknowledged requests due in them, 0 lost, 0 partial; opened within {opened} ms"));
+    scenario.close(format!("{images} images, {repeated} of them cut again during the repair, {due} acknowledged requests due in them, 0 lost, 0 partial; opened within {opened} ms"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

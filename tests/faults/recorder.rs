@@ -122,11 +122,18 @@ impl Recorder {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         let empty = folder.path().join("empty");
         disk::format(&empty, bytes)?;
+        Self::mount_image(&empty)
+    }
+
+    /// Mounts the file system in a copy of an image. The recording begins with the repair of the file system.
+    pub(crate) fn mount_image(image: &Path) -> Result<Self, String> {
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let bytes = std::fs::metadata(image).map_err(|error| error.to_string())?.len();
         let length = usize::try_from(bytes).map_err(|error| error.to_string())?;
-        let now = Image::load(&empty, length).map_err(|error| error.to_string())?;
+        let now = Image::load(image, length).map_err(|error| error.to_string())?;
         let mounted = folder.path().join("served");
         std::fs::create_dir(&mounted).map_err(|error| error.to_string())?;
-        let tape = Arc::new(Mutex::new(Tape { now, ..Tape::default() }));
+        let tape = Arc::new(Mutex::new(Tape { base: now.clone(), now, ..Tape::default() }));
         let clock = Arc::new(Mutex::new(Arc::default()));
         let server = ImageServer { tape: Arc::clone(&tape), clock: Arc::clone(&clock) };
         let mut options = Config::default();

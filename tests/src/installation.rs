@@ -156,6 +156,11 @@ async fn readiness(listener: &Listener) -> Option<Reply> {
 }
 
 impl RunningDaemon {
+    /// Returns the local socket.
+    pub fn listener(&self) -> &Listener {
+        &self.listener
+    }
+
     /// Returns a caller over the socket.
     pub fn caller(&self, organization: &str, key: Key) -> Caller {
         Caller::new(self.listener.clone(), organization, key)

@@ -15,6 +15,7 @@ pub mod browser;
 pub mod caller;
 pub mod choices;
 pub mod cluster;
+pub mod companion;
 pub mod cutting_proxy;
 pub mod daemon;
 pub mod dialogue;

@@ -68,7 +68,7 @@ pub fn measure(targets: &Targets, others: &Targets, folder: &Path, wanted: Wante
     let count = (RATE * wanted.seconds) as usize;
     let run = |mode, host, connections| Run {
         mode,
-        host,
+        hosts: std::slice::from_ref(host),
         processes: &[],
         connections,
         duration: Duration::from_secs_f64(wanted.seconds),

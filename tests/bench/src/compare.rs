@@ -37,7 +37,10 @@ pub struct Scenario {
     /// Name of the key, for `OpenBao`.
     #[serde(default)]
     pub key: String,
-    /// File with the id of the measured process.
+    /// Files of targets of further daemons that share the store. The connections are divided among all of them.
+    #[serde(default)]
+    pub others: Vec<PathBuf>,
+    /// File with the id of the measured process, or with those of all daemons.
     pub process: PathBuf,
     /// Numbers of connections, if they differ from the common ones.
     pub connections: Option<Vec<usize>>,
@@ -125,8 +128,8 @@ impl Row {
 /// A prepared scenario.
 struct Lane {
     scenario: Scenario,
-    host: String,
-    process: u32,
+    hosts: Vec<String>,
+    processes: Vec<u32>,
     connections: Vec<usize>,
     source: Source,
 }
@@ -140,19 +143,22 @@ impl Lane {
         };
         let host = client::host(&base_url);
         let token = scenario.token.as_deref().map(text).unwrap_or_default();
-        let process = text(&scenario.process).parse().expect("the file holds a process id");
+        let mut hosts = vec![host.clone()];
+        hosts.extend(scenario.others.iter().map(|file| client::host(&Targets::read(file).base_url)));
+        let id = |id: &str| id.parse().expect("the file holds process ids");
+        let processes = text(&scenario.process).split_whitespace().map(id).collect();
         let targets = targets.map(|targets| targets.targets).unwrap_or_default();
         let source = Source::new(scenario.mode, &host, &targets, &scenario.path, &scenario.key, &token);
         let connections = scenario.connections.clone().unwrap_or_else(|| config.connections.clone());
-        Self { scenario: scenario.clone(), host, process, connections, source }
+        Self { scenario: scenario.clone(), hosts, processes, connections, source }
     }
 
     fn run(&mut self, connections: usize, seconds: f64, requests: usize) -> Outcome {
         let requests = self.source.batch(requests);
         let run = Run {
             mode: self.scenario.mode,
-            host: &self.host,
-            processes: &[self.process],
+            hosts: &self.hosts,
+            processes: &self.processes,
             connections,
             duration: Duration::from_secs_f64(seconds),
             pace: None,

@@ -14,6 +14,9 @@ use crate::sign_in::SignIn;
 /// Number of connections at which costs are compared.
 const BUSY: usize = 64;
 
+/// Number of connections to each of several daemons. The processors of one machine suffice for three times as many.
+const FEW: usize = 4;
+
 /// Names of the scenarios that goals use.
 pub mod names {
     /// Signatures by the daemon.
@@ -26,6 +29,12 @@ pub mod names {
     pub const REDB: [&str; 2] = ["redb sign", "redb limit sign"];
     /// Signatures by a daemon on PostgreSQL, and by the limit server on PostgreSQL.
     pub const POSTGRES: [&str; 2] = ["postgres sign", "postgres limit sign"];
+    /// Signatures by a daemon on PostgreSQL, with the processor time of the database.
+    pub const DATABASE: &str = "database of signatures";
+    /// Signatures by one daemon, and by three that share its store, over a link with a delay.
+    pub const SHARED: [&str; 2] = ["one daemon", "three daemons"];
+    /// The same in a single organization.
+    pub const HOT: [&str; 2] = ["one daemon, one organization", "three daemons, one organization"];
     /// Signatures by `OpenBao`.
     pub const OPENBAO: &str = "openbao ed25519";
     /// Queries to the daemon.
@@ -52,6 +61,8 @@ pub mod files {
     pub const COMPARE: &str = "compare.json";
     /// Rows of the comparison of engines.
     pub const ENGINES: &str = "engines.json";
+    /// Rows of the comparison of one daemon and several.
+    pub const SHARED: &str = "shared.json";
     /// [`super::Inserts`].
     pub const INSERTS: &str = "inserts.json";
     /// Rows of the comparison of few and many activities.
@@ -222,6 +233,27 @@ fn engines(rows: &[Row], inserts: Option<&Inserts>) -> [Line; 3] {
     ]
 }
 
+/// Returns the goals for several daemons that share a database.
+fn shared(on_engines: &[Row], rows: &[Row]) -> [Line; 3] {
+    let per_second =
+        |(scenario, connections)| compare::median(rows, scenario, connections, |row| row.per_second);
+    let ratio =
+        |[one, three]: [&'static str; 2]| Some(per_second((three, 3 * FEW))? / per_second((one, FEW))?);
+    let database_us =
+        compare::median(on_engines, names::DATABASE, BUSY, |row| row.server_ms).map(|ms| ms * 1000.0);
+    let optional = Some("PostgreSQL is not installed");
+    let minimum = |what, limit, measured| Line { optional, is_minimum: true, ..line(what, limit, measured) };
+    [
+        Line { optional, ..line("signature on PostgreSQL: µs of CPU of the database", 40.0, database_us) },
+        minimum(
+            "signatures per second by three daemons / by one, 1 ms from the database",
+            2.4,
+            ratio(names::SHARED),
+        ),
+        minimum("the same in one organization", 2.0, ratio(names::HOT)),
+    ]
+}
+
 #[allow(clippy::too_many_lines, reason = "a table of goals")]
 fn lines(folder: &Path) -> Vec<Line> {
     let rows: Vec<Row> = read(folder, files::COMPARE).unwrap_or_default();
@@ -245,6 +277,7 @@ fn lines(folder: &Path) -> Vec<Line> {
     lines.extend(beyond_plain(&rows));
     let on_engines: Vec<Row> = read(folder, files::ENGINES).unwrap_or_default();
     lines.extend(engines(&on_engines, read(folder, files::INSERTS).as_ref()));
+    lines.extend(shared(&on_engines, &read::<Vec<Row>>(folder, files::SHARED).unwrap_or_default()));
     lines.extend(signing_in(read(folder, files::SIGN_IN).as_ref()));
     lines.extend([
         Line {
@@ -350,7 +383,7 @@ mod tests {
         let optional: Vec<_> = lines(folder.path()).iter().map(|line| line.optional.is_some()).collect();
         assert_eq!(
             optional.iter().filter(|optional| **optional).count(),
-            3,
+            6,
             "OpenBao and PostgreSQL may be missing"
         );
     }

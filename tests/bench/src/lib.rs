@@ -28,6 +28,7 @@ pub mod compare;
 pub mod decisions;
 pub mod first_frame;
 pub mod goals;
+pub mod link;
 pub mod load;
 #[path = "../../src/passkey.rs"]
 mod passkey;

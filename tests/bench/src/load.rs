@@ -73,9 +73,9 @@ impl Outcome {
 pub struct Run<'a> {
     /// Type of the requests, which determines the expected answer.
     pub mode: Mode,
-    /// Host and port of the server.
-    pub host: &'a str,
-    /// Process ids of the server.
+    /// Host and port of each server, among which the connections are divided.
+    pub hosts: &'a [String],
+    /// Process ids of the servers.
     pub processes: &'a [u32],
     /// Number of connections.
     pub connections: usize,
@@ -91,24 +91,18 @@ impl Run<'_> {
         let outcome = Rc::new(RefCell::new(Outcome::default()));
         outcome.borrow_mut().latencies.reserve(requests.len());
         let mut connections = Vec::new();
-        for _ in 0..self.connections {
-            connections.push(Connection::open(self.host).await.expect("the server accepts connections"));
+        for host in self.hosts.iter().cycle().take(self.connections) {
+            let connection = Connection::open(host).await.expect("the server accepts connections");
+            connections.push((host.clone(), connection));
         }
         let schedule = Schedule { next: requests.into_iter(), sent: 0, pace: self.pace };
         let requests = Rc::new(RefCell::new(schedule));
         let (server, own, machine) = (process::of(self.processes), process::own(), process::machine_busy());
         let start = Instant::now();
-        let tasks = connections.into_iter().map(|connection| {
+        let tasks = connections.into_iter().map(|(host, connection)| {
             let next = Rc::clone(&requests);
-            let work = work(
-                connection,
-                self.host.to_owned(),
-                self.mode,
-                next,
-                Rc::clone(&outcome),
-                start,
-                start + self.duration,
-            );
+            let work =
+                work(connection, host, self.mode, next, Rc::clone(&outcome), start, start + self.duration);
             tokio::task::spawn_local(work)
         });
         for task in tasks.collect::<Vec<_>>() {

@@ -177,7 +177,7 @@ impl Users {
         // Every one of these requests is an activity that must complete.
         Run {
             mode: Mode::Sign,
-            host: &self.host,
+            hosts: std::slice::from_ref(&self.host),
             processes: &self.process,
             connections: CONNECTIONS,
             duration,

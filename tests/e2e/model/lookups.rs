@@ -311,7 +311,8 @@ pub(super) async fn find_children(caller: &Caller, world: &World, choices: &mut 
 
 /// Checks to which user a key belongs when the query names the parent only.
 pub(super) async fn check_key_owner(caller: &Caller, world: &World, key: &Key) {
-    let reply = caller.with_key(key).query("whoami", json!({})).await;
+    let caller = caller.with_key(key);
+    let mut reply = caller.query("whoami", json!({})).await;
     let organizations_with_key = world.organizations_with_key(key.public_key());
     let [first, others @ ..] = organizations_with_key.as_slice() else {
         let is_passkey = key.header_name() == "x-stamp-webauthn";
@@ -321,6 +322,16 @@ pub(super) async fn check_key_owner(caller: &Caller, world: &World, key: &Key) {
     if first.is_child && !others.is_empty() {
         reply.expect_error(401, 16, "CREDENTIAL_CONFLICT");
         return;
+    }
+    if reply.status == 401 && first.is_child && key.curve_name() != "API_KEY_CURVE_P256" {
+        // Everybody knows the public key of a wallet, so that it counts only once it was used.
+        reply.expect_error(401, 16, "PUBLIC_KEY_NOT_FOUND");
+        caller.on(&first.id).fetch("whoami", json!({})).await;
+        let deadline = Instant::now() + TIMEOUT;
+        reply = caller.query("whoami", json!({})).await;
+        while reply.status == 401 && Instant::now() < deadline {
+            reply = caller.query("whoami", json!({})).await;
+        }
     }
     let user = first.holder(key.public_key()).expect("a user with this key");
     let expected = json!({

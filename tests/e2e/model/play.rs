@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use quorate_tests::caller::{Caller, submit_path};
 use quorate_tests::choices::Choices;
+use quorate_tests::companion::Companion;
 use quorate_tests::daemon::{Daemon, Options};
 use quorate_tests::http::Reply;
 use quorate_tests::keys::Key;
@@ -34,9 +35,11 @@ const MOVES_PER_RESTART: usize = 30;
 const MOVES_PER_LIMIT_TEST: usize = 60;
 const FIRST_LIMIT_TEST: usize = 50;
 
-/// A run on one daemon.
+/// A run on one daemon, or on several that share a store.
 pub(super) struct Play {
     daemon: Daemon,
+    /// The other daemons, which run on while the first one is stopped.
+    companions: Vec<Companion>,
     seed: u64,
     /// Number of moves so far.
     number: usize,
@@ -89,6 +92,7 @@ impl Play {
             None => options,
         };
         let daemon = Daemon::start(options).await;
+        let companions = Vec::new();
         let listed = daemon.root(0).fetch("get_api_keys", json!({})).await;
         let mut keys = Keys::default();
         for index in 0..daemon.credentials().root_users.len() {
@@ -100,6 +104,7 @@ impl Play {
             mailbox,
             mailed: BTreeMap::new(),
             daemon,
+            companions,
             seed,
             number: 0,
             current: String::new(),
@@ -109,6 +114,14 @@ impl Play {
             waiting: Vec::new(),
             times: Times::default(),
         }
+    }
+
+    /// Lets this many other daemons share the store. Each request goes to any of them.
+    pub(super) async fn share(mut self, companions: usize) -> Self {
+        for _ in 0..companions {
+            self.companions.push(Companion::join(&mut self.daemon).await);
+        }
+        self
     }
 
     /// Runs this many moves.
@@ -204,7 +217,15 @@ impl Play {
     }
 
     fn caller(&mut self, position: usize, proposer: &KeyOwner) -> Caller {
-        let listener = if self.choices.one_in(4) { self.daemon.socket() } else { self.daemon.http() };
+        let companion = match self.companions.len() {
+            0 => None,
+            count => self.companions.get(self.choices.below(count + 1)),
+        };
+        let listener = match companion {
+            Some(companion) => companion.listener(),
+            None if self.choices.one_in(4) => self.daemon.socket(),
+            None => self.daemon.http(),
+        };
         let mailed = self.mailed.values().find(|key| key.public_key() == proposer.public_key);
         let key = mailed.cloned().unwrap_or_else(|| self.keys.of(&proposer.public_key));
         Caller::new(listener, &self.world.organizations[position].id, key)

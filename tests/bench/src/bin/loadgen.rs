@@ -16,7 +16,7 @@ use quorate_bench::load::Run;
 use quorate_bench::provision::{self, Crowd, Wanted};
 use quorate_bench::requests::{Mode, Source};
 use quorate_bench::targets::Targets;
-use quorate_bench::{chains, decisions, first_frame, process, sign_in, sink};
+use quorate_bench::{chains, decisions, first_frame, link, process, sign_in, sink};
 
 /// Number of requests prepared at once when filling.
 const PORTION: usize = 20_000;
@@ -136,6 +136,18 @@ enum Command {
         #[arg(long)]
         ready: PathBuf,
     },
+    /// Connect clients to the socket of a server, with a delay, until the process is killed
+    Link {
+        /// Path of the socket
+        #[arg(long)]
+        to: PathBuf,
+        /// Delay of each answer in milliseconds
+        #[arg(long, default_value_t = 1)]
+        delay_ms: u64,
+        /// Output file for the port
+        #[arg(long)]
+        ready: PathBuf,
+    },
     /// Read the resident memory of a process
     Resident {
         /// Process id
@@ -202,6 +214,9 @@ fn main() -> ExitCode {
             goals::write(&out, &figures);
         }
         Command::Sink { ready } => sink::serve(&ready),
+        Command::Link { to, delay_ms, ready } => {
+            client::block_on(link::serve(to, Duration::from_millis(delay_ms), &ready));
+        }
         Command::Resident { process, out } => {
             let resident_mib = process::of(&[process]).resident_mib();
             println!("process {process}: {resident_mib:.1} MiB resident");
@@ -241,8 +256,15 @@ fn compare(config: &std::path::Path, out: &std::path::Path) -> ExitCode {
     code(rows.iter().all(|row| row.errors == 0))
 }
 
-fn run(host: &str, connections: usize, mode: Mode) -> Run<'_> {
-    Run { mode, host, processes: &[], connections, duration: PORTION_DEADLINE, pace: None }
+fn run(host: &String, connections: usize, mode: Mode) -> Run<'_> {
+    Run {
+        mode,
+        hosts: std::slice::from_ref(host),
+        processes: &[],
+        connections,
+        duration: PORTION_DEADLINE,
+        pace: None,
+    }
 }
 
 fn fill(targets: &Targets, count: usize, mode: Mode) {
