@@ -5,10 +5,12 @@ use std::path::Path;
 use std::process::Command;
 
 use quorate_tests::caller::submit_path;
+use quorate_tests::choices::Choices;
+use quorate_tests::cluster::Cluster;
 use quorate_tests::installation::{self, Installation, Run};
 use quorate_tests::keys::Key;
 use quorate_tests::paths;
-use quorate_tests::requests::{self, CREATE_WALLET};
+use quorate_tests::requests::{self, CREATE_WALLET, SIGN};
 use serde_json::{Value, json};
 
 const KEY_FILE: &str = "file = \"root.key\"";
@@ -120,6 +122,61 @@ async fn a_store_moves_to_another_engine_and_back() {
     use_store(&installation, "back", Some("sled"));
     stage.examine(&installation).await;
     assert_run(&installation.run("verify", &[]).await, 0, "are complete and unchanged");
+}
+
+/// Copies the store of the configuration `from` to that of `to`, and returns what was copied, with its digest.
+async fn copied(installation: &Installation, from: &str, to: &str) -> String {
+    let arguments = ["store", "copy", "--from", from, "--to", to];
+    let run = installation::run(&installation.path(""), &arguments).await;
+    assert_run(&run, 0, "is marked as moved");
+    run.output.lines().next().expect("a description of the copy").to_owned()
+}
+
+/// Stores with random contents pass over all engines and return as they were.
+#[tokio::test]
+async fn f9_copies_over_all_engines_change_nothing() {
+    let is_long = std::env::var("FAULTS").is_ok_and(|form| form == "full");
+    let chosen = std::env::var("ROUNDS").ok().filter(|rounds| !rounds.is_empty());
+    let rounds = chosen.map_or(if is_long { 1_000 } else { 1 }, |text| text.parse().expect("a number"));
+    let cluster = Cluster::start();
+    for round in 0..rounds {
+        let mut choices = Choices::of_seed(round);
+        let installation = Installation::new(KEY_FILE);
+        use_store(&installation, "data", Some("sled"));
+        let stage = Stage::prepare(&installation).await;
+        {
+            let served = installation.serve().await;
+            let root = served.caller(&stage.organization, stage.key.clone());
+            let address = requests::create_wallet(&root, "signs").await;
+            for _ in 0..=choices.below(8) {
+                let length = [1, 900, 12_000, 300_000][choices.below(4)];
+                root.completed(SIGN, &requests::sign(&address, &"x".repeat(length))).await;
+            }
+        }
+        let database = format!("copy{round}");
+        cluster.query("postgres", &format!("CREATE DATABASE {database} ENCODING 'UTF8'"));
+        let url = cluster.url_of(&database);
+        use_store(&installation, "remote", Some(&format!("postgres\"\nurl = \"{url}")));
+        let remote = installation.path("remote.toml");
+        std::fs::rename(installation.path("quorated.toml"), &remote).expect("renamed");
+        std::fs::create_dir(installation.path("remote")).expect("a folder");
+        let places = [
+            place(&installation, "sled", "data"),
+            place(&installation, "redb", "second"),
+            place(&installation, "postgres", "remote.toml"),
+            place(&installation, "sled", "last"),
+        ];
+        let mut copies = Vec::new();
+        for [from, to] in places.array_windows() {
+            copies.push(copied(&installation, from, to).await);
+        }
+        assert!(copies.iter().all(|one| *one == copies[0]), "seed {round}: {copies:#?}");
+        use_store(&installation, "last", None);
+        assert_run(&installation.run("verify", &[]).await, 0, "are complete and unchanged");
+        stage.examine(&installation).await;
+        cluster.query("postgres", &format!("DROP DATABASE {database}"));
+    }
+    eprintln!("f9 copies: {rounds} stores over sled, redb, PostgreSQL and sled, all unchanged");
 }
 
 #[tokio::test]
