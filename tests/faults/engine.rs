@@ -4,7 +4,7 @@ use std::path::Path;
 use std::str::FromStr;
 use std::time::Instant;
 
-use quorate_tests::daemon::{Options, data_file};
+use quorate_tests::daemon::{Daemon, Options, data_file};
 use quorate_tests::http::TIMEOUT;
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
 
@@ -16,6 +16,8 @@ pub(crate) enum Engine {
     Sled,
     /// The store in a file of redb.
     Redb,
+    /// The store in a database, on a server of its own that no scenario harms.
+    Postgres,
 }
 
 /// Access to the rows of a store that no daemon has open.
@@ -33,6 +35,7 @@ impl Engine {
         match self {
             Self::Sled => "sled",
             Self::Redb => "redb",
+            Self::Postgres => "postgres",
         }
     }
 
@@ -46,12 +49,43 @@ impl Engine {
         Options::quorum(threshold, users).on_engine(self.name())
     }
 
+    /// Returns whether the store is in files of the data folder. If not, a scenario that harms or copies them is skipped,
+    /// and this is printed.
+    pub(crate) fn has_files(self) -> bool {
+        let has_files = self != Self::Postgres;
+        if !has_files {
+            eprintln!("SKIPPED: the records are in no files of the daemon");
+        }
+        has_files
+    }
+
+    /// Returns whether the clock of the daemon may differ from that of its store. If not, a scenario that shifts it is
+    /// skipped, and this is printed: the daemon stops until the clocks agree (`tests/e2e/several_daemons.rs`).
+    pub(crate) fn has_own_clock(self) -> bool {
+        let has_own_clock = self != Self::Postgres;
+        if !has_own_clock {
+            eprintln!("SKIPPED: the clocks of the daemon and of the database must agree");
+        }
+        has_own_clock
+    }
+
     /// Opens the rows in a data folder. No daemon may have the store open.
     pub(crate) fn rows(self, data: &Path) -> Box<dyn Rows> {
         match self {
             Self::Sled => Box::new(SledRows::open(&data.join("store"))),
             Self::Redb => Box::new(RedbRows::open(&data.join("store"))),
+            Self::Postgres => panic!("the records are in no files of the daemon"),
         }
+    }
+
+    /// Returns all records and entries of queues of a stopped daemon.
+    pub(crate) fn rows_of(self, daemon: &Daemon) -> Vec<(Vec<u8>, Vec<u8>)> {
+        const ROWS: &str = "SELECT encode(key, 'hex') || ' ' || encode(value, 'hex') \
+            FROM (SELECT * FROM quorate.record UNION ALL SELECT * FROM quorate.queue) AS row";
+        let Some(database) = daemon.database() else { return self.rows(daemon.data()).all() };
+        let bytes = |hex: &str| const_hex::decode(hex).expect("hexadecimal digits");
+        let row = |line: &str| line.split_once(' ').map(|(key, value)| (bytes(key), bytes(value)));
+        database.sql(ROWS).lines().filter_map(row).collect()
     }
 }
 
@@ -59,7 +93,7 @@ impl FromStr for Engine {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
-        [Self::Sled, Self::Redb].into_iter().find(|engine| engine.name() == text).ok_or(())
+        [Self::Sled, Self::Redb, Self::Postgres].into_iter().find(|engine| engine.name() == text).ok_or(())
     }
 }
 

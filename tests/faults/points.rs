@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use quorate_tests::cluster::Cluster;
 use quorate_tests::daemon::{Daemon, POLL_INTERVAL};
 use quorate_tests::http::TIMEOUT;
 use quorate_tests::load::{Load, Mix};
@@ -10,6 +11,7 @@ use quorate_tests::receiver::Receiver;
 use quorated::fail_points::NAMES;
 use serde_json::json;
 
+use crate::engine::Engine;
 use crate::scenario::Scenario;
 
 /// Upper bound of how often a point is passed before the daemon dies there.
@@ -56,7 +58,12 @@ async fn f2_killed_at_each_point_of_the_first_start() {
             scenario.step(format!("round {round}, {name}"));
             let folder = tempfile::tempdir().expect("a folder");
             let data = folder.path().join("data");
+            let database = (scenario.engine() == Engine::Postgres).then(Cluster::start);
             let options = scenario.engine().options(1, 1);
+            let options = match &database {
+                Some(cluster) => options.on_database(cluster.url()),
+                None => options,
+            };
             let armed = options.clone().with_variables(dies_at(name, round / 4));
             let started = Daemon::try_start_on(armed, &data).await;
             let must_die = round == 0 && (is_startup_point(name) || is_first_start_point(name));

@@ -97,6 +97,9 @@ async fn check_detected(engine: Engine, data: &std::path::Path) -> Result<(), St
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f8_records_put_back() {
     let mut scenario = Scenario::begin("f8 restored records", TAMPERINGS.len(), 300);
+    if !scenario.engine().has_files() {
+        return;
+    }
     let engine = scenario.engine();
     let folder = tempfile::tempdir().expect("a folder");
     let original = folder.path().join("original");

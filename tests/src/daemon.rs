@@ -232,7 +232,12 @@ impl Daemon {
         self.folder.path()
     }
 
-    /// Returns the server of PostgreSQL of this daemon.
+    /// Returns the server of PostgreSQL of this daemon, if its store is there.
+    pub fn database(&self) -> Option<&Cluster> {
+        self.cluster.as_ref()
+    }
+
+    /// Returns the same to change it.
     pub fn cluster(&mut self) -> &mut Cluster {
         self.cluster.as_mut().expect("the store is on PostgreSQL")
     }
