@@ -95,7 +95,7 @@ soak: tools
 
 ## faults kills, power cuts, failing and full disks, damage, clocks, in their long form: make faults ONLY=f6 ROUNDS=50 ENGINE=redb
 ENGINE ?= sled redb
-ONLY ?= f1 f2 f3 f4 f5 f6 f7 f8 f10 f13 f17 f19 f24
+ONLY ?= f1 f2 f3 f4 f5 f6 f7 f8 f10 f13 f17 f19 f24 f25
 # Speed is measured with the release build.
 PACED = $(filter f17 f19,$(ONLY))
 UNPACED = $(filter-out f17 f19,$(ONLY))
