@@ -95,12 +95,12 @@ soak: tools
 
 ## faults kills, power cuts, failing and full disks, damage, clocks, in their long form: make faults ONLY=f6 ROUNDS=50 ENGINE=redb
 ENGINE ?= sled redb
-ONLY ?= f1 f2 f3 f4 f5 f6 f7 f8 f9 f10 f13 f17 f19 f24
+ONLY ?= f1 f2 f3 f4 f5 f6 f7 f8 f9 f10 f13 f17 f19 f24 f25
 # Speed is measured with the release build.
 PACED = $(filter f17 f19,$(ONLY))
 # Needs PostgreSQL, whatever the engine of the other scenarios.
-SHARED = $(filter f9,$(ONLY))
-UNPACED = $(filter-out f9 f17 f19,$(ONLY))
+SHARED = $(filter f9 f25,$(ONLY))
+UNPACED = $(filter-out f9 f17 f19 f25,$(ONLY))
 faults: tools
 	cargo build --locked --workspace --all-targets
 	$(if $(UNPACED),$(foreach engine,$(ENGINE),FAULTS=full ENGINE=$(engine) \

@@ -99,6 +99,17 @@ impl Console {
         if let ["events"] = parts.as_slice() {
             return self.events(query.text("after"));
         }
+        // Operators see why the store cannot be read.
+        let described = match parts.as_slice() {
+            ["status"] => Some(json(&self.status())),
+            ["health"] if self.executor.store_state().condition.is_failed() => {
+                Some(json(&health::without_store(&self.info, self.status(), self.world())))
+            }
+            _ => None,
+        };
+        if let Some(described) = described {
+            return described.map_or_else(|error| Answer::error(&error.api_error()), Answer::ok);
+        }
         let result = self.executor.read(cancellation, |world| {
             let answer = self.answer_from(world, &parts, &query);
             answer.map(|body| body.map(Answer::ok))
@@ -118,7 +129,6 @@ impl Console {
     ) -> Result<Option<Bytes>, RequestError> {
         let now = now();
         let body = match parts {
-            ["status"] => json(&self.status()),
             ["health"] => json(&health::health(&self.info, self.status(), self.world())?),
             ["catalog"] => json(&quorate_core::catalog::catalog()),
             ["outbox", "parked"] => {

@@ -104,7 +104,7 @@ impl StartError {
     ///
     /// - 1: any other error
     /// - 2: an argument or the configuration is invalid
-    /// - 3: the store is missing or was moved, or a file or directory cannot be used, for example on a full disk
+    /// - 3: the store is missing or was moved, or the database cannot be used, or a file or directory cannot be used, for example on a full disk
     /// - 4: the key is missing
     /// - 5: the key is wrong, or it or another secret is accessible to other users
     /// - 6: the data directory is in use
@@ -136,20 +136,22 @@ impl StartError {
             | Self::Upgrade(UpgradeError::Store(error))
             | Self::Identity(IdentityError::Store(error)) => match error {
                 StoreError::InUse(_) => 6,
-                StoreError::Full { .. } | StoreError::System { .. } => 3,
+                StoreError::Full { .. } | StoreError::System { .. } | StoreError::Unavailable => 3,
                 StoreError::Empty(_) => 9,
                 StoreError::Database(error) => match error {
                     DatabaseError::InUse | DatabaseError::DaemonInUse => 6,
                     DatabaseError::Missing | DatabaseError::OtherStore | DatabaseError::NoHeader => 9,
                     DatabaseError::NotConfigured => 2,
-                    DatabaseError::Level(_) => 7,
+                    DatabaseError::Level(_) | DatabaseError::Table(_) => 7,
                     _ => 3,
                 },
                 _ => 7,
             },
             Self::Guard(error) => match error {
+                GuardError::Corrupt(Corrupt::Unavailable)
+                | GuardError::System { .. }
+                | GuardError::NoDirectory(_) => 3,
                 GuardError::Corrupt(_) => 7,
-                GuardError::System { .. } | GuardError::NoDirectory(_) => 3,
                 _ => 9,
             },
             Self::Secret(SecretFileError::Read { .. }) | Self::Upgrade(UpgradeError::System { .. }) => 3,
@@ -310,6 +312,7 @@ async fn watch(
     stop: CancellationToken,
 ) {
     let mut before = executor.figures();
+    let is_remote = executor.is_shared();
     let mut clock_lags = false;
     let mut ticks = tokio::time::interval(Duration::from_secs(1));
     while !stop.is_cancelled() {
@@ -327,6 +330,7 @@ async fn watch(
             Condition::Ready => Readiness::Ready,
             Condition::Full => Readiness::StoreFull,
             Condition::GuardFailed => Readiness::GuardFailed,
+            Condition::Failed if is_remote => Readiness::DatabaseFailed,
             Condition::Failed => Readiness::StoreFailed,
             Condition::Altered => Readiness::StoreAltered,
         };

@@ -77,6 +77,8 @@ pub enum Readiness {
     StoreFull,
     /// The store is being reopened after a failure.
     StoreFailed,
+    /// The database of the store cannot be reached or used.
+    DatabaseFailed,
     /// The guard file cannot be written.
     GuardFailed,
     /// Records of the store were altered.
@@ -95,6 +97,7 @@ impl Readiness {
             Self::Starting => Some("starting"),
             Self::StoreFull => Some("the file system of the store is full"),
             Self::StoreFailed => Some("the store failed and is being reopened"),
+            Self::DatabaseFailed => Some("the database of the store cannot be reached or used"),
             Self::GuardFailed => Some("the guard file of the store cannot be written"),
             Self::StoreAltered => Some("records of the store were altered or damaged"),
             Self::ClockBehind => Some(

@@ -48,14 +48,14 @@ pub enum KeySource {
 pub enum VaultError {
     /// The key file is missing.
     #[error(
-        "key file {} not found, and the store in {} needs it; restore it from your copy, or correct [key]",
-        .file.display(), .folder.display()
+        "key file {} not found, and the store in {store} needs it; restore it from your copy, or correct [key]",
+        .file.display()
     )]
     MissingKey {
         /// Path of the key file.
         file: PathBuf,
-        /// Data directory.
-        folder: PathBuf,
+        /// Data directory, or the database.
+        store: String,
     },
     /// The directory for the key file of a new store is missing.
     #[error("the directory {} of the key file does not exist; create it with mode 0700", .0.display())]
@@ -71,10 +71,10 @@ pub enum VaultError {
     ShortPassphrase,
     /// The key belongs to another store.
     #[error("wrong key: it does not decrypt the store in {0}")]
-    WrongKey(PathBuf),
+    WrongKey(String),
     /// The store is sealed with another kind of key.
     #[error("the store in {0} is sealed with a {1}; configure [key] accordingly")]
-    OtherKind(PathBuf, &'static str),
+    OtherKind(String, &'static str),
     /// The store is on another engine than the configured one.
     #[error(
         "the store in {} is on the engine {}; set [store] engine accordingly, or copy the store with \
@@ -135,26 +135,38 @@ impl Vault {
     /// Returns [`VaultError`] if the header or the key cannot be read, or if the key is wrong.
     pub fn open(folder: &Path, source: &KeySource) -> Result<Self, VaultError> {
         let header = Header::read(folder)?.ok_or_else(|| VaultError::NoStore(folder.to_owned()))?;
+        Self::open_with(&header, folder, source)
+    }
+
+    /// Opens the vault of a store with this header.
+    ///
+    /// # Errors
+    /// See [`Self::open`].
+    pub fn open_with(header: &Header, folder: &Path, source: &KeySource) -> Result<Self, VaultError> {
         let damaged = || VaultError::Header(folder.join(HEADER));
+        let store = || match header.engine() {
+            Engine::Postgres => "the database".to_owned(),
+            Engine::Sled | Engine::Redb => folder.display().to_string(),
+        };
         let root = match (&header.key, source) {
             (KeyKind::File, KeySource::File(file)) => {
-                let missing = || VaultError::MissingKey { file: file.clone(), folder: folder.to_owned() };
+                let missing = || VaultError::MissingKey { file: file.clone(), store: store() };
                 read_key(file)?.ok_or_else(missing)?
             }
             (KeyKind::Passphrase { salt, memory_kib, passes, lanes }, KeySource::Passphrase(passphrase)) => {
                 let salt = const_hex::decode(salt).map_err(|_| damaged())?;
                 stretch(passphrase, &salt, *memory_kib, *passes, *lanes).ok_or_else(damaged)?
             }
-            (KeyKind::File, _) => return Err(VaultError::OtherKind(folder.to_owned(), "key file")),
+            (KeyKind::File, _) => return Err(VaultError::OtherKind(store(), "key file")),
             (KeyKind::Passphrase { .. }, _) => {
-                return Err(VaultError::OtherKind(folder.to_owned(), "passphrase"));
+                return Err(VaultError::OtherKind(store(), "passphrase"));
             }
         };
         let vault = Self::of(&root, &header.store_id).ok_or_else(damaged)?;
         let check = const_hex::decode(&header.check).map_err(|_| damaged())?;
         match vault.seal.open(CHECK_CONTEXT, &check) {
             Ok(plain) if plain == CHECK => Ok(vault),
-            _ => Err(VaultError::WrongKey(folder.to_owned())),
+            _ => Err(VaultError::WrongKey(store())),
         }
     }
 

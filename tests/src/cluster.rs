@@ -5,13 +5,15 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 /// Name of the superuser and of the database of stores.
-const NAME: &str = "quorate";
+pub const NAME: &str = "quorate";
+/// File name of the socket of a server with the default port.
+pub const SOCKET: &str = ".s.PGSQL.5432";
 
 /// A server with its data in a temporary folder.
 pub struct Cluster {
@@ -34,7 +36,7 @@ fn program(name: &str) -> PathBuf {
 }
 
 /// Returns the user and the group that run the server: PostgreSQL rejects root.
-fn user() -> Option<(u32, u32)> {
+pub fn unprivileged() -> Option<(u32, u32)> {
     if !rustix::process::geteuid().is_root() {
         return None;
     }
@@ -48,11 +50,21 @@ fn user() -> Option<(u32, u32)> {
 
 fn command(name: &str) -> Command {
     let mut command = Command::new(program(name));
-    if let Some((user, group)) = user() {
+    if let Some((user, group)) = unprivileged() {
         command.uid(user).gid(group);
     }
     command.current_dir("/").env_remove("PGDATA").env("LC_ALL", "C").stdin(Stdio::null());
     command
+}
+
+/// Creates a temporary folder, which the server can reach.
+fn folder(parent: &Path) -> TempDir {
+    let folder =
+        tempfile::Builder::new().prefix("quorate-pg-").tempdir_in(parent).expect("a temporary folder");
+    if let Some((user, group)) = unprivileged() {
+        chown(folder.path(), Some(user), Some(group)).expect("root may change the owner");
+    }
+    folder
 }
 
 impl Cluster {
@@ -61,15 +73,24 @@ impl Cluster {
     /// # Panics
     /// Panics if PostgreSQL is not installed or does not start.
     pub fn start() -> Self {
-        let folder = tempfile::Builder::new().prefix("quorate-pg-").tempdir().expect("a temporary folder");
-        if let Some((user, group)) = user() {
-            // The server must reach its folder.
-            chown(folder.path(), Some(user), Some(group)).expect("root may change the owner");
-        }
+        Self::create(folder(&std::env::temp_dir()), &[])
+    }
+
+    /// Does the same with the log in a folder below `parent`, in short files, which a small disk has room for.
+    ///
+    /// # Panics
+    /// Panics if PostgreSQL is not installed or does not start.
+    pub fn start_with_log_in(parent: &Path) -> Self {
+        let log = parent.join("log").display().to_string();
+        Self::create(folder(&std::env::temp_dir()), &["--wal-segsize", "1", "--waldir", &log])
+    }
+
+    fn create(folder: TempDir, more: &[&str]) -> Self {
         let output = command("initdb")
             .arg("--pgdata")
             .arg(folder.path().join("data"))
             .args(["--username", NAME, "--auth", "trust", "--encoding", "UTF8", "--locale", "C", "--no-sync"])
+            .args(more)
             .output()
             .expect("initdb runs");
         assert!(output.status.success(), "initdb: {}", String::from_utf8_lossy(&output.stderr));
@@ -77,6 +98,27 @@ impl Cluster {
         cluster.run();
         cluster.query("postgres", "CREATE DATABASE quorate ENCODING 'UTF8'");
         cluster
+    }
+
+    /// Copies this server to a standby, which follows it.
+    ///
+    /// # Panics
+    /// Panics if the server cannot be copied.
+    #[must_use]
+    pub fn standby(&self) -> Self {
+        let folder = folder(&std::env::temp_dir());
+        let output = command("pg_basebackup")
+            .arg("-D")
+            .arg(folder.path().join("data"))
+            .arg("-h")
+            .arg(self.folder())
+            .args(["-U", NAME, "-R", "-c", "fast", "--no-sync"])
+            .output()
+            .expect("pg_basebackup runs");
+        assert!(output.status.success(), "pg_basebackup: {}", String::from_utf8_lossy(&output.stderr));
+        let mut standby = Self { folder, server: None };
+        standby.run();
+        standby
     }
 
     /// Returns the folder of the server, which contains its socket.
@@ -124,7 +166,21 @@ impl Cluster {
 
     /// Returns the path of the socket.
     pub fn socket(&self) -> PathBuf {
-        self.folder().join(".s.PGSQL.5432")
+        self.folder().join(SOCKET)
+    }
+
+    /// Lets the server store what the database of stores contains in a folder below `parent`.
+    ///
+    /// # Panics
+    /// Panics if the server rejects the folder, or a session uses the database.
+    pub fn move_database(&self, parent: &Path) {
+        let place = parent.join("tables");
+        fs::create_dir(&place).expect("a new folder");
+        if let Some((user, group)) = unprivileged() {
+            chown(&place, Some(user), Some(group)).expect("root may change the owner");
+        }
+        self.query("postgres", &format!("CREATE TABLESPACE elsewhere LOCATION '{}'", place.display()));
+        self.query("postgres", &format!("ALTER DATABASE {NAME} SET TABLESPACE elsewhere"));
     }
 
     /// Runs statements in a database and returns their rows, with one line each.
@@ -152,11 +208,41 @@ impl Cluster {
     /// # Panics
     /// Panics if the setting cannot be written.
     pub fn set(&mut self, setting: &str) {
+        self.write_setting(setting);
+        self.stop();
+        self.run();
+    }
+
+    /// Changes a setting while the server runs, as `pg_ctl reload` does.
+    ///
+    /// # Panics
+    /// Panics if the setting cannot be written.
+    pub fn reload(&self, setting: &str) {
+        self.write_setting(setting);
+        self.query("postgres", "SELECT pg_reload_conf()");
+    }
+
+    fn write_setting(&self, setting: &str) {
         let path = self.folder().join("data/postgresql.auto.conf");
         let mut file = File::options().append(true).open(path).expect("the settings");
         writeln!(file, "{setting}").expect("the settings are written");
-        self.stop();
-        self.run();
+    }
+
+    /// Replaces the rules by which the server admits clients.
+    ///
+    /// # Panics
+    /// Panics if they cannot be written.
+    pub fn admit(&self, rules: &str) {
+        fs::write(self.folder().join("data/pg_hba.conf"), rules).expect("the rules are written");
+        self.query("postgres", "SELECT pg_reload_conf()");
+    }
+
+    /// Begins a session of another client, which executes statements.
+    ///
+    /// # Panics
+    /// Panics if a statement fails.
+    pub fn session(&self, text: &str) -> OpenSession {
+        OpenSession::begin(self.folder(), text)
     }
 
     /// Ends the server at once, as a crash does.
@@ -189,6 +275,41 @@ impl Cluster {
             let _ = kill_process(id, signal);
             let _ = server.wait();
         }
+    }
+}
+
+/// A session of another client of the server. It ends when it is dropped.
+pub struct OpenSession {
+    client: Child,
+    _input: ChildStdin,
+}
+
+impl OpenSession {
+    /// Begins a session at the socket in a folder, which executes statements in the database of stores.
+    ///
+    /// # Panics
+    /// Panics if a statement fails.
+    pub fn begin(folder: &Path, text: &str) -> Self {
+        let mut client = Command::new(program("psql"))
+            .arg("-h")
+            .arg(folder)
+            .args(["-U", NAME, "-d", NAME, "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("psql runs");
+        let mut input = client.stdin.take().expect("a pipe");
+        writeln!(input, "{text};\n\\echo executed").expect("psql reads");
+        let lines = BufReader::new(client.stdout.take().expect("a pipe")).lines();
+        assert!(lines.map_while(Result::ok).any(|line| line == "executed"), "{text}");
+        Self { client, _input: input }
+    }
+}
+
+impl Drop for OpenSession {
+    fn drop(&mut self) {
+        let _ = self.client.kill();
+        let _ = self.client.wait();
     }
 }
 

@@ -24,8 +24,20 @@ impl Fleet {
     ///
     /// # Panics
     /// Panics if a daemon cannot be started.
-    pub async fn start(daemons: usize, (threshold, users): (usize, usize), more: &str) -> Self {
-        let cluster = Cluster::start();
+    pub async fn start(daemons: usize, quorum: (usize, usize), more: &str) -> Self {
+        Self::start_on(Cluster::start(), daemons, quorum, more).await
+    }
+
+    /// Starts the same on a server that runs already.
+    ///
+    /// # Panics
+    /// Panics if a daemon cannot be started.
+    pub async fn start_on(
+        cluster: Cluster,
+        daemons: usize,
+        (threshold, users): (usize, usize),
+        more: &str,
+    ) -> Self {
         let first = installation(&cluster.url(), more);
         let keys: Vec<Key> = (0..users).map(|number| Key::named(&format!("root {number}"))).collect();
         let users: Vec<String> =

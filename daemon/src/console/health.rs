@@ -4,7 +4,7 @@ use quorate_common::console::{DaemonStatus, Health, QueueFigures, RequestFigures
 use quorate_common::wire::Timestamp;
 use quorate_core::error::RequestError;
 use quorate_core::model::queued_message::Channel;
-use quorate_core::outbox;
+use quorate_core::outbox::{self, Backlog};
 use quorate_core::world::World as _;
 
 use super::DaemonInfo;
@@ -22,8 +22,25 @@ pub(super) fn health(
     status: DaemonStatus,
     world: &Shared,
 ) -> Result<Health, RequestError> {
-    let figures = info.metrics.figures();
     let backlog = outbox::backlog(world.records(), COUNTED)?;
+    let proxy = info.auth_proxy.as_ref();
+    let problems = proxy.map(|proxy| auth_proxy::problems(world, proxy)).transpose()?.unwrap_or_default();
+    Ok(of_parts(info, status, world, backlog, problems))
+}
+
+/// Returns the figures of a daemon whose store cannot be read, without those that are counted in the store.
+pub(super) fn without_store(info: &DaemonInfo, status: DaemonStatus, world: &Shared) -> Health {
+    of_parts(info, status, world, Backlog::default(), Vec::new())
+}
+
+fn of_parts(
+    info: &DaemonInfo,
+    status: DaemonStatus,
+    world: &Shared,
+    backlog: Backlog,
+    problems: Vec<String>,
+) -> Health {
+    let figures = info.metrics.figures();
     let at = |millis: Option<u64>| millis.map(Timestamp::from_millis);
     let messages = |channel| {
         let backlog = world.messages(channel).turns().backlog();
@@ -36,9 +53,7 @@ pub(super) fn health(
         }
     };
     let disk = info.place.disk();
-    let proxy = info.auth_proxy.as_ref();
-    let problems = proxy.map(|proxy| auth_proxy::problems(world, proxy)).transpose()?.unwrap_or_default();
-    Ok(Health {
+    Health {
         status,
         boot_id: vitals::boot_id(),
         clock_behind_millis: clock::behind(),
@@ -71,7 +86,7 @@ pub(super) fn health(
         memory_bytes: vitals::memory(),
         host_memory_bytes: vitals::host_memory(),
         warnings: info.warnings.iter().cloned().chain(problems).collect(),
-    })
+    }
 }
 
 fn number(count: usize) -> u64 {

@@ -153,7 +153,7 @@ fn run(shared: &Shared, mut waiting: Receiver<Waiting>, monitor: &StoreMonitor) 
 }
 
 /// Tries to leave a state in which writes are rejected. Returns the error for commits in the meantime. A
-/// failed attempt is repeated after [`RETRY`], however many commits wait, because reads fail while the store
+/// failed attempt is repeated [`RETRY`] after its end, however many commits wait, because reads fail while the store
 /// is reopened.
 fn try_recover(
     shared: &Shared,
@@ -167,8 +167,10 @@ fn try_recover(
         Condition::Full => {}
         Condition::Failed | Condition::GuardFailed if !is_due => return Some(CommitError::Unavailable),
         Condition::Failed | Condition::GuardFailed => {
+            let recovered = recover(shared, condition == Condition::GuardFailed);
+            // An attempt may take seconds, and what waited for it is answered before the next one.
             *tried = Some(Instant::now());
-            if let Err(error) = recover(shared, condition == Condition::GuardFailed) {
+            if let Err(error) = recovered {
                 if matches!(error, GuardError::System { .. }) && !has_failed(shared) {
                     monitor.enter_guard_only(shared, &error);
                 } else {
@@ -203,7 +205,7 @@ fn is_comparable(condition: Condition) -> bool {
 fn check_store(shared: &Shared, monitor: &StoreMonitor) {
     match shared.barrier.store().ready() {
         Ok(()) => monitor.enter(shared, Condition::Ready, ""),
-        Err(error @ StoreError::Full { .. }) => monitor.enter(shared, Condition::Full, error),
+        Err(error) if error.is_full() => monitor.enter(shared, Condition::Full, error),
         Err(error) => monitor.enter_failed(shared, &error.into()),
     }
 }
@@ -296,12 +298,12 @@ fn store(
     let mark = shared.guard.mark(&shared.barrier, time).map_err(|error| failed(error.into()))?;
     let announced = Announced { barrier: &shared.barrier, effects };
     let group = Group { announcement: Some(&announced), ..mark.group(batches) };
-    let verdicts = shared.barrier.store().commit(&group).map_err(|error| match error {
-        StoreError::Full { .. } => {
+    let verdicts = shared.barrier.store().commit(&group).map_err(|error| {
+        if error.is_full() {
             monitor.enter(shared, Condition::Full, error);
-            CommitError::Full
+            return CommitError::Full;
         }
-        error => failed(error.into()),
+        failed(error.into())
     })?;
     let changed =
         |(batch, verdict): (&Batch, &BatchOutcome)| *verdict == BatchOutcome::Done && !batch.is_empty();

@@ -66,7 +66,8 @@ impl Guard {
         match (stored, digest) {
             (_, StoredDigest::Altered) => Err(GuardError::Altered),
             // The next group stores it.
-            (Ok(()) | Err(GuardError::Store(StoreError::Full { .. })), _) => Ok(()),
+            (Ok(()), _) => Ok(()),
+            (Err(GuardError::Store(error)), _) if error.is_full() => Ok(()),
             (Err(error), _) => Err(error),
         }
     }

@@ -648,6 +648,7 @@ async fn own_routes_report_health_and_metrics() {
         (Readiness::Starting, "starting"),
         (Readiness::StoreFull, "the file system of the store is full"),
         (Readiness::StoreFailed, "the store failed and is being reopened"),
+        (Readiness::DatabaseFailed, "the database of the store cannot be reached or used"),
         (Readiness::GuardFailed, "the guard file of the store cannot be written"),
         (Readiness::Stopping, "stopping"),
     ] {

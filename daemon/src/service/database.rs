@@ -31,10 +31,14 @@ pub(super) fn open(data: &Data, access: Access) -> Result<Barrier, StartError> {
                 Some(local) if !local.is_same_store(&stored) => {
                     return Err(StoreError::from(DatabaseError::OtherStore).into());
                 }
-                Some(local) if local.moved_to().is_none() => {}
-                _ => stored.put(folder)?,
+                Some(local) if local.moved_to().is_none() => Vault::open(folder, &data.key)?,
+                _ => {
+                    // A wrong root key leaves no header behind.
+                    let vault = Vault::open_with(&stored, folder, &data.key)?;
+                    stored.put(folder)?;
+                    vault
+                }
             }
-            Vault::open(folder, &data.key)?
         }
         // The first start was interrupted, and nothing is stored yet.
         (Some(local), None) => {

@@ -266,6 +266,13 @@ pub type FailureCallback = Box<dyn Fn() + Send + Sync>;
 /// Called with each notice of another daemon.
 pub type NoticeCallback = Box<dyn Fn(&[u8]) + Send + Sync>;
 
+impl StoreError {
+    /// Returns whether there is too little space. Nothing was changed, and reads continue.
+    pub const fn is_full(&self) -> bool {
+        matches!(self, Self::Full { .. } | Self::Database(postgres::DatabaseError::Full(_)))
+    }
+}
+
 /// An ordered store. Each implementation passes the contract test suite of this module.
 ///
 /// All reads return [`StoreError::Unavailable`] while the store is being reopened, and [`StoreError::Failed`]
@@ -340,7 +347,7 @@ pub trait Store: Send + Sync {
     /// cut.
     ///
     /// # Errors
-    /// Returns [`StoreError::Full`] if nothing of the group was committed. After any other error, it is
+    /// Returns an error that [`StoreError::is_full`] if nothing of the group was committed. After any other error, it is
     /// unknown which batches are on disk. Reads then return the state before the group, and commits fail,
     /// until [`Store::recover`] succeeds.
     fn commit(&self, group: &Group<'_>) -> Result<Vec<BatchOutcome>, StoreError>;

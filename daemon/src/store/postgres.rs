@@ -19,6 +19,7 @@ mod watcher;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use quorate_common::console::{EngineStatus, StoreDaemon};
 use quorate_core::world::Page;
@@ -44,6 +45,8 @@ use super::{
 const READERS: usize = 4;
 /// Maximum number of attempts to commit a group.
 const ATTEMPTS: u32 = 5;
+/// Time after which a group is not attempted again, such as one that waited for a lock of another client.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A store in a PostgreSQL database.
 pub struct Postgres {
@@ -160,9 +163,10 @@ impl Postgres {
             durability: BTreeMap::new(),
             runtime: Some(runtime),
         };
-        let committing = store.committing(existence, None)?;
-        store.durability = store.durability_of(&committing.session)?;
+        // Nothing is written unless the server accepts all connections.
         let reading = store.connect_reading()?;
+        let committing = store.committing(existence, None)?;
+        store.durability = schema::durability(store.runtime()?, &committing.session)?;
         *store.commits() = Some(committing);
         *store.reads.write().unwrap_or_else(PoisonError::into_inner) = Some(reading);
         Ok(store)
@@ -215,18 +219,16 @@ impl Postgres {
         reads.as_ref().and_then(part).ok_or(StoreError::Unavailable)
     }
 
-    /// Converts the error of a statement that reads. After a lost connection, all are opened again.
+    /// Converts the error of a statement that reads. After a lost connection, all are opened again. If the database was changed,
+    /// or another client has locked a table, no other request waits for it until the store was reopened.
     fn unread(&self, error: &StatementError, doing: &'static str) -> StoreError {
-        if matches!(error, StatementError::Lost(_)) {
+        let failed = error.failed(doing);
+        if error.is_outage() || error.is_transient() {
+            tracing::warn!(cause = %failed, "the database did not answer a query");
             self.shared.fail();
             return StoreError::Unavailable;
         }
-        // A later attempt may succeed, such as when another client of the database has unlocked a table.
-        if error.is_transient() {
-            tracing::warn!(cause = %error.failed(doing), "the database did not answer a query");
-            return StoreError::Unavailable;
-        }
-        error.failed(doing)
+        failed
     }
 
     /// Opens the connection that commits, and takes the locks of the store and of the daemon with this id, if it is known.
@@ -249,17 +251,10 @@ impl Postgres {
         Ok(Committing { session, daemon, access, extra: Vec::new() })
     }
 
-    /// Reads the settings of the server on which the durability of a commit depends.
-    fn durability_of(&self, session: &Session) -> Result<BTreeMap<String, String>, StoreError> {
-        const SETTINGS: &str = "SELECT name, current_setting(name) FROM unnest(ARRAY['server_version', \
-            'synchronous_commit', 'synchronous_standby_names']) AS name";
-        let found = answered(self.runtime()?, ANSWER, async {
-            let rows = session.client.query(SETTINGS, &[]).await?;
-            rows.iter()
-                .map(|row| Ok((row.try_get(0)?, row.try_get(1)?)))
-                .collect::<Result<_, tokio_postgres::Error>>()
-        });
-        found.map_err(|error| error.failed("reading the settings of the database"))
+    /// Returns the error of a server without space, which is tried again until it has some.
+    fn full(&self) -> StoreError {
+        self.is_full.store(true, Ordering::Release);
+        DatabaseError::Full(self.settings.url.place()).into()
     }
 
     fn check_usable(&self) -> Result<(), StoreError> {
@@ -378,6 +373,7 @@ impl Store for Postgres {
         let mut commits = self.commits();
         self.check_usable()?;
         let committing = commits.as_mut().ok_or(StoreError::Unavailable)?;
+        let begun = Instant::now();
         for attempt in 1..=ATTEMPTS {
             let error = match committing.attempt(self.runtime()?, group, &self.shared.bell) {
                 Ok(verdicts) => return Ok(verdicts),
@@ -388,11 +384,9 @@ impl Store for Postgres {
                 Err(GroupError::Statement(error)) => error,
             };
             if error.is_full() {
-                self.is_full.store(true, Ordering::Release);
-                let folder = format!("the database {}", self.settings.url.place());
-                return Err(StoreError::Full { folder, free: 0, needed: 1 });
+                return Err(self.full());
             }
-            if !error.is_transient() || attempt == ATTEMPTS {
+            if !error.is_transient() || attempt == ATTEMPTS || begun.elapsed() > PATIENCE {
                 self.shared.failed.store(true, Ordering::Release);
                 return Err(error.failed(DOING));
             }
@@ -403,13 +397,19 @@ impl Store for Postgres {
 
     fn ready(&self) -> Result<(), StoreError> {
         self.check_usable()?;
-        if self.is_full.swap(false, Ordering::AcqRel) {
-            let commits = self.commits();
-            let committing = commits.as_ref().ok_or(StoreError::Unavailable)?;
-            let written = committing.daemon.touch(self.runtime()?, &committing.session);
-            written.map_err(|error| error.failed("writing to the database"))?;
+        if !self.is_full.swap(false, Ordering::AcqRel) {
+            return Ok(());
         }
-        Ok(())
+        let commits = self.commits();
+        let session = &commits.as_ref().ok_or(StoreError::Unavailable)?.session;
+        match schema::probe_space(self.runtime()?, session) {
+            Ok(()) => Ok(()),
+            Err(error) if error.is_full() => Err(self.full()),
+            Err(error) => {
+                self.shared.failed.store(true, Ordering::Release);
+                Err(error.failed("writing to the database"))
+            }
+        }
     }
 
     fn on_failure(&self, callback: FailureCallback) {
@@ -431,6 +431,7 @@ impl Store for Postgres {
         *self.reads.write().unwrap_or_else(PoisonError::into_inner) = None;
         let committing = self.committing(Existence::Required, id)?;
         let reading = self.connect_reading()?;
+        self.is_full.store(false, Ordering::Release);
         let header = answered(self.runtime()?, ANSWER, rows::header(&committing.session));
         if header.map_err(|error| error.failed("reading the header"))? != *self.known_header() {
             // The database was replaced, or the store was moved in the meantime.
@@ -467,14 +468,7 @@ impl Store for Postgres {
     }
 
     fn set_header(&self, header: &[u8]) -> Result<(), StoreError> {
-        // A store that was used and lost its header gets no other one, which would make its records unreadable.
-        let changed = self.writing(
-            "WITH begun AS (DELETE FROM meta WHERE name = 'unused' RETURNING 1) \
-             INSERT INTO meta (name, value) SELECT 'header', $1 \
-             WHERE EXISTS (SELECT FROM begun) OR EXISTS (SELECT FROM meta WHERE name = 'header') \
-             ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-            &[&header],
-        )?;
+        let changed = self.writing(rows::SET_HEADER, &[&header])?;
         if changed == 0 {
             return Err(DatabaseError::NoHeader.into());
         }

@@ -139,7 +139,11 @@ fn store(health: &Health) -> Option<Finding> {
         StoreState::Recovering | StoreState::Unknown => Finding::problem(
             "store-failed",
             what,
-            "Read the log of the daemon and the kernel log for errors of the disk.",
+            if health.status.engine.as_ref().is_some_and(|engine| engine.name == DATABASE) {
+                "Check the database server and the network to it; the daemon then continues by itself."
+            } else {
+                "Read the log of the daemon and the kernel log for errors of the disk."
+            },
         ),
     })
 }

@@ -6,7 +6,7 @@ use quorate_common::console::StoreDaemon;
 use tokio::runtime::Handle;
 use tokio_postgres::error::SqlState;
 
-use super::errors::{DatabaseError, StatementError, of_connecting};
+use super::errors::{DatabaseError, StatementError, unusable};
 use super::session::{ANSWER, Session, answered};
 use crate::store::{Access, DaemonId, StoreError};
 
@@ -58,12 +58,6 @@ impl Daemon {
         answered(runtime, ANSWER, async {
             session.client.execute("DELETE FROM daemon WHERE id = $1::text::uuid", &[&self.id]).await
         })
-    }
-
-    /// Writes the row again, which fails if the server has no space.
-    pub(super) fn touch(&self, runtime: &Handle, session: &Session) -> Result<u64, StatementError> {
-        const TOUCH: &str = "UPDATE daemon SET seen = clock_timestamp() WHERE id = $1::text::uuid";
-        answered(runtime, ANSWER, async { session.client.execute(TOUCH, &[&self.id]).await })
     }
 }
 
@@ -160,12 +154,4 @@ fn holds(runtime: &Handle, session: &Session) -> Result<bool, StoreError> {
 fn is_shared(runtime: &Handle, session: &Session) -> Result<bool, StoreError> {
     let shared = session.client.query_opt("SELECT FROM meta WHERE name = 'shared'", &[]);
     Ok(answered(runtime, ANSWER, shared).map_err(unusable)?.is_some())
-}
-
-/// Converts an error of a statement during the start.
-pub(super) fn unusable(error: StatementError) -> DatabaseError {
-    match error {
-        StatementError::Rejected(error) => of_connecting(&error),
-        StatementError::Lost(cause) => DatabaseError::Unreachable(cause),
-    }
 }

@@ -12,25 +12,36 @@ pub enum DatabaseError {
     /// The configuration names no database.
     #[error("the store is in a database; set engine = \"postgres\" and url in [store]")]
     NotConfigured,
-    /// No server answers at the configured place.
+    /// No server answers at the configured place, or a connection was lost.
     #[error("the database server cannot be reached: {0}")]
     Unreachable(String),
+    /// The server, the database or the user has as many connections as it may have.
+    #[error(
+        "the database server accepts no more connections: {0}; raise max_connections, or the connection limit of the \
+         user or of the database: each daemon needs up to 8"
+    )]
+    Connections(String),
     /// TLS could not be negotiated, or the certificate of the server is not trusted.
     #[error(
         "no verified TLS connection to the database server: {0}; check [store] ca_file and the name in url"
     )]
     Tls(String),
-    /// The server does not know the user, or the password is wrong.
+    /// The server does not know the user, the password is wrong, or `pg_hba.conf` rejects the connection.
     #[error(
-        "the database server rejected the login; check the user in [store] url, password_file and pg_hba.conf"
+        "the database server rejected the login: {0}; check the user in [store] url, password_file and pg_hba.conf"
     )]
-    Login,
+    Login(String),
     /// The server has no database with this name.
     #[error("the database does not exist; create it with CREATE DATABASE, and check the name in [store] url")]
     Absent,
     /// The user may not use or create the tables.
-    #[error("the database user lacks rights: {0}; make it the owner of the database")]
+    #[error(
+        "the database user lacks rights: {0}; make it the owner of the database, and of the schema quorate with its tables"
+    )]
     Rights(String),
+    /// The server has no space left.
+    #[error("the database server has no space left: {0}; free space on its disk")]
+    Full(String),
     /// The version of the server is too old.
     #[error("the database server has version {0}; PostgreSQL 15 or later is required")]
     TooOld(String),
@@ -58,6 +69,9 @@ pub enum DatabaseError {
     /// The schema of the store contains something else.
     #[error("the schema quorate of the database is not that of a store; use another database")]
     OtherSchema,
+    /// This table of the store is missing, or differs from the one that was created.
+    #[error("the table quorate.{0} is missing or was changed; restore the database from a backup")]
+    Table(String),
     /// A newer version of the program has raised the level of the store.
     #[error(
         "the store in the database has level {0}, which this version of quorated cannot read; update quorated"
@@ -87,9 +101,10 @@ pub enum DatabaseError {
     /// The database contains another store than the data directory.
     #[error("the database contains another store than the data directory; check [store] path and url")]
     OtherStore,
-    /// The connection does not lead to a session of its own, such as through a pooler in transaction mode.
+    /// The connection does not lead to a session of its own, such as through a pooler.
     #[error(
-        "the connection leads through a pooler that shares sessions; [store] url must name the server itself"
+        "the database is reached through a pooler, such as PgBouncer, which shares sessions between clients; [store] \
+         url must name the server itself"
     )]
     Pooler,
 }
@@ -121,22 +136,52 @@ fn is_tls(error: &tokio_postgres::Error) -> bool {
     error.to_string().contains("TLS")
 }
 
-/// Converts the error of an attempt to connect.
-pub(super) fn of_connecting(error: &tokio_postgres::Error) -> DatabaseError {
-    let Some(code) = error.code() else {
-        let cause = described(error);
-        return if is_tls(error) { DatabaseError::Tls(cause) } else { DatabaseError::Unreachable(cause) };
-    };
-    let class = code.code().get(..2).unwrap_or_default();
-    if *code == SqlState::INVALID_CATALOG_NAME {
+/// Returns the reason why a database cannot be used, if the error code of the server states it.
+fn reason(error: &tokio_postgres::Error) -> Option<DatabaseError> {
+    let (code, cause) = (error.code()?, || described(error));
+    Some(if *code == SqlState::INVALID_CATALOG_NAME {
         DatabaseError::Absent
     } else if *code == SqlState::INSUFFICIENT_PRIVILEGE {
-        DatabaseError::Rights(described(error))
-    } else if class == "28" {
-        DatabaseError::Login
+        DatabaseError::Rights(cause())
+    } else if *code == SqlState::READ_ONLY_SQL_TRANSACTION {
+        DatabaseError::ReadOnly
+    } else if *code == SqlState::DISK_FULL {
+        DatabaseError::Full(cause())
+    } else if *code == SqlState::TOO_MANY_CONNECTIONS {
+        DatabaseError::Connections(cause())
+    } else if code.code().starts_with("28") {
+        DatabaseError::Login(cause())
     } else {
-        DatabaseError::Unreachable(described(error))
+        return None;
+    })
+}
+
+/// Converts the error of an attempt to connect to `place`.
+pub(super) fn of_connecting(error: &tokio_postgres::Error, place: &str) -> DatabaseError {
+    let (code, cause) = (error.code(), described(error));
+    if code.is_none() && is_tls(error) {
+        return DatabaseError::Tls(cause);
     }
+    // Poolers reject parameters that a new session of its own would have.
+    if code.is_some_and(|code| [SqlState::PROTOCOL_VIOLATION, SqlState::FEATURE_NOT_SUPPORTED].contains(code))
+    {
+        return DatabaseError::Pooler;
+    }
+    let cause = cause.strip_prefix("error connecting to server: ").unwrap_or(&cause);
+    reason(error).unwrap_or_else(|| DatabaseError::Unreachable(format!("{place}: {cause}")))
+}
+
+/// Converts the error of a statement during the start.
+pub(super) fn unusable(error: StatementError) -> DatabaseError {
+    match error {
+        StatementError::Rejected(error) => of_start(&error),
+        StatementError::Lost(cause) => DatabaseError::Unreachable(cause),
+    }
+}
+
+/// Converts an answer of the server during the start that is not the expected one.
+pub(super) fn of_start(error: &tokio_postgres::Error) -> DatabaseError {
+    reason(error).unwrap_or_else(|| DatabaseError::Unreachable(described(error)))
 }
 
 /// What became of a statement or a transaction.
@@ -181,17 +226,28 @@ impl StatementError {
         error.code().is_some_and(|code| transient.contains(code))
     }
 
+    /// Returns whether the database cannot be used, or is not the one that was opened: all connections must be opened again.
+    pub(super) fn is_outage(&self) -> bool {
+        match self {
+            Self::Lost(_) => true,
+            Self::Rejected(error) => {
+                let is_changed = |code: &SqlState| code.code().starts_with("42");
+                reason(error).is_some() || error.code().is_some_and(is_changed)
+            }
+        }
+    }
+
     /// Returns whether the server has no space left.
     pub(super) fn is_full(&self) -> bool {
         matches!(self, Self::Rejected(error) if error.code() == Some(&SqlState::DISK_FULL))
     }
 
-    /// Returns the error of the store.
+    /// Returns the error of the store. The store itself is not damaged if the server cannot be used.
     pub(super) fn failed(&self, doing: &'static str) -> StoreError {
-        let cause = match self {
-            Self::Rejected(error) => described(error),
-            Self::Lost(cause) => cause.clone(),
-        };
-        StoreError::Failed { doing, cause }
+        match self {
+            Self::Rejected(error) => reason(error)
+                .map_or_else(|| StoreError::Failed { doing, cause: described(error) }, StoreError::Database),
+            Self::Lost(cause) => DatabaseError::Unreachable(format!("{doing}: {cause}")).into(),
+        }
     }
 }

@@ -9,6 +9,13 @@ use super::settings::KeyClasses;
 use crate::store::Row;
 use crate::store::range::bounds;
 
+/// Sets the header of a store that has one, or was never used. A store that lost its header gets no other one, which would make
+/// its records unreadable.
+pub(super) const SET_HEADER: &str = "WITH begun AS (DELETE FROM meta WHERE name = 'unused' RETURNING 1) \
+    INSERT INTO meta (name, value) SELECT 'header', $1 \
+    WHERE EXISTS (SELECT FROM begun) OR EXISTS (SELECT FROM meta WHERE name = 'header') \
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+
 /// How rows are locked until the end of a transaction.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Lock {

@@ -1,9 +1,11 @@
 //! The tables of a store, and what a server must fulfil to be used: its version, its settings and its encoding.
 
+use std::collections::BTreeMap;
+
 use tokio::runtime::Handle;
 
-use super::daemon::{SHARED_LEVEL, unusable};
-use super::errors::{DatabaseError, StatementError, of_connecting};
+use super::daemon::SHARED_LEVEL;
+use super::errors::{DatabaseError, StatementError, of_start, unusable};
 use super::session::{ANSWER, Session, answered};
 use crate::clock;
 use crate::store::Existence;
@@ -37,13 +39,17 @@ const FEED: &str = "CREATE TABLE IF NOT EXISTS quorate.feed (xid xid8 NOT NULL D
     origin uuid NOT NULL, body bytea NOT NULL, at timestamptz NOT NULL DEFAULT now()); \
     CREATE INDEX IF NOT EXISTS feed_xid ON quorate.feed (xid)";
 
+/// Reads nothing, but waits for locks that keep others from reading.
+const UNLOCKED: &str = "SELECT FROM record LIMIT 0; SELECT FROM queue LIMIT 0; SELECT FROM register LIMIT 0; \
+    SELECT FROM daemon LIMIT 0; SELECT FROM meta LIMIT 0; SELECT FROM feed LIMIT 0";
+
 /// Checks the server, and creates the tables if they may be missing.
 pub(super) fn prepare(
     runtime: &Handle,
     session: &Session,
     existence: Existence,
 ) -> Result<(), DatabaseError> {
-    check_server(runtime, session)?;
+    Server::read(runtime, session)?.check()?;
     let run = |work: &str| answered(runtime, ANSWER, session.client.batch_execute(work)).map_err(unusable);
     if !schema_exists(runtime, session)? {
         if existence == Existence::Required {
@@ -59,7 +65,34 @@ pub(super) fn prepare(
         }
     }
     check_level(runtime, session)?;
-    run(FEED)
+    check_rights(runtime, session)?;
+    run(FEED)?;
+    check_tables(runtime, session)?;
+    run(UNLOCKED)
+}
+
+/// Reads the settings of the server on which the durability of a commit depends.
+pub(super) fn durability(
+    runtime: &Handle,
+    session: &Session,
+) -> Result<BTreeMap<String, String>, DatabaseError> {
+    const SETTINGS: &str = "SELECT name, current_setting(name) FROM unnest(ARRAY['server_version', \
+        'synchronous_commit', 'synchronous_standby_names']) AS name";
+    let found = answered(runtime, ANSWER, async {
+        let rows = session.client.query(SETTINGS, &[]).await?;
+        rows.iter()
+            .map(|row| Ok((row.try_get(0)?, row.try_get(1)?)))
+            .collect::<Result<_, tokio_postgres::Error>>()
+    });
+    found.map_err(unusable)
+}
+
+/// Writes a record and takes it back, which fails if the server has no space.
+pub(super) fn probe_space(runtime: &Handle, session: &Session) -> Result<(), StatementError> {
+    const PROBE: &str = "BEGIN; INSERT INTO record VALUES ('space', decode(repeat('00', 65536), 'hex'))";
+    let probed = answered(runtime, ANSWER, session.client.batch_execute(PROBE));
+    answered(runtime, ANSWER, session.client.batch_execute("ROLLBACK"))?;
+    probed
 }
 
 /// Checks that the clock of this machine agrees with that of the server, by which the daemons of a store agree with each other.
@@ -67,7 +100,7 @@ pub(super) fn check_clock(runtime: &Handle, session: &Session) -> Result<(), Dat
     const CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8";
     let begun = clock::system();
     let row = answered(runtime, ANSWER, session.client.query_one(CLOCK, &[])).map_err(unusable)?;
-    check_time(begun, row.try_get(0).map_err(|error| of_connecting(&error))?)
+    check_time(begun, row.try_get(0).map_err(|error| of_start(&error))?)
 }
 
 /// Checks that a time of the server lies between the beginning of the query for it and now. Confirms the clock then.
@@ -88,41 +121,107 @@ fn difference((start, end): (u64, u64), time: u64) -> u64 {
 
 fn schema_exists(runtime: &Handle, session: &Session) -> Result<bool, DatabaseError> {
     let found = session.client.query_one("SELECT to_regnamespace('quorate') IS NOT NULL", &[]);
-    answered(runtime, ANSWER, found).map_err(unusable)?.try_get(0).map_err(|error| of_connecting(&error))
+    answered(runtime, ANSWER, found).map_err(unusable)?.try_get(0).map_err(|error| of_start(&error))
 }
 
-fn check_server(runtime: &Handle, session: &Session) -> Result<(), DatabaseError> {
-    const QUESTION: &str = "SELECT current_setting('server_version_num')::int4, current_setting('server_version'), \
-        pg_is_in_recovery(), current_setting('transaction_read_only') = 'on', current_setting('server_encoding'), \
-        current_setting('fsync'), current_setting('full_page_writes'), current_setting('synchronous_commit')";
-    let row = answered(runtime, ANSWER, session.client.query_one(QUESTION, &[])).map_err(unusable)?;
-    let broken = |error: tokio_postgres::Error| of_connecting(&error);
-    let text = |column: usize| row.try_get::<_, String>(column).map_err(broken);
-    if row.try_get::<_, i32>(0).map_err(broken)? < OLDEST {
-        return Err(DatabaseError::TooOld(text(1)?));
+/// What the server reports about itself and the database.
+struct Server {
+    /// `server_version_num`.
+    number: i32,
+    version: String,
+    is_standby: bool,
+    is_read_only: bool,
+    encoding: String,
+    fsync: String,
+    full_page_writes: String,
+    synchronous_commit: String,
+}
+
+impl Server {
+    fn read(runtime: &Handle, session: &Session) -> Result<Self, DatabaseError> {
+        const QUESTION: &str = "SELECT current_setting('server_version_num')::int4, current_setting('server_version'), \
+            pg_is_in_recovery(), current_setting('transaction_read_only') = 'on', current_setting('server_encoding'), \
+            current_setting('fsync'), current_setting('full_page_writes'), current_setting('synchronous_commit')";
+        let row = answered(runtime, ANSWER, session.client.query_one(QUESTION, &[])).map_err(unusable)?;
+        let read = || {
+            Ok(Self {
+                number: row.try_get(0)?,
+                version: row.try_get(1)?,
+                is_standby: row.try_get(2)?,
+                is_read_only: row.try_get(3)?,
+                encoding: row.try_get(4)?,
+                fsync: row.try_get(5)?,
+                full_page_writes: row.try_get(6)?,
+                synchronous_commit: row.try_get(7)?,
+            })
+        };
+        read().map_err(|error: tokio_postgres::Error| of_start(&error))
     }
-    if row.try_get(2).map_err(broken)? {
-        return Err(DatabaseError::Standby);
+
+    /// Checks that commits are possible, and durable once they are acknowledged.
+    fn check(self) -> Result<(), DatabaseError> {
+        if self.number < OLDEST {
+            return Err(DatabaseError::TooOld(self.version));
+        }
+        if self.is_standby {
+            return Err(DatabaseError::Standby);
+        }
+        if self.is_read_only {
+            return Err(DatabaseError::ReadOnly);
+        }
+        if self.encoding != "UTF8" {
+            return Err(DatabaseError::Encoding(self.encoding));
+        }
+        let settings: [(&str, String, &[&str]); 3] = [
+            ("fsync", self.fsync, &["on"]),
+            ("full_page_writes", self.full_page_writes, &["on"]),
+            ("synchronous_commit", self.synchronous_commit, &["on", "remote_apply"]),
+        ];
+        for (name, value, allowed) in settings {
+            if !allowed.contains(&value.as_str()) {
+                return Err(DatabaseError::Setting { name: name.to_owned(), value, required: "on" });
+            }
+        }
+        Ok(())
     }
-    if row.try_get(3).map_err(broken)? {
-        return Err(DatabaseError::ReadOnly);
-    }
-    let encoding = text(4)?;
-    if encoding != "UTF8" {
-        return Err(DatabaseError::Encoding(encoding));
-    }
-    let settings: [(usize, &str, &[&str]); 3] = [
-        (5, "fsync", &["on"]),
-        (6, "full_page_writes", &["on"]),
-        (7, "synchronous_commit", &["on", "remote_apply"]),
-    ];
-    for (column, name, allowed) in settings {
-        let value = text(column)?;
-        if !allowed.contains(&value.as_str()) {
-            return Err(DatabaseError::Setting { name: name.to_owned(), value, required: "on" });
+}
+
+/// Checks that the user may read and change all tables.
+fn check_rights(runtime: &Handle, session: &Session) -> Result<(), DatabaseError> {
+    const DENIED: &str = "SELECT relname::text FROM pg_class WHERE relnamespace = to_regnamespace('quorate') \
+        AND relname IN ('record', 'queue', 'register', 'daemon', 'meta', 'feed') AND relkind = 'r' \
+        AND NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT') \
+        AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE')) LIMIT 1";
+    match answered(runtime, ANSWER, session.client.query_opt(DENIED, &[])).map_err(unusable)? {
+        None => Ok(()),
+        Some(row) => {
+            let table: String = row.try_get(0).map_err(|error| of_start(&error))?;
+            Err(DatabaseError::Rights(format!("permission denied for table {table}")))
         }
     }
-    Ok(())
+}
+
+/// Checks that the tables are those of a store. One without its primary key could store two records with the same key, and one
+/// that is not logged is empty after a crash of the server.
+fn check_tables(runtime: &Handle, session: &Session) -> Result<(), DatabaseError> {
+    const CHANGED: &str = "SELECT expected.name::text FROM (VALUES ('record', 'key', 'bytea', true), \
+        ('record', 'value', 'bytea', false), ('queue', 'key', 'bytea', true), ('queue', 'value', 'bytea', false), \
+        ('register', 'key', 'bytea', true), ('register', 'version', 'bigint', false), ('daemon', 'id', 'uuid', true), \
+        ('daemon', 'session', 'bigint', false), ('daemon', 'last_group', 'bigint', false), \
+        ('daemon', 'build', 'text', false), ('daemon', 'level', 'integer', false), \
+        ('daemon', 'seen', 'timestamp with time zone', false), ('meta', 'name', 'text', true), \
+        ('meta', 'value', 'bytea', false), ('feed', 'xid', 'xid8', false), ('feed', 'origin', 'uuid', false), \
+        ('feed', 'body', 'bytea', false), ('feed', 'at', 'timestamp with time zone', false)) \
+        AS expected (name, attribute, kind, is_key) WHERE NOT EXISTS (SELECT FROM pg_class JOIN pg_attribute \
+        ON attrelid = pg_class.oid WHERE relnamespace = to_regnamespace('quorate') AND relname = expected.name \
+        AND relkind = 'r' AND relpersistence = 'p' AND attname = attribute AND NOT attisdropped AND attnotnull \
+        AND format_type(atttypid, atttypmod) = kind AND (NOT is_key OR EXISTS (SELECT FROM pg_index \
+        WHERE indrelid = pg_class.oid AND indisprimary AND indisvalid AND indimmediate AND indnatts = 1 \
+        AND indkey[0] = attnum))) LIMIT 1";
+    match answered(runtime, ANSWER, session.client.query_opt(CHANGED, &[])).map_err(unusable)? {
+        None => Ok(()),
+        Some(row) => Err(DatabaseError::Table(row.try_get(0).map_err(|error| of_start(&error))?)),
+    }
 }
 
 fn check_level(runtime: &Handle, session: &Session) -> Result<(), DatabaseError> {
@@ -135,7 +234,7 @@ fn check_level(runtime: &Handle, session: &Session) -> Result<(), DatabaseError>
             // Syntax errors, among them missing tables and columns, except missing rights.
             let is_other = class == Some("42")
                 && error.code() != Some(&tokio_postgres::error::SqlState::INSUFFICIENT_PRIVILEGE);
-            return Err(if is_other { DatabaseError::OtherSchema } else { of_connecting(&error) });
+            return Err(if is_other { DatabaseError::OtherSchema } else { of_start(&error) });
         }
         Err(error) => return Err(unusable(error)),
     };
@@ -147,6 +246,26 @@ fn check_level(runtime: &Handle, session: &Session) -> Result<(), DatabaseError>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn old_servers_and_settings_that_lose_commits_are_rejected() {
+        let server = |number, synchronous_commit: &str| Server {
+            number,
+            version: "14.2".to_owned(),
+            is_standby: false,
+            is_read_only: false,
+            encoding: "UTF8".to_owned(),
+            fsync: "on".to_owned(),
+            full_page_writes: "on".to_owned(),
+            synchronous_commit: synchronous_commit.to_owned(),
+        };
+        assert_eq!(server(140_002, "on").check(), Err(DatabaseError::TooOld("14.2".to_owned())));
+        for (value, is_allowed) in
+            [("on", true), ("remote_apply", true), ("remote_write", false), ("local", false), ("off", false)]
+        {
+            assert_eq!(server(150_000, value).check().is_ok(), is_allowed, "{value}");
+        }
+    }
 
     #[test]
     fn a_clock_is_compared_with_the_time_of_the_whole_round_trip() {

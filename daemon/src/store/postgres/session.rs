@@ -11,19 +11,34 @@ use std::time::Duration;
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Notify;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::{AsyncMessage, Client, Statement};
 
-use super::errors::{DatabaseError, StatementError, of_connecting};
+use super::errors::{DatabaseError, StatementError, of_connecting, unusable};
 use super::settings::{DatabaseSettings, KeyClasses};
 
 /// Time in which the server must answer.
 pub(super) const ANSWER: Duration = Duration::from_secs(5);
 
-/// Settings of each session. All statements have a suitable index, also before the tables are analyzed.
-const SETUP: &str = "SET search_path TO quorate, pg_temp; SET lock_timeout = '2s'; SET statement_timeout = '5s'; \
+/// Settings of each session. All statements have a suitable index, also before the tables are analyzed. A commit stays as
+/// durable as it was when the session began, whatever is changed on the server.
+const SETUP: &str = "SELECT set_config('synchronous_commit', current_setting('synchronous_commit'), false); \
+    SET search_path TO quorate, pg_temp; SET lock_timeout = '2s'; SET statement_timeout = '5s'; \
     SET idle_in_transaction_session_timeout = '5s'; SET client_min_messages = warning; SET enable_seqscan = off; \
     SET tcp_keepalives_idle = 2; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3; \
     SET default_transaction_isolation = 'read committed'; SET default_transaction_deferrable = off";
+
+/// Setting of the server that a session begins with. Its value is another one for each session. A pooler either rejects it
+/// when a client connects, or gives the client a session that was begun without it.
+const OWN: &str = "quorate.session";
+
+/// Returns a new value of [`OWN`].
+fn name() -> Result<String, DatabaseError> {
+    let mut name = [0; 16];
+    let failed = |error: getrandom::Error| DatabaseError::Unreachable(format!("the random source: {error}"));
+    getrandom::fill(&mut name).map_err(failed)?;
+    Ok(const_hex::encode(name))
+}
 
 /// A session on the server. Dropping it ends the session.
 pub(super) struct Session {
@@ -44,11 +59,13 @@ impl Session {
         settings: &DatabaseSettings,
         ended: impl FnOnce() + Send + 'static,
     ) -> Result<Self, DatabaseError> {
-        let (config, tls) = (settings.config(), settings.tls()?);
+        let name = name()?;
+        let (config, tls) = (settings.config(&format!("{OWN}={name}")), settings.tls()?);
+        let place = settings.url.servers();
         let connecting = async {
-            let late = || DatabaseError::Unreachable("no answer to the login".to_owned());
+            let late = || DatabaseError::Unreachable(format!("{place}: no answer to the login"));
             let connected = tokio::time::timeout(ANSWER, config.connect(tls)).await;
-            connected.map_err(|_| late())?.map_err(|error| of_connecting(&error))
+            connected.map_err(|_| late())?.map_err(|error| of_connecting(&error, &place))
         };
         let (client, mut connection) = wait(runtime, connecting)?;
         let warned = Arc::new(AtomicBool::new(false));
@@ -74,10 +91,15 @@ impl Session {
         });
         let session =
             Self { client, warned, called, statements: Mutex::default(), classes: settings.classes };
-        let set_up = answered(runtime, ANSWER, session.client.batch_execute(SETUP));
-        set_up.map_err(|error| match error {
-            StatementError::Rejected(error) => of_connecting(&error),
-            StatementError::Lost(cause) => DatabaseError::Unreachable(cause),
+        // If the session is that of another client, the division fails before any setting is changed.
+        let set_up = format!(
+            "SELECT 1 / (current_setting('{OWN}', true) IS NOT DISTINCT FROM '{name}')::int; {SETUP}"
+        );
+        answered(runtime, ANSWER, session.client.batch_execute(&set_up)).map_err(|error| match error {
+            StatementError::Rejected(error) if error.code() == Some(&SqlState::DIVISION_BY_ZERO) => {
+                DatabaseError::Pooler
+            }
+            error => unusable(error),
         })?;
         Ok(session)
     }

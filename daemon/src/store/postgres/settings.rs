@@ -17,6 +17,8 @@ use zeroize::Zeroizing;
 
 use super::errors::DatabaseError;
 
+/// Port of servers for which the URL names none.
+const PORT: u16 = 5432;
 /// Time to connect to one host.
 const CONNECT: Duration = Duration::from_secs(2);
 /// Time after which sent data that is not acknowledged ends a connection.
@@ -79,6 +81,17 @@ impl DatabaseUrl {
         }) && self.0.get_hostaddrs().iter().all(IpAddr::is_loopback)
     }
 
+    /// Returns the sockets and addresses of the hosts.
+    pub(super) fn servers(&self) -> String {
+        let ports = self.0.get_ports();
+        let port = |at: usize| ports.get(at).or(ports.first()).copied().unwrap_or(PORT);
+        let hosts = self.0.get_hosts().iter().enumerate().map(|(at, host)| match host {
+            Host::Tcp(name) => format!("{name}:{}", port(at)),
+            Host::Unix(path) => path.join(format!(".s.PGSQL.{}", port(at))).display().to_string(),
+        });
+        hosts.collect::<Vec<_>>().join(", ")
+    }
+
     /// Returns the name of the database and its hosts.
     pub fn place(&self) -> String {
         let hosts: Vec<String> = self
@@ -123,13 +136,16 @@ impl fmt::Debug for DatabaseSettings {
 }
 
 impl DatabaseSettings {
-    /// Returns the parameters of a connection. TLS is required, except on this machine.
-    pub(super) fn config(&self) -> tokio_postgres::Config {
+    /// Returns the parameters of a connection, whose session begins with a setting, as `name=value`. TLS is required, except on
+    /// this machine.
+    pub(super) fn config(&self, setting: &str) -> tokio_postgres::Config {
         let mut config = self.url.0.clone();
+        let options = self.url.0.get_options().unwrap_or_default();
         let mode = if self.needs_tls() { SslMode::Require } else { SslMode::Disable };
         config
             .ssl_mode(mode)
             .application_name("quorated")
+            .options(format!("{options} -c {setting}").trim_start())
             .connect_timeout(CONNECT)
             .tcp_user_timeout(UNACKNOWLEDGED)
             .keepalives(true)

@@ -44,7 +44,8 @@ const NOTICES: &str = "WITH horizon AS MATERIALIZED (SELECT pg_snapshot_xmin(pg_
     ORDER BY feed.xid";
 const BELL: &str = "BEGIN; SET LOCAL synchronous_commit = off; NOTIFY quorate; COMMIT";
 const LIVES: &str = "UPDATE daemon SET seen = clock_timestamp() WHERE id = $1::text::uuid \
-    RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::int8";
+    RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::int8, \
+    current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on'";
 const REMOVE: &str = "DELETE FROM feed WHERE at < now() - interval '5 minutes'; \
     DELETE FROM daemon WHERE seen < now() - interval '1 day'";
 
@@ -173,6 +174,10 @@ impl Watcher {
             // The row of a daemon that was silent for long may be gone; it is written again with its next session.
             if let Some(row) = client.query_opt(&lives, &[&self.own]).await? {
                 let time = row.try_get(0)?;
+                if !row.try_get(1)? {
+                    // The reason is found when the store is reopened.
+                    return Err(StatementError::Lost("commits may be lost".to_owned()));
+                }
                 schema::check_time(begun, time).map_err(|error| StatementError::Lost(error.to_string()))?;
                 if self.looked.replace(time).is_some_and(|last| time.saturating_sub(last) > GAP) {
                     // Everything is read again when the store is reopened.
