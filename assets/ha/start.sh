@@ -21,7 +21,6 @@ done
 programs=$(realpath "${1:-target/release}")
 folder=$(mktemp -d)
 etcd=()
-database=()
 processes=()
 
 end() { # end SIGNAL PROCESS...
@@ -48,7 +47,7 @@ finish() {
     # The daemons end first, so that they can still write. Patroni stops its server when it ends.
     end INT "${processes[@]}"
     servers CONT
-    end TERM "${database[@]}"
+    end TERM $(cat "$folder"/patroni?.pid 2>/dev/null)
     servers QUIT
     end TERM "${etcd[@]}"
     cd /
@@ -140,13 +139,14 @@ YAML
 done
 for node in 0 1 2; do
     (as_postgres patroni "$folder/patroni$node.yml" >"patroni$node.log" 2>&1) &
-    database+=($!)
+    # Who starts Patroni of a node again writes its number here.
+    echo $! >"patroni$node.pid"
 done
 role() { # role NODE: what Patroni reports, such as primary or replica
     curl --silent --max-time 2 "http://127.0.0.1:${ports[$1 + 9]}/patroni" | jq -r 'select(.state == "running") | .role' 2>/dev/null || true
 }
 until [ "$(for node in 0 1 2; do role $node; done | sort | tr '\n' ' ')" = 'master replica replica ' ]; do
-    for process in "${etcd[@]}" "${database[@]}"; do
+    for process in "${etcd[@]}" $(cat patroni?.pid); do
         kill -0 "$process" 2>/dev/null || { tail -n 20 ./*.log >&2; exit 1; }
     done
     sleep 0.2

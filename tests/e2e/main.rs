@@ -30,6 +30,7 @@ mod delegation;
 mod deletion;
 mod denials;
 mod failed_starts;
+mod failovers;
 mod forms;
 mod health;
 mod idempotency;

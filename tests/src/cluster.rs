@@ -34,7 +34,7 @@ fn program(name: &str) -> PathBuf {
 }
 
 /// Returns the user and the group that run the server: PostgreSQL rejects root.
-fn user() -> Option<(u32, u32)> {
+pub(crate) fn user() -> Option<(u32, u32)> {
     if !rustix::process::geteuid().is_root() {
         return None;
     }
@@ -77,6 +77,33 @@ impl Cluster {
         cluster.run();
         cluster.query("postgres", "CREATE DATABASE quorate ENCODING 'UTF8'");
         cluster
+    }
+
+    /// Creates and starts a standby of this server.
+    ///
+    /// # Panics
+    /// Panics if it does not start.
+    pub fn standby(&self) -> Self {
+        let folder = tempfile::Builder::new().prefix("quorate-pg-").tempdir().expect("a temporary folder");
+        if let Some((user, group)) = user() {
+            chown(folder.path(), Some(user), Some(group)).expect("root may change the owner");
+        }
+        let output = command("pg_basebackup")
+            .arg("-h")
+            .arg(self.folder())
+            .args(["-U", NAME, "--write-recovery-conf", "--checkpoint", "fast", "--no-sync", "--pgdata"])
+            .arg(folder.path().join("data"))
+            .output()
+            .expect("pg_basebackup runs");
+        assert!(output.status.success(), "pg_basebackup: {}", String::from_utf8_lossy(&output.stderr));
+        let mut standby = Self { folder, server: None };
+        standby.run();
+        standby
+    }
+
+    /// Returns the URL of the database of stores on this server and on another one, to be tried in this order.
+    pub fn url_with(&self, other: &Self) -> String {
+        format!("{}&host={}", self.url(), other.folder().display())
     }
 
     /// Returns the folder of the server, which contains its socket.

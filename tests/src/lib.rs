@@ -32,6 +32,7 @@ pub mod operator;
 pub mod overload;
 pub mod passkey;
 pub mod paths;
+pub mod patroni;
 pub mod proof;
 pub mod receiver;
 pub mod requests;

@@ -30,6 +30,7 @@ const TABLES: &str = "
         build text NOT NULL, level int NOT NULL, seen timestamptz NOT NULL);
     CREATE TABLE meta (name text PRIMARY KEY, value bytea NOT NULL);
     INSERT INTO meta VALUES ('level', int8send(1)), ('unused', '');
+    INSERT INTO meta SELECT 'timeline', int8send(('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int8);
 ";
 /// The table of notices, which the first stores did not have. A database that was restored on another server may contain rows
 /// with the numbers of coming transactions.

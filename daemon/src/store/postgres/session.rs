@@ -11,19 +11,21 @@ use std::time::Duration;
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Notify;
-use tokio_postgres::{AsyncMessage, Client, Statement};
+use tokio_postgres::{AsyncMessage, Client, SimpleQueryMessage, Statement};
 
+use super::daemon::unusable;
 use super::errors::{DatabaseError, StatementError, of_connecting};
 use super::settings::{DatabaseSettings, KeyClasses};
 
 /// Time in which the server must answer.
 pub(super) const ANSWER: Duration = Duration::from_secs(5);
 
-/// Settings of each session. All statements have a suitable index, also before the tables are analyzed.
+/// Settings of each session, and the query for the start of the server. All statements have a suitable index, also before the tables are analyzed.
 const SETUP: &str = "SET search_path TO quorate, pg_temp; SET lock_timeout = '2s'; SET statement_timeout = '5s'; \
     SET idle_in_transaction_session_timeout = '5s'; SET client_min_messages = warning; SET enable_seqscan = off; \
     SET tcp_keepalives_idle = 2; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3; \
-    SET default_transaction_isolation = 'read committed'; SET default_transaction_deferrable = off";
+    SET default_transaction_isolation = 'read committed'; SET default_transaction_deferrable = off; \
+    SELECT pg_postmaster_start_time()";
 
 /// A session on the server. Dropping it ends the session.
 pub(super) struct Session {
@@ -32,19 +34,22 @@ pub(super) struct Session {
     warned: Arc<AtomicBool>,
     /// Notified when another session has called on the channel that this one listens to.
     pub(super) called: Arc<Notify>,
+    /// When the server was started, which distinguishes it from others.
+    pub(super) started: String,
     statements: Mutex<HashMap<String, Statement>>,
     /// Which keys have a table of their own.
     pub(super) classes: KeyClasses,
 }
 
 impl Session {
-    /// Connects. Calls `ended` when the session ends, also when it is dropped.
+    /// Connects to a host of the URL. Calls `ended` when the session ends, also when it is dropped.
     pub(super) fn connect(
         runtime: &Handle,
         settings: &DatabaseSettings,
+        host: usize,
         ended: impl FnOnce() + Send + 'static,
     ) -> Result<Self, DatabaseError> {
-        let (config, tls) = (settings.config(), settings.tls()?);
+        let (config, tls) = (settings.config(host), settings.tls()?);
         let connecting = async {
             let late = || DatabaseError::Unreachable("no answer to the login".to_owned());
             let connected = tokio::time::timeout(ANSWER, config.connect(tls)).await;
@@ -72,14 +77,20 @@ impl Session {
             }
             ended();
         });
-        let session =
-            Self { client, warned, called, statements: Mutex::default(), classes: settings.classes };
-        let set_up = answered(runtime, ANSWER, session.client.batch_execute(SETUP));
-        set_up.map_err(|error| match error {
-            StatementError::Rejected(error) => of_connecting(&error),
-            StatementError::Lost(cause) => DatabaseError::Unreachable(cause),
-        })?;
-        Ok(session)
+        let session = Self {
+            client,
+            warned,
+            called,
+            started: String::new(),
+            statements: Mutex::default(),
+            classes: settings.classes,
+        };
+        let answers = answered(runtime, ANSWER, session.client.simple_query(SETUP)).map_err(unusable)?;
+        let started = answers.iter().find_map(|answer| match answer {
+            SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+            _ => None,
+        });
+        Ok(Self { started: started.unwrap_or_default(), ..session })
     }
 
     /// Returns a prepared statement. Each is prepared once.

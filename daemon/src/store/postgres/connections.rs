@@ -1,0 +1,154 @@
+//! Which server is the primary, and the connections to it.
+//!
+//! The hosts of the URL are tried one after the other. A host is the primary if it accepts the registration of this process, which
+//! is a synchronous commit: a server that was replaced cannot complete it, even if it does not know that yet. All connections
+//! lead to that server. Were they distributed, one of them could read from a server that was replaced.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+
+use super::committing::Committing;
+use super::confirmer::Confirmer;
+use super::daemon::{self, Daemon};
+use super::durability::Durability;
+use super::errors::{DatabaseError, StatementError};
+use super::session::{ANSWER, Session, answered};
+use super::watcher::Watcher;
+use super::{Postgres, READERS, lease, schema};
+use crate::store::{Access, DaemonId, Existence, StoreError};
+
+/// The connections that read.
+pub(super) struct Reading {
+    pub(super) sessions: Vec<Arc<Session>>,
+    pub(super) confirmer: Arc<Confirmer>,
+}
+
+/// The server of all connections.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Server {
+    /// Index of its host in the URL.
+    host: usize,
+    /// When it was started, by its own clock.
+    started: String,
+}
+
+impl Postgres {
+    /// Opens the connection that commits, to the first host that is the primary, and takes the locks of the store and of the daemon
+    /// with this id, if it is known. Earlier commits of this process are complete then. The host that was used last is tried first.
+    pub(super) fn committing(
+        &self,
+        existence: Existence,
+        id: Option<DaemonId>,
+    ) -> Result<Committing, StoreError> {
+        let hosts = self.settings.hosts();
+        let last = self.server.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let first = last.map_or(0, |server| server.host);
+        let mut failure = StoreError::Unavailable;
+        for host in (first..hosts).chain(0..first.min(hosts)) {
+            // The end of a connection to an earlier host is no failure.
+            self.shared.generation.fetch_add(1, Ordering::AcqRel);
+            match self.committing_on(host, existence, id) {
+                Ok(committing) => {
+                    let started = committing.session.started.clone();
+                    *self.server.lock().unwrap_or_else(PoisonError::into_inner) =
+                        Some(Server { host, started });
+                    return Ok(committing);
+                }
+                Err(error) if says_more(&error, &failure) => failure = error,
+                Err(_) => {}
+            }
+        }
+        Err(failure)
+    }
+
+    fn committing_on(
+        &self,
+        host: usize,
+        existence: Existence,
+        id: Option<DaemonId>,
+    ) -> Result<Committing, StoreError> {
+        let (runtime, session) = (self.runtime()?, self.connect_to(host)?);
+        schema::prepare(runtime, &session, existence)?;
+        if self.access == Access::Shared {
+            schema::check_clock(runtime, &session)?;
+        }
+        lease::wait_for_others(runtime, &session)?;
+        let access = daemon::lock_store(runtime, &session, self.access)?;
+        if let Some(id) = id {
+            daemon::lock_daemon(runtime, &session, id)?;
+        }
+        let failed = |error: StatementError| error.failed("registering the daemon in the database");
+        if access == Access::Exclusive {
+            daemon::remove_all(runtime, &session).map_err(failed)?;
+        }
+        session.clear_warnings();
+        let daemon = Daemon::register(runtime, &session, id).map_err(failed)?;
+        if session.was_warned() {
+            return Err(DatabaseError::NotReplicated.into());
+        }
+        let durability = answered(runtime, ANSWER, Durability::read(&session, self.settings.hosts()));
+        let durability = durability.map_err(|error| error.failed("reading the settings of the database"))?;
+        self.shared.set_durability(durability);
+        Ok(Committing { session, daemon, access, extra: Vec::new() })
+    }
+
+    /// Connects to a host. The end of the connection is a failure of the store.
+    fn connect_to(&self, host: usize) -> Result<Session, StoreError> {
+        let own = self.shared.generation.load(Ordering::Acquire);
+        let shared = Arc::downgrade(&self.shared);
+        let ended = move || {
+            let Some(shared) = shared.upgrade() else { return };
+            let is_current = shared.generation.load(Ordering::Acquire) == own;
+            if is_current && !shared.is_closed.load(Ordering::Acquire) {
+                shared.fail();
+            }
+        };
+        Ok(Session::connect(self.runtime()?, &self.settings, host, ended)?)
+    }
+
+    /// Returns a connection to the server that was found last, made by `connect` to its host.
+    fn connect_with(
+        &self,
+        connect: impl FnOnce(usize) -> Result<Session, StoreError>,
+    ) -> Result<Session, StoreError> {
+        let server = self.server.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Server { host, started } = server.ok_or(StoreError::Unavailable)?;
+        let session = connect(host)?;
+        // Behind one address, there may be another server now.
+        if session.started == started { Ok(session) } else { Err(DatabaseError::OtherServer.into()) }
+    }
+
+    fn connect(&self) -> Result<Session, StoreError> {
+        self.connect_with(|host| self.connect_to(host))
+    }
+
+    /// Connects. The store continues to work when the connection ends.
+    pub(super) fn connect_aside(&self) -> Result<Session, StoreError> {
+        self.connect_with(|host| Ok(Session::connect(self.runtime()?, &self.settings, host, || {})?))
+    }
+
+    pub(super) fn connect_reading(&self) -> Result<Reading, StoreError> {
+        let sessions = (0..READERS).map(|_| self.connect().map(Arc::new)).collect::<Result<_, _>>()?;
+        Ok(Reading { sessions, confirmer: Arc::new(Confirmer::start(self.runtime()?, self.connect()?)) })
+    }
+
+    /// Watches what other daemons do, on a connection of its own. Ends with the connection.
+    pub(super) fn watch(&self, id: DaemonId) -> Result<(), StoreError> {
+        let generation = self.shared.generation.load(Ordering::Acquire);
+        let (runtime, session) = (self.runtime()?, self.connect()?);
+        let watcher = Watcher::begin(runtime, session, id, (Arc::downgrade(&self.shared), generation));
+        runtime.spawn(watcher.map_err(|error| error.failed("reading the notices of other daemons"))?.run());
+        Ok(())
+    }
+}
+
+/// Returns whether the error of a host says more than that of an earlier one about why no host is the primary.
+fn says_more(error: &StoreError, earlier: &StoreError) -> bool {
+    let rank = |error: &StoreError| match error {
+        StoreError::Unavailable => 0,
+        StoreError::Database(DatabaseError::Unreachable(_)) => 1,
+        StoreError::Database(DatabaseError::Standby | DatabaseError::ReadOnly) => 2,
+        _ => 3,
+    };
+    rank(error) > rank(earlier)
+}
