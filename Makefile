@@ -10,13 +10,13 @@ SHELL := bash
 # Finds a Rust toolchain from rustup even if the shell profile was not read.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
-.PHONY: run cluster test check lint bless bench soak faults fuzz tools help
+.PHONY: run cluster ha test check lint bless bench soak faults fuzz tools help
 
 # Release binaries contain no paths of the build machine. Both commands that build them use the same flags, so
 # that neither causes a rebuild for the other.
 CARGO_HOME ?= $(HOME)/.cargo
-run cluster bench: export RUSTFLAGS := $(RUSTFLAGS) --remap-path-prefix=$(CARGO_HOME)=/cargo --remap-path-prefix=$(CURDIR)=/quorate
-run cluster bench: export CFLAGS := $(CFLAGS) -ffile-prefix-map=$(CARGO_HOME)=/cargo -ffile-prefix-map=$(CURDIR)=/quorate
+run cluster ha bench: export RUSTFLAGS := $(RUSTFLAGS) --remap-path-prefix=$(CARGO_HOME)=/cargo --remap-path-prefix=$(CURDIR)=/quorate
+run cluster ha bench: export CFLAGS := $(CFLAGS) -ffile-prefix-map=$(CARGO_HOME)=/cargo -ffile-prefix-map=$(CURDIR)=/quorate
 
 ## run    build what users install, then open the console on a throwaway organization
 run:
@@ -44,6 +44,13 @@ cluster:
 	@.ci/packages cluster
 	cargo build --locked --release -p quorated -p quorate
 	@assets/cluster/start.sh target/release
+
+## ha     the same with three PostgreSQL servers, Patroni and etcd, so that the database survives the loss of a server
+ha:
+	@.ci/packages build
+	@.ci/packages ha
+	cargo build --locked --release -p quorated -p quorate
+	@assets/ha/start.sh target/release
 
 ## test   build, check, all tests, third-party clients
 test: tools
@@ -93,17 +100,21 @@ soak: tools
 		done; \
 	done
 
-## faults kills, power cuts, failing and full disks, damage, clocks, in their long form: make faults ONLY=f6 ROUNDS=50 ENGINE=redb
+## faults kills, power cuts, failing and full disks, damage, clocks, failovers, in their long form: make faults ONLY=f6 ROUNDS=50 ENGINE=redb
 ENGINE ?= sled redb
-ONLY ?= f1 f2 f3 f4 f5 f6 f7 f8 f10 f13 f17 f19 f24
+ONLY ?= f1 f2 f3 f4 f5 f6 f7 f8 f10 f13 f17 f19 f24 f25
 # Speed is measured with the release build.
 PACED = $(filter f17 f19,$(ONLY))
-UNPACED = $(filter-out f17 f19,$(ONLY))
+# Failovers of the database do not depend on the engine.
+FAILOVERS = $(filter f25,$(ONLY))
+UNPACED = $(filter-out f17 f19 f25,$(ONLY))
 faults: tools
 	cargo build --locked --workspace --all-targets
 	$(if $(UNPACED),$(foreach engine,$(ENGINE),FAULTS=full ENGINE=$(engine) \
 		cargo test --locked --workspace --test faults --test e2e --no-fail-fast -- \
 		--nocapture --test-threads=1 $(UNPACED:%=::%_);))
+	$(if $(FAILOVERS),@.ci/packages ha)
+	$(if $(FAILOVERS),FAULTS=full cargo test --locked --workspace --test e2e -- --nocapture --test-threads=1 ::f25_)
 	$(if $(PACED),cargo build --locked --release -p quorated)
 	$(if $(PACED),$(foreach engine,$(ENGINE),FAULTS=full ENGINE=$(engine) PROGRAMS=$(CURDIR)/target/release \
 		cargo test --locked --workspace --test e2e -- --nocapture --test-threads=1 $(PACED:%=::%_);))

@@ -161,6 +161,7 @@ impl Drop for Patroni {
     fn drop(&mut self) {
         drop(self.input.take());
         let _ = self.script.wait();
+        assert!(std::thread::panicking() || !self.folder.exists(), "{} is left", self.folder.display());
     }
 }
 

@@ -34,17 +34,18 @@ pub(super) struct Server {
 
 impl Postgres {
     /// Opens the connection that commits, to the first host that is the primary, and takes the locks of the store and of the daemon
-    /// with this id, if it is known. Earlier commits of this process are complete then. The host that was used last is tried first.
+    /// with this id, if it is known. Earlier commits of this process are complete then. The host that was used last is tried last: it may not
+    /// answer, and standbys reject quickly.
     pub(super) fn committing(
         &self,
         existence: Existence,
         id: Option<DaemonId>,
     ) -> Result<Committing, StoreError> {
         let hosts = self.settings.hosts();
-        let last = self.server.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let first = last.map_or(0, |server| server.host);
+        let last = self.server.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let next = last.map_or(0, |last| last.host.saturating_add(1));
         let mut failure = StoreError::Unavailable;
-        for host in (first..hosts).chain(0..first.min(hosts)) {
+        for host in (next..hosts).chain(0..next.min(hosts)) {
             // The end of a connection to an earlier host is no failure.
             self.shared.generation.fetch_add(1, Ordering::AcqRel);
             match self.committing_on(host, existence, id) {
