@@ -38,16 +38,17 @@ end() { # end SIGNAL PROCESS...
 servers() { # servers SIGNAL: sends it to the servers that Patroni has left behind
     local file
     for file in "$folder"/postgres?/data/postmaster.pid; do
-        [ -e "$file" ] && kill "-$1" "$(head -n 1 "$file")" 2>/dev/null
+        # A server that was killed has left its file.
+        [ ! -e "$file" ] || kill "-$1" "$(head -n 1 "$file")" 2>/dev/null || true
     done
-    return 0
 }
 finish() {
     trap - EXIT INT TERM
     # The daemons end first, so that they can still write. Patroni stops its server when it ends.
     end INT "${processes[@]}"
     servers CONT
-    end TERM $(cat "$folder"/patroni?.pid 2>/dev/null)
+    # shellcheck disable=SC2046 # one word for each process
+    end TERM $(cat "$folder"/patroni?.pid 2>/dev/null || true)
     servers QUIT
     end TERM "${etcd[@]}"
     cd /
@@ -139,8 +140,10 @@ YAML
 done
 for node in 0 1 2; do
     (as_postgres patroni "$folder/patroni$node.yml" >"patroni$node.log" 2>&1) &
-    # Who starts Patroni of a node again writes its number here.
+    # Who starts Patroni of a node again writes its process here.
     echo $! >"patroni$node.pid"
+    # Its end is expected.
+    disown
 done
 role() { # role NODE: what Patroni reports, such as primary or replica
     curl --silent --max-time 2 "http://127.0.0.1:${ports[$1 + 9]}/patroni" | jq -r 'select(.state == "running") | .role' 2>/dev/null || true

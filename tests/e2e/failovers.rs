@@ -1,7 +1,7 @@
 //! Failovers of the database under load: daemons follow the primary, and nothing that was acknowledged is lost or executed twice.
 //!
-//! The form with `FAULTS=full` repeats all events. Without a synchronous standby, the same writes are lost, and the guard files show
-//! it.
+//! Without a synchronous standby, the same writes are lost, and the guard files show it. The form with `FAULTS=full` uses three servers
+//! with Patroni and etcd, the short one a primary and a standby.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use quorate_tests::caller::{Caller, submit_path};
+use quorate_tests::cluster::Cluster;
 use quorate_tests::daemon::POLL_INTERVAL;
 use quorate_tests::fleet::Fleet;
 use quorate_tests::patroni::{NODES, Patroni};
@@ -193,54 +194,31 @@ async fn kept(root: &Caller, acknowledged: &BTreeMap<String, Value>) -> usize {
     acknowledged.keys().filter(|name| found.contains_key(name.as_str())).count()
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn f25_failovers_lose_and_repeat_nothing() {
-    let is_long = std::env::var("FAULTS").is_ok_and(|form| form == "full");
-    let rounds = std::env::var("ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(2);
-    let all = [Event::Kill, Event::Switchover, Event::Replaced, Event::Standby, Event::Suspended];
-    for _ in 0..if is_long { rounds } else { 1 } {
-        let (patroni, begun) = (Patroni::start(true), Instant::now());
-        let url = patroni.url();
-        let fleet = Fleet::on(patroni, url, DAEMONS, (1, 1), LIMITS).await;
-        let load = Load::begin(&fleet);
-        for event in if is_long { &all[..] } else { &all[..1] } {
-            meet(&fleet.cluster, &load, *event).await;
-        }
-        let acknowledged = load.end().await;
-        for daemon in 0..DAEMONS {
-            assert_eq!(kept(&fleet.root(daemon, 0), &acknowledged).await, acknowledged.len());
-        }
-        let seconds = begun.elapsed().as_secs();
-        eprintln!("{} activities acknowledged, none lost; {seconds} s", acknowledged.len());
-        fleet.verify().await;
-    }
+fn is_long() -> bool {
+    std::env::var("FAULTS").is_ok_and(|form| form == "full")
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn f25_without_a_synchronous_standby_a_failover_loses_and_is_noticed() {
-    if !std::env::var("FAULTS").is_ok_and(|form| form == "full") {
-        return;
-    }
-    let patroni = Patroni::start(false);
-    let url = patroni.url();
-    let mut fleet = Fleet::on(patroni, url, DAEMONS, (1, 1), LIMITS).await;
-    let status = fleet.daemon(0).get("/console/v1/status").await.success();
-    assert!(status["engine"]["warning"].is_string(), "{status:#}");
-    let load = Load::begin(&fleet);
-    load.proceeds().await;
-    let primary = fleet.cluster.primary(&[]).await;
-    let standbys: Vec<usize> = (0..NODES).filter(|node| *node != primary).collect();
-    standbys.iter().for_each(|node| fleet.cluster.signal_receiver(*node, Signal::STOP));
-    load.proceeds().await;
+/// Ends the load, and checks that all daemons have everything that was acknowledged.
+async fn nothing_is_lost<D>(fleet: Fleet<D>, load: Load) {
     let acknowledged = load.end().await;
-    // Each daemon has acknowledged something that only the primary has.
+    for daemon in 0..DAEMONS {
+        assert_eq!(kept(&fleet.root(daemon, 0), &acknowledged).await, acknowledged.len());
+    }
+    eprintln!("{} activities acknowledged, none lost", acknowledged.len());
+    fleet.verify().await;
+}
+
+/// Ends the load. Then lets each daemon acknowledge something that only the primary has.
+async fn all_acknowledge<D>(fleet: &Fleet<D>, load: Load) -> BTreeMap<String, Value> {
+    let acknowledged = load.end().await;
     for daemon in 0..DAEMONS {
         fleet.root(daemon, 0).completed(CREATE_WALLET, &requests::wallet(&format!("lost {daemon}"))).await;
     }
-    fleet.cluster.signal_patroni(primary, Signal::KILL);
-    fleet.cluster.signal_server(primary, Signal::KILL);
-    standbys.iter().for_each(|node| fleet.cluster.signal_receiver(*node, Signal::KILL));
-    fleet.cluster.primary(&[primary]).await;
+    acknowledged
+}
+
+/// Checks that each daemon notices that something was lost, and continues only on request.
+async fn noticed<D>(mut fleet: Fleet<D>, acknowledged: &BTreeMap<String, Value>) {
     for daemon in 0..DAEMONS {
         // A daemon that runs does not continue.
         fleet.installation(daemon).logs("the store cannot be reopened yet").await;
@@ -256,7 +234,7 @@ async fn f25_without_a_synchronous_standby_a_failover_loses_and_is_noticed() {
         assert_eq!(accepted.code, 0, "{daemon}: {accepted:#?}");
     }
     fleet.restart(0).await;
-    let kept = kept(&fleet.root(0, 0), &acknowledged).await;
+    let kept = kept(&fleet.root(0, 0), acknowledged).await;
     assert!(kept < acknowledged.len(), "nothing was lost");
     eprintln!(
         "{} activities acknowledged, {} lost and noticed",
@@ -264,4 +242,84 @@ async fn f25_without_a_synchronous_standby_a_failover_loses_and_is_noticed() {
         acknowledged.len() - kept
     );
     fleet.verify().await;
+}
+
+/// Starts daemons on a primary and a standby without Patroni.
+async fn on_pair(is_synchronous: bool) -> Fleet<(Cluster, Cluster)> {
+    let mut primary = Cluster::start();
+    let standby = primary.standby();
+    if is_synchronous {
+        primary.set("synchronous_standby_names = '*'");
+    }
+    let url = primary.url_with(&standby);
+    Fleet::on((primary, standby), url, DAEMONS, (1, 1), LIMITS).await
+}
+
+/// The short form: the primary is killed, and its synchronous standby becomes the primary.
+async fn promoted() {
+    let mut fleet = on_pair(true).await;
+    let load = Load::begin(&fleet);
+    load.proceeds().await;
+    fleet.cluster.0.kill();
+    fleet.cluster.1.sql("SELECT pg_promote()");
+    load.proceeds().await;
+    nothing_is_lost(fleet, load).await;
+}
+
+/// The short form: a standby that lacks something becomes the primary.
+async fn promoted_too_early() {
+    let mut fleet = on_pair(false).await;
+    let load = Load::begin(&fleet);
+    load.proceeds().await;
+    fleet.cluster.1.stop();
+    load.proceeds().await;
+    let acknowledged = all_acknowledge(&fleet, load).await;
+    fleet.cluster.0.kill();
+    fleet.cluster.1.run();
+    fleet.cluster.1.sql("SELECT pg_promote()");
+    noticed(fleet, &acknowledged).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn f25_failovers_lose_and_repeat_nothing() {
+    if !is_long() {
+        return promoted().await;
+    }
+    let rounds = std::env::var("ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(2);
+    let all = [Event::Kill, Event::Switchover, Event::Replaced, Event::Standby, Event::Suspended];
+    for _ in 0..rounds {
+        let (patroni, begun) = (Patroni::start(true), Instant::now());
+        let url = patroni.url();
+        let fleet = Fleet::on(patroni, url, DAEMONS, (1, 1), LIMITS).await;
+        let load = Load::begin(&fleet);
+        for event in all {
+            meet(&fleet.cluster, &load, event).await;
+        }
+        nothing_is_lost(fleet, load).await;
+        eprintln!("{} s", begun.elapsed().as_secs());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn f25_without_a_synchronous_standby_a_failover_loses_and_is_noticed() {
+    if !is_long() {
+        return promoted_too_early().await;
+    }
+    let patroni = Patroni::start(false);
+    let url = patroni.url();
+    let fleet = Fleet::on(patroni, url, DAEMONS, (1, 1), LIMITS).await;
+    let status = fleet.daemon(0).get("/console/v1/status").await.success();
+    assert!(status["engine"]["warning"].is_string(), "{status:#}");
+    let load = Load::begin(&fleet);
+    load.proceeds().await;
+    let primary = fleet.cluster.primary(&[]).await;
+    let standbys: Vec<usize> = (0..NODES).filter(|node| *node != primary).collect();
+    standbys.iter().for_each(|node| fleet.cluster.signal_receiver(*node, Signal::STOP));
+    load.proceeds().await;
+    let acknowledged = all_acknowledge(&fleet, load).await;
+    fleet.cluster.signal_patroni(primary, Signal::KILL);
+    fleet.cluster.signal_server(primary, Signal::KILL);
+    standbys.iter().for_each(|node| fleet.cluster.signal_receiver(*node, Signal::KILL));
+    fleet.cluster.primary(&[primary]).await;
+    noticed(fleet, &acknowledged).await;
 }
