@@ -27,7 +27,6 @@ end() { # end SIGNAL PROCESS...
     local process signal=$1
     shift
     for process in "$@"; do
-        # A test may have suspended it.
         kill -CONT "$process" 2>/dev/null || true
         kill "-$signal" "$process" 2>/dev/null || true
     done
@@ -35,26 +34,32 @@ end() { # end SIGNAL PROCESS...
         tail --pid="$process" -f /dev/null 2>/dev/null || true
     done
 }
-servers() { # servers SIGNAL: sends it to the servers that Patroni has left behind
-    local file
-    for file in "$folder"/postgres?/data/postmaster.pid; do
-        # A server that was killed has left its file.
-        [ ! -e "$file" ] || kill "-$1" "$(head -n 1 "$file")" 2>/dev/null || true
+own() { # own FILE...: the processes on the first lines of files, as far as they still run in this folder
+    local process
+    for process in $(head -q -n 1 "$@" 2>/dev/null || true); do
+        grep -qsF "$folder" "/proc/$process/cmdline" && echo "$process"
     done
+    return 0
 }
 finish() {
-    trap - EXIT INT TERM
+    trap '' HUP INT TERM
+    trap - EXIT
     # The daemons end first, so that they can still write. Patroni stops its server when it ends.
     end INT "${processes[@]}"
-    servers CONT
+    local databases=("$folder"/postgres?/data/postmaster.pid)
     # shellcheck disable=SC2046 # one word for each process
-    end TERM $(cat "$folder"/patroni?.pid 2>/dev/null || true)
-    servers QUIT
+    {
+        # A test may have suspended some.
+        kill -CONT $(own "${databases[@]}") 2>/dev/null || true
+        end TERM $(own "$folder"/patroni?.pid)
+        end QUIT $(own "${databases[@]}")
+    }
     end TERM "${etcd[@]}"
     cd /
     rm -rf "$folder"
 }
 trap finish EXIT
+trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 

@@ -314,12 +314,17 @@ async fn f25_without_a_synchronous_standby_a_failover_loses_and_is_noticed() {
     load.proceeds().await;
     let primary = fleet.cluster.primary(&[]).await;
     let standbys: Vec<usize> = (0..NODES).filter(|node| *node != primary).collect();
-    standbys.iter().for_each(|node| fleet.cluster.signal_receiver(*node, Signal::STOP));
+    let signal_receivers = |signal| {
+        for node in &standbys {
+            fleet.cluster.signal_receiver(*node, signal);
+        }
+    };
+    signal_receivers(Signal::STOP);
     load.proceeds().await;
     let acknowledged = all_acknowledge(&fleet, load).await;
     fleet.cluster.signal_patroni(primary, Signal::KILL);
     fleet.cluster.signal_server(primary, Signal::KILL);
-    standbys.iter().for_each(|node| fleet.cluster.signal_receiver(*node, Signal::KILL));
+    signal_receivers(Signal::KILL);
     fleet.cluster.primary(&[primary]).await;
     noticed(fleet, &acknowledged).await;
 }

@@ -83,6 +83,7 @@ impl Cluster {
     ///
     /// # Panics
     /// Panics if it does not start.
+    #[must_use]
     pub fn standby(&self) -> Self {
         let folder = tempfile::Builder::new().prefix("quorate-pg-").tempdir().expect("a temporary folder");
         if let Some((user, group)) = user() {

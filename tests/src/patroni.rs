@@ -121,7 +121,9 @@ impl Patroni {
         let own = children(server);
         // The server first, so that it does not react to the end of its processes.
         send(server, signal);
-        own.into_iter().for_each(|process| send(Some(process), signal));
+        for process in own {
+            send(Some(process), signal);
+        }
     }
 
     /// Sends a signal to the process of a node that receives the log of the primary.

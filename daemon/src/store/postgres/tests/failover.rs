@@ -85,3 +85,51 @@ fn standbys_that_nobody_waits_for_are_warned_about() {
     assert_eq!(warning(&store), None);
     drop(standby);
 }
+
+#[test]
+fn a_commit_that_stopped_waiting_for_a_standby_is_not_acknowledged() {
+    let (primary, standby) = pair();
+    let store = opened(&primary, &standby, 1);
+    store.commit(&version(1)).unwrap();
+    standby.signal(rustix::process::Signal::STOP);
+    let outcome = std::thread::scope(|scope| {
+        let commit = scope.spawn(|| store.commit(&version(2)));
+        let waits = "FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query = 'COMMIT'";
+        while primary.sql(&format!("SELECT pg_cancel_backend(pid) {waits}")).is_empty() {
+            std::thread::yield_now();
+        }
+        commit.join().unwrap()
+    });
+    assert!(outcome.is_err(), "a commit that no standby has was acknowledged");
+    // The server has it, but the store is usable only once a standby has it as well.
+    assert_eq!(primary.sql("SELECT version FROM quorate.register WHERE key = 'v'"), "2\n");
+    assert!(store.recover(&AcceptsAll).is_err());
+    standby.signal(rustix::process::Signal::CONT);
+    follow(&store);
+    assert!(store.confirm(&[(b"v".to_vec(), 2)]).unwrap());
+    store.commit(&version(3)).unwrap();
+}
+
+#[test]
+fn a_primary_that_becomes_read_only_is_left() {
+    let cluster = Cluster::start();
+    let settings = settings(&cluster.url());
+    let store = create(&settings).unwrap();
+    store.commit(&version(1)).unwrap();
+    // Sessions that are open already begin read-only transactions as well.
+    let set = |value: &str| {
+        cluster.sql(&format!("ALTER SYSTEM SET default_transaction_read_only = {value}"));
+        cluster.sql("SELECT pg_reload_conf()");
+    };
+    set("on");
+    // The sessions read the setting soon.
+    let mut number = 1;
+    while store.commit(&version(number + 1)).is_ok() {
+        number += 1;
+    }
+    assert!(matches!(store.value(b"k"), Err(StoreError::Unavailable)));
+    assert!(matches!(store.recover(&AcceptsAll), Err(StoreError::Database(DatabaseError::ReadOnly))));
+    set("off");
+    follow(&store);
+    store.commit(&version(number + 1)).unwrap();
+}
