@@ -4,7 +4,7 @@
 //! is a synchronous commit: a server that was replaced cannot complete it, even if it does not know that yet. All connections
 //! lead to that server. Were they distributed, one of them could read from a server that was replaced.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 
 use super::committing::Committing;
@@ -46,8 +46,6 @@ impl Postgres {
         let next = last.map_or(0, |last| last.host.saturating_add(1));
         let mut failure = StoreError::Unavailable;
         for host in (next..hosts).chain(0..next.min(hosts)) {
-            // The end of a connection to an earlier host is no failure.
-            self.shared.generation.fetch_add(1, Ordering::AcqRel);
             match self.committing_on(host, existence, id) {
                 Ok(committing) => {
                     let started = committing.session.started.clone();
@@ -55,7 +53,7 @@ impl Postgres {
                         Some(Server { host, started });
                     return Ok(committing);
                 }
-                Err(error) if says_more(&error, &failure) => failure = error,
+                Err(error) if is_clearer(&error, &failure) => failure = error,
                 Err(_) => {}
             }
         }
@@ -68,7 +66,9 @@ impl Postgres {
         existence: Existence,
         id: Option<DaemonId>,
     ) -> Result<Committing, StoreError> {
-        let (runtime, session) = (self.runtime()?, self.connect_to(host)?);
+        // The end of a connection to a host that is not the primary is no failure.
+        let is_chosen = Arc::new(AtomicBool::new(false));
+        let (runtime, session) = (self.runtime()?, self.connect_to(host, &is_chosen)?);
         schema::prepare(runtime, &session, existence)?;
         if self.access == Access::Shared {
             schema::check_clock(runtime, &session)?;
@@ -90,17 +90,22 @@ impl Postgres {
         let durability = answered(runtime, ANSWER, Durability::read(&session, self.settings.hosts()));
         let durability = durability.map_err(|error| error.failed("reading the settings of the database"))?;
         self.shared.set_durability(durability);
+        is_chosen.store(true, Ordering::Release);
+        if session.client.is_closed() {
+            return Err(DatabaseError::OtherServer.into());
+        }
         Ok(Committing { session, daemon, access, extra: Vec::new() })
     }
 
-    /// Connects to a host. The end of the connection is a failure of the store.
-    fn connect_to(&self, host: usize) -> Result<Session, StoreError> {
+    /// Connects to a host. The end of the connection is a failure of the store once the host was chosen.
+    fn connect_to(&self, host: usize, is_chosen: &Arc<AtomicBool>) -> Result<Session, StoreError> {
+        let is_chosen = Arc::clone(is_chosen);
         let own = self.shared.generation.load(Ordering::Acquire);
         let shared = Arc::downgrade(&self.shared);
         let ended = move || {
             let Some(shared) = shared.upgrade() else { return };
             let is_current = shared.generation.load(Ordering::Acquire) == own;
-            if is_current && !shared.is_closed.load(Ordering::Acquire) {
+            if is_current && is_chosen.load(Ordering::Acquire) && !shared.is_closed.load(Ordering::Acquire) {
                 shared.fail();
             }
         };
@@ -120,7 +125,7 @@ impl Postgres {
     }
 
     fn connect(&self) -> Result<Session, StoreError> {
-        self.connect_with(|host| self.connect_to(host))
+        self.connect_with(|host| self.connect_to(host, &Arc::new(AtomicBool::new(true))))
     }
 
     /// Connects. The store continues to work when the connection ends.
@@ -143,8 +148,8 @@ impl Postgres {
     }
 }
 
-/// Returns whether the error of a host says more than that of an earlier one about why no host is the primary.
-fn says_more(error: &StoreError, earlier: &StoreError) -> bool {
+/// Returns whether the error of a host explains better than an earlier one why no host is the primary.
+fn is_clearer(error: &StoreError, earlier: &StoreError) -> bool {
     let rank = |error: &StoreError| match error {
         StoreError::Unavailable => 0,
         StoreError::Database(DatabaseError::Unreachable(_)) => 1,

@@ -6,7 +6,7 @@ use quorate_common::console::StoreDaemon;
 use tokio::runtime::Handle;
 use tokio_postgres::error::SqlState;
 
-use super::errors::{DatabaseError, StatementError, of_connecting};
+use super::errors::{DatabaseError, StatementError, unusable};
 use super::session::{ANSWER, Session, answered};
 use crate::store::{Access, DaemonId, StoreError};
 
@@ -160,12 +160,4 @@ fn holds(runtime: &Handle, session: &Session) -> Result<bool, StoreError> {
 fn is_shared(runtime: &Handle, session: &Session) -> Result<bool, StoreError> {
     let shared = session.client.query_opt("SELECT FROM meta WHERE name = 'shared'", &[]);
     Ok(answered(runtime, ANSWER, shared).map_err(unusable)?.is_some())
-}
-
-/// Converts an error of a statement during the start.
-pub(super) fn unusable(error: StatementError) -> DatabaseError {
-    match error {
-        StatementError::Rejected(error) => of_connecting(&error),
-        StatementError::Lost(cause) => DatabaseError::Unreachable(cause),
-    }
 }

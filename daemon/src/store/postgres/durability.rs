@@ -55,7 +55,7 @@ impl Shared {
         match (last.is_at_risk, durability.is_at_risk) {
             (false, true) => tracing::warn!("{WARNING}"),
             (true, false) => {
-                tracing::info!("a failover of the database does not lose acknowledged changes anymore")
+                tracing::info!("a failover of the database does not lose acknowledged changes anymore");
             }
             _ => {}
         }

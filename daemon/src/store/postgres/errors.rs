@@ -38,7 +38,7 @@ pub enum DatabaseError {
     #[error("the database server is a standby; [store] url must name the primary, or all servers")]
     Standby,
     /// A server that was just the primary is another one now.
-    #[error("the database server was replaced while connections to it were opened")]
+    #[error("the database server was replaced or stopped while connections to it were opened")]
     OtherServer,
     /// The server committed without waiting for a standby.
     #[error("the database server stopped waiting for a standby during a commit")]
@@ -199,5 +199,13 @@ impl StatementError {
             Self::Lost(cause) => cause.clone(),
         };
         StoreError::Failed { doing, cause }
+    }
+}
+
+/// Converts an error of a statement during the start.
+pub(super) fn unusable(error: StatementError) -> DatabaseError {
+    match error {
+        StatementError::Rejected(error) => of_connecting(&error),
+        StatementError::Lost(cause) => DatabaseError::Unreachable(cause),
     }
 }

@@ -9,8 +9,7 @@ use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 
-use super::daemon::unusable;
-use super::errors::{DatabaseError, StatementError};
+use super::errors::{DatabaseError, StatementError, unusable};
 use super::session::{ANSWER, Session, answered};
 
 /// Time for which a lease holds.

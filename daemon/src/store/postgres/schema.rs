@@ -2,8 +2,8 @@
 
 use tokio::runtime::Handle;
 
-use super::daemon::{SHARED_LEVEL, unusable};
-use super::errors::{DatabaseError, StatementError, of_connecting};
+use super::daemon::SHARED_LEVEL;
+use super::errors::{DatabaseError, StatementError, of_connecting, unusable};
 use super::session::{ANSWER, Session, answered};
 use crate::clock;
 use crate::store::Existence;

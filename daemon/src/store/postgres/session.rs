@@ -13,8 +13,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Notify;
 use tokio_postgres::{AsyncMessage, Client, SimpleQueryMessage, Statement};
 
-use super::daemon::unusable;
-use super::errors::{DatabaseError, StatementError, of_connecting};
+use super::errors::{DatabaseError, StatementError, of_connecting, unusable};
 use super::settings::{DatabaseSettings, KeyClasses};
 
 /// Time in which the server must answer.

@@ -30,7 +30,7 @@ fn version(number: u64) -> Group<'static> {
 
 /// Reopens a store until that succeeds.
 fn follow(store: &Postgres) {
-    let until = Instant::now() + Duration::from_secs(60);
+    let until = Instant::now() + Duration::from_mins(1);
     while let Err(error) = store.recover(&AcceptsAll) {
         assert!(Instant::now() < until, "{error}");
     }
