@@ -10,13 +10,13 @@ SHELL := bash
 # Finds a Rust toolchain from rustup even if the shell profile was not read.
 export PATH := $(PATH):$(HOME)/.cargo/bin
 
-.PHONY: run cluster test check lint bless bench soak faults fuzz tools help
+.PHONY: run cluster ha test check lint bless bench soak faults fuzz tools help
 
 # Release binaries contain no paths of the build machine. Both commands that build them use the same flags, so
 # that neither causes a rebuild for the other.
 CARGO_HOME ?= $(HOME)/.cargo
-run cluster bench: export RUSTFLAGS := $(RUSTFLAGS) --remap-path-prefix=$(CARGO_HOME)=/cargo --remap-path-prefix=$(CURDIR)=/quorate
-run cluster bench: export CFLAGS := $(CFLAGS) -ffile-prefix-map=$(CARGO_HOME)=/cargo -ffile-prefix-map=$(CURDIR)=/quorate
+run cluster ha bench: export RUSTFLAGS := $(RUSTFLAGS) --remap-path-prefix=$(CARGO_HOME)=/cargo --remap-path-prefix=$(CURDIR)=/quorate
+run cluster ha bench: export CFLAGS := $(CFLAGS) -ffile-prefix-map=$(CARGO_HOME)=/cargo -ffile-prefix-map=$(CURDIR)=/quorate
 
 ## run    build what users install, then open the console on a throwaway organization
 run:
@@ -44,6 +44,13 @@ cluster:
 	@.ci/packages cluster
 	cargo build --locked --release -p quorated -p quorate
 	@assets/cluster/start.sh target/release
+
+## ha     the same with three PostgreSQL servers, Patroni and etcd, so that the database survives the loss of a server
+ha:
+	@.ci/packages build
+	@.ci/packages ha
+	cargo build --locked --release -p quorated -p quorate
+	@assets/ha/start.sh target/release
 
 ## test   build, check, all tests, third-party clients
 test: tools
@@ -93,19 +100,20 @@ soak: tools
 		done; \
 	done
 
-## faults kills, power cuts, failing and full disks, damage, clocks, in their long form: make faults ONLY=f6 ROUNDS=50 ENGINE=redb
+## faults kills, power cuts, failing and full disks, damage, clocks, failovers, in their long form: make faults ONLY=f6 ROUNDS=50 ENGINE=redb
 ENGINE ?= sled redb
-ONLY ?= f1 f2 f3 f4 f5 f6 f7 f8 f9 f10 f13 f17 f19 f24 f25
+ONLY ?= f1 f2 f3 f4 f5 f6 f7 f8 f9 f10 f13 f17 f19 f24 f25 f26
 # Speed is measured with the release build.
 PACED = $(filter f17 f19,$(ONLY))
-# Needs PostgreSQL, whatever the engine of the other scenarios.
-SHARED = $(filter f9 f25,$(ONLY))
-UNPACED = $(filter-out f9 f17 f19 f25,$(ONLY))
+# Need PostgreSQL, whatever the engine of the other scenarios; failovers also need Patroni.
+SHARED = $(filter f9 f25 f26,$(ONLY))
+UNPACED = $(filter-out f9 f17 f19 f25 f26,$(ONLY))
 faults: tools
 	cargo build --locked --workspace --all-targets
 	$(if $(UNPACED),$(foreach engine,$(ENGINE),FAULTS=full ENGINE=$(engine) \
 		cargo test --locked --workspace --test faults --test e2e --no-fail-fast -- \
 		--nocapture --test-threads=1 $(UNPACED:%=::%_);))
+	$(if $(filter f26,$(ONLY)),@.ci/packages ha)
 	$(if $(SHARED),FAULTS=full cargo test --locked --workspace --test e2e --no-fail-fast -- \
 		--nocapture --test-threads=1 $(SHARED:%=::%_))
 	$(if $(PACED),cargo build --locked --release -p quorated)

@@ -154,6 +154,9 @@ pub struct EngineStatus {
     /// Settings on which the durability of a commit depends, by their names.
     #[serde(default)]
     pub durability: BTreeMap<String, String>,
+    /// Why acknowledged changes can be lost, and what to do about it; absent if the daemon knows no reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
     /// Daemons that share the store, with the queried one; empty if stores of the engine have one daemon, or if the store
     /// cannot be read now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -31,6 +31,7 @@ mod delegation;
 mod deletion;
 mod denials;
 mod failed_starts;
+mod failovers;
 mod forms;
 mod health;
 mod hostile_database_client;

@@ -39,11 +39,11 @@ async fn f6_tmpfs_runs_full() {
 }
 
 async fn fill_and_free(mut scenario: Scenario, disk: Disk) {
+    // An installation serves only a few rounds, because the file system is small.
+    const ROUNDS: usize = 5;
     if !scenario.engine().has_files() {
         return;
     }
-    // An installation serves only a few rounds, because the file system is small.
-    const ROUNDS: usize = 5;
     let (mut acknowledged, mut rejected, mut recovered) = (0, 0, Longest::default());
     for first in (0..scenario.rounds()).step_by(ROUNDS) {
         let data = disk.root().join(format!("data-{first}"));

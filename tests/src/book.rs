@@ -54,7 +54,7 @@ pub enum Use {
     Generated,
     /// `sh,no-run`: needs what a test does not have. A comment before it states what.
     NoRun,
-    /// `text,illustration`: a drawing.
+    /// `text,illustration`: a drawing. `yaml`: an included file for another program.
     Illustration,
 }
 
@@ -68,7 +68,7 @@ impl Block {
             ("json" | "toml", "") => Use::Data,
             ("text" | "json", "output") => Use::Output,
             ("text", "help") => Use::Generated,
-            ("text", "illustration") => Use::Illustration,
+            ("text", "illustration") | ("yaml", "") => Use::Illustration,
             ("js" | "python" | "json" | "toml", mark) => Use::File(mark.strip_prefix("file=")?.to_owned()),
             _ => return None,
         })

@@ -121,6 +121,11 @@ impl Cluster {
         standby
     }
 
+    /// Returns the URL of the database of stores on this server and on another one, to be tried in this order.
+    pub fn url_with(&self, other: &Self) -> String {
+        format!("{}&host={}", self.url(), other.folder().display())
+    }
+
     /// Returns the folder of the server, which contains its socket.
     pub fn folder(&self) -> &Path {
         self.folder.path()

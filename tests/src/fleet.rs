@@ -8,10 +8,11 @@ use crate::cluster::Cluster;
 use crate::installation::{Installation, RunningDaemon};
 use crate::keys::Key;
 
-/// Several daemons, each with a configuration and a data directory of its own, and the server of their store.
-pub struct Fleet {
-    /// Server of the store.
-    pub cluster: Cluster,
+/// Several daemons, each with a configuration and a data directory of its own, and the database of their store.
+pub struct Fleet<D = Cluster> {
+    /// Database of the store.
+    pub cluster: D,
+    url: String,
     installations: Vec<Installation>,
     served: Vec<Option<RunningDaemon>>,
     organization: String,
@@ -19,8 +20,7 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// Starts daemons of an organization with this number of root users, of whom `threshold` must approve. `more` is added to
-    /// the configuration of each.
+    /// Starts daemons on a server of their own, see [`Self::on`].
     ///
     /// # Panics
     /// Panics if a daemon cannot be started.
@@ -32,13 +32,32 @@ impl Fleet {
     ///
     /// # Panics
     /// Panics if a daemon cannot be started.
-    pub async fn start_on(
-        cluster: Cluster,
+    pub async fn start_on(cluster: Cluster, daemons: usize, quorum: (usize, usize), more: &str) -> Self {
+        let url = cluster.url();
+        Self::on(cluster, url, daemons, quorum, more).await
+    }
+
+    /// Kills the server of the database and starts it again.
+    pub fn crash_database(&mut self) {
+        self.cluster.kill();
+        self.cluster.run();
+    }
+}
+
+impl<D> Fleet<D> {
+    /// Starts daemons on a database. The organization has this number of root users, of whom `threshold` must approve. `more` is added to
+    /// the configuration of each.
+    ///
+    /// # Panics
+    /// Panics if a daemon cannot be started.
+    pub async fn on(
+        cluster: D,
+        url: String,
         daemons: usize,
         (threshold, users): (usize, usize),
         more: &str,
     ) -> Self {
-        let first = installation(&cluster.url(), more);
+        let first = installation(&url, more);
         let keys: Vec<Key> = (0..users).map(|number| Key::named(&format!("root {number}"))).collect();
         let users: Vec<String> =
             keys.iter().enumerate().map(|(at, key)| format!("root{at}={}", key.public_key())).collect();
@@ -52,7 +71,7 @@ impl Fleet {
         let answer: serde_json::Value = serde_json::from_str(&run.output).expect("init prints JSON");
         let organization = answer["organizationId"].as_str().expect("an organization id").to_owned();
         let (installations, served) = (vec![first], vec![None]);
-        let mut fleet = Self { cluster, installations, served, organization, keys };
+        let mut fleet = Self { cluster, url, installations, served, organization, keys };
         fleet.restart(0).await;
         for _ in 1..daemons {
             fleet.add(more).await;
@@ -66,7 +85,7 @@ impl Fleet {
     /// Panics if it cannot join or be started.
     pub async fn add(&mut self, more: &str) {
         let daemon = self.count();
-        self.installations.push(installation(&self.cluster.url(), more));
+        self.installations.push(installation(&self.url, more));
         self.served.push(None);
         self.share_root_key(daemon);
         let run = self.installations[daemon].run("join", &[]).await;
@@ -117,12 +136,6 @@ impl Fleet {
     /// Returns a caller of a daemon, with the key of a root user.
     pub fn root(&self, daemon: usize, user: usize) -> Caller {
         self.daemon(daemon).caller(&self.organization, self.keys[user].clone())
-    }
-
-    /// Kills the server of the database and starts it again.
-    pub fn crash_database(&mut self) {
-        self.cluster.kill();
-        self.cluster.run();
     }
 
     /// Returns the log of a daemon since its last start.

@@ -33,6 +33,7 @@ pub mod operator;
 pub mod overload;
 pub mod passkey;
 pub mod paths;
+pub mod patroni;
 pub mod pooler;
 pub mod proof;
 pub mod receiver;

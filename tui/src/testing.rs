@@ -120,6 +120,7 @@ impl Fixture {
                 durability: [("two_phase", "true"), ("quick_repair", "false")]
                     .map(|(name, value)| (name.to_owned(), value.to_owned()))
                     .into(),
+                warning: None,
                 daemons: Vec::new(),
             })),
             store: None,

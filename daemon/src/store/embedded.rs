@@ -240,7 +240,12 @@ impl Store for Embedded {
     }
 
     fn engine(&self) -> EngineStatus {
-        EngineStatus { name: Self::NAME.to_owned(), durability: BTreeMap::new(), daemons: Vec::new() }
+        EngineStatus {
+            name: Self::NAME.to_owned(),
+            durability: BTreeMap::new(),
+            warning: None,
+            daemons: Vec::new(),
+        }
     }
 
     fn commit(&self, group: &Group<'_>) -> Result<Vec<BatchOutcome>, StoreError> {

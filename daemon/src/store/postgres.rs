@@ -6,9 +6,12 @@
 
 mod committing;
 mod confirmer;
+mod connections;
 mod daemon;
+mod durability;
 mod errors;
 mod group;
+mod lease;
 mod rows;
 mod schema;
 mod session;
@@ -16,7 +19,6 @@ mod settings;
 mod snapshot;
 mod watcher;
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -27,14 +29,14 @@ use tokio::runtime::{Handle, Runtime};
 use tokio::sync::Notify;
 
 use self::committing::{Committing, GroupError, rest};
-use self::confirmer::Confirmer;
+use self::connections::{Reading, Server};
 use self::daemon::Daemon;
+use self::durability::Durability;
 pub use self::errors::DatabaseError;
 use self::errors::StatementError;
 use self::session::{ANSWER, Session, answered};
 pub use self::settings::{DatabaseSettings, DatabaseUrl, KeyClasses};
 use self::snapshot::Moment;
-use self::watcher::Watcher;
 use super::judge::number;
 use super::{
     Acceptance, Access, BatchOutcome, DaemonId, Existence, FailureCallback, Group, NoticeCallback, Register,
@@ -64,15 +66,9 @@ pub struct Postgres {
     is_full: AtomicBool,
     /// The header, as it was read or written last.
     known_header: Mutex<Option<Vec<u8>>>,
-    /// Settings of the server at the start, by their names.
-    durability: BTreeMap<String, String>,
+    /// The server of all connections, once the store was opened.
+    server: Mutex<Option<Server>>,
     runtime: Option<Runtime>,
-}
-
-/// The connections that read.
-struct Reading {
-    sessions: Vec<Arc<Session>>,
-    confirmer: Arc<Confirmer>,
 }
 
 /// What the tasks of connections change.
@@ -84,6 +80,10 @@ struct Shared {
     is_closed: AtomicBool,
     /// Number of times that all connections were replaced.
     generation: AtomicU64,
+    /// How durable commits are on the server, as it was read last.
+    durability: Mutex<Durability>,
+    /// Number of hosts in the URL.
+    hosts: usize,
     on_failure: Mutex<Option<FailureCallback>>,
     on_notice: RwLock<Option<NoticeCallback>>,
     /// Notified when a group with a notice was committed.
@@ -150,23 +150,20 @@ impl Postgres {
             doing: "starting the runtime of the database",
             cause: error.to_string(),
         })?;
-        let mut store = Self {
+        let store = Self {
             settings: settings.clone(),
             access,
             id: Mutex::default(),
-            shared: Arc::default(),
+            shared: Arc::new(Shared { hosts: settings.hosts(), ..Shared::default() }),
             commits: Mutex::new(None),
             reads: RwLock::default(),
             next_reader: AtomicUsize::new(0),
             is_full: AtomicBool::new(false),
             known_header: Mutex::default(),
-            durability: BTreeMap::new(),
+            server: Mutex::default(),
             runtime: Some(runtime),
         };
-        // Nothing is written unless the server accepts all connections.
-        let reading = store.connect_reading()?;
-        let committing = store.committing(existence, None)?;
-        store.durability = schema::durability(store.runtime()?, &committing.session)?;
+        let (committing, reading) = store.committing(existence, None)?;
         *store.commits() = Some(committing);
         *store.reads.write().unwrap_or_else(PoisonError::into_inner) = Some(reading);
         Ok(store)
@@ -183,33 +180,6 @@ impl Postgres {
 
     fn known_header(&self) -> MutexGuard<'_, Option<Vec<u8>>> {
         self.known_header.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn connect(&self) -> Result<Session, StoreError> {
-        let own = self.shared.generation.load(Ordering::Acquire);
-        let shared = Arc::downgrade(&self.shared);
-        let ended = move || {
-            let Some(shared) = shared.upgrade() else { return };
-            let is_current = shared.generation.load(Ordering::Acquire) == own;
-            if is_current && !shared.is_closed.load(Ordering::Acquire) {
-                shared.fail();
-            }
-        };
-        Ok(Session::connect(self.runtime()?, &self.settings, ended)?)
-    }
-
-    fn connect_reading(&self) -> Result<Reading, StoreError> {
-        let sessions = (0..READERS).map(|_| self.connect().map(Arc::new)).collect::<Result<_, _>>()?;
-        Ok(Reading { sessions, confirmer: Arc::new(Confirmer::start(self.runtime()?, self.connect()?)) })
-    }
-
-    /// Watches what other daemons do, on a connection of its own. Ends with the connection.
-    fn watch(&self, id: DaemonId) -> Result<(), StoreError> {
-        let generation = self.shared.generation.load(Ordering::Acquire);
-        let (runtime, session) = (self.runtime()?, self.connect()?);
-        let watcher = Watcher::begin(runtime, session, id, (Arc::downgrade(&self.shared), generation));
-        runtime.spawn(watcher.map_err(|error| error.failed("reading the notices of other daemons"))?.run());
-        Ok(())
     }
 
     /// Returns something of the connections that read.
@@ -229,26 +199,6 @@ impl Postgres {
             return StoreError::Unavailable;
         }
         failed
-    }
-
-    /// Opens the connection that commits, and takes the locks of the store and of the daemon with this id, if it is known.
-    /// Earlier commits of this process are complete then.
-    fn committing(&self, existence: Existence, id: Option<DaemonId>) -> Result<Committing, StoreError> {
-        let (runtime, session) = (self.runtime()?, self.connect()?);
-        schema::prepare(runtime, &session, existence)?;
-        if self.access == Access::Shared {
-            schema::check_clock(runtime, &session)?;
-        }
-        let access = daemon::lock_store(runtime, &session, self.access)?;
-        if let Some(id) = id {
-            daemon::lock_daemon(runtime, &session, id)?;
-        }
-        let failed = |error: StatementError| error.failed("registering the daemon in the database");
-        if access == Access::Exclusive {
-            daemon::remove_all(runtime, &session).map_err(failed)?;
-        }
-        let daemon = Daemon::register(runtime, &session, id).map_err(failed)?;
-        Ok(Committing { session, daemon, access, extra: Vec::new() })
     }
 
     /// Returns the error of a server without space, which is tried again until it has some.
@@ -353,12 +303,13 @@ impl Store for Postgres {
     fn snapshot(&self) -> Result<Option<Box<dyn Snapshot>>, StoreError> {
         self.check_usable()?;
         let runtime = self.runtime()?;
-        let session = Session::connect(runtime, &self.settings, || {})?;
+        let session = self.connect_aside()?;
         Ok(Some(Box::new(Moment::begin(runtime, session)?)))
     }
 
     fn engine(&self) -> EngineStatus {
-        EngineStatus { name: Self::NAME.to_owned(), durability: self.durability.clone(), daemons: Vec::new() }
+        let durability = self.shared.durability.lock().unwrap_or_else(PoisonError::into_inner);
+        durability.status(Self::NAME)
     }
 
     fn daemons(&self) -> Result<Vec<StoreDaemon>, StoreError> {
@@ -429,8 +380,7 @@ impl Store for Postgres {
         let id = *self.id.lock().unwrap_or_else(PoisonError::into_inner);
         *commits = None;
         *self.reads.write().unwrap_or_else(PoisonError::into_inner) = None;
-        let committing = self.committing(Existence::Required, id)?;
-        let reading = self.connect_reading()?;
+        let (committing, reading) = self.committing(Existence::Required, id)?;
         self.is_full.store(false, Ordering::Release);
         let header = answered(self.runtime()?, ANSWER, rows::header(&committing.session));
         if header.map_err(|error| error.failed("reading the header"))? != *self.known_header() {

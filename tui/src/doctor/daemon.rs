@@ -39,6 +39,7 @@ pub(crate) fn of_daemon(daemon: &Daemon<'_>) -> Vec<Finding> {
     };
     let checks = [
         store(health),
+        durability(health),
         clocks(health, daemon.received),
         clock_behind(health),
         disk(health),
@@ -146,6 +147,15 @@ fn store(health: &Health) -> Option<Finding> {
             },
         ),
     })
+}
+
+fn durability(health: &Health) -> Option<Finding> {
+    let warning = health.status.engine.as_ref()?.warning.as_deref()?;
+    Some(Finding::warning(
+        "store-durability",
+        format!("acknowledged changes can be lost: {}", clean(warning)),
+        "Change the settings of the database server as the guide High availability of the database explains. The daemon notices it by itself.",
+    ))
 }
 
 fn clocks(health: &Health, received: u64) -> Option<Finding> {

@@ -55,12 +55,13 @@ pub(crate) const fn store_word(state: StoreState) -> &'static str {
     }
 }
 
-/// Returns the engine of the store, with its durability settings.
+/// Returns the engine of the store, with its durability settings and what the daemon warns about.
 pub(crate) fn engine_text(engine: Option<&EngineStatus>) -> String {
     let Some(engine) = engine else { return "not stated by this daemon".to_owned() };
     let settings =
         engine.durability.iter().map(|(name, value)| format!(", {} = {}", clean(name), clean(value)));
-    format!("{}{}", clean(&engine.name), settings.collect::<String>())
+    let warning = engine.warning.as_deref().map(|text| format!("; [!] {}", clean(text)));
+    format!("{}{}{}", clean(&engine.name), settings.collect::<String>(), warning.unwrap_or_default())
 }
 
 /// Returns the daemons that share the store, if there may be several.

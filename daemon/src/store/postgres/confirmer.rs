@@ -2,7 +2,7 @@
 //! before it began.
 //!
 //! What was committed before a statement begins is visible to it, so a confirmed answer relied on nothing older than what
-//! was committed when its request arrived.
+//! was committed when its request arrived. A lease makes sure that the server is still the primary.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
 use super::errors::StatementError;
+use super::lease::Lease;
 use super::rows::{Table, decode};
 use super::session::{ANSWER, Session, wait};
 use crate::store::judge::number;
@@ -49,12 +50,13 @@ impl Confirmer {
 }
 
 async fn run(session: Session, mut questions: mpsc::UnboundedReceiver<Question>) {
+    let mut lease = Lease::default();
     while let Some(first) = questions.recv().await {
         let mut together = vec![first];
         while let Ok(further) = questions.try_recv() {
             together.push(further);
         }
-        let found = tokio::time::timeout(ANSWER, versions(&session, &together)).await;
+        let found = tokio::time::timeout(ANSWER, current_versions(&session, &mut lease, &together)).await;
         let found = found.unwrap_or_else(|_| Err(StatementError::late(ANSWER))).map_err(Arc::new);
         for Question { expected, answer } in together {
             let is_current = |found: &HashMap<Vec<u8>, u64>| {
@@ -62,6 +64,21 @@ async fn run(session: Session, mut questions: mpsc::UnboundedReceiver<Question>)
             };
             // The request may have been cancelled.
             let _ = answer.send(found.as_ref().map(is_current).map_err(Arc::clone));
+        }
+    }
+}
+
+/// Reads the registers of all questions, again if the lease does not hold until they are returned.
+async fn current_versions(
+    session: &Session,
+    lease: &mut Lease,
+    together: &[Question],
+) -> Result<HashMap<Vec<u8>, u64>, StatementError> {
+    loop {
+        lease.renew(session).await?;
+        let found = versions(session, together).await?;
+        if lease.holds() {
+            return Ok(found);
         }
     }
 }

@@ -46,8 +46,14 @@ pub enum DatabaseError {
     #[error("the database server has version {0}; PostgreSQL 15 or later is required")]
     TooOld(String),
     /// The server replays the log of another one.
-    #[error("the database server is a standby; [store] url must name the primary")]
+    #[error("the database server is a standby; [store] url must name the primary, or all servers")]
     Standby,
+    /// A server that was just the primary is another one now.
+    #[error("the database server was replaced or stopped while connections to it were opened")]
+    OtherServer,
+    /// The server committed without waiting for a standby.
+    #[error("the database server stopped waiting for a standby during a commit")]
+    NotReplicated,
     /// Transactions may not write.
     #[error("the database is read-only; set default_transaction_read_only = off")]
     ReadOnly,

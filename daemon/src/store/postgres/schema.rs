@@ -1,7 +1,5 @@
 //! The tables of a store, and what a server must fulfil to be used: its version, its settings and its encoding.
 
-use std::collections::BTreeMap;
-
 use tokio::runtime::Handle;
 
 use super::daemon::SHARED_LEVEL;
@@ -32,6 +30,7 @@ const TABLES: &str = "
         build text NOT NULL, level int NOT NULL, seen timestamptz NOT NULL);
     CREATE TABLE meta (name text PRIMARY KEY, value bytea NOT NULL);
     INSERT INTO meta VALUES ('level', int8send(1)), ('unused', '');
+    INSERT INTO meta SELECT 'timeline', int8send(('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int8);
 ";
 /// The table of notices, which the first stores did not have. A database that was restored on another server may contain rows
 /// with the numbers of coming transactions.
@@ -69,22 +68,6 @@ pub(super) fn prepare(
     run(FEED)?;
     check_tables(runtime, session)?;
     run(UNLOCKED)
-}
-
-/// Reads the settings of the server on which the durability of a commit depends.
-pub(super) fn durability(
-    runtime: &Handle,
-    session: &Session,
-) -> Result<BTreeMap<String, String>, DatabaseError> {
-    const SETTINGS: &str = "SELECT name, current_setting(name) FROM unnest(ARRAY['server_version', \
-        'synchronous_commit', 'synchronous_standby_names']) AS name";
-    let found = answered(runtime, ANSWER, async {
-        let rows = session.client.query(SETTINGS, &[]).await?;
-        rows.iter()
-            .map(|row| Ok((row.try_get(0)?, row.try_get(1)?)))
-            .collect::<Result<_, tokio_postgres::Error>>()
-    });
-    found.map_err(unusable)
 }
 
 /// Writes a record and takes it back, which fails if the server has no space.

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Notify;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{AsyncMessage, Client, Statement};
+use tokio_postgres::{AsyncMessage, Client, SimpleQueryMessage, Statement};
 
 use super::errors::{DatabaseError, StatementError, of_connecting, unusable};
 use super::settings::{DatabaseSettings, KeyClasses};
@@ -20,13 +20,14 @@ use super::settings::{DatabaseSettings, KeyClasses};
 /// Time in which the server must answer.
 pub(super) const ANSWER: Duration = Duration::from_secs(5);
 
-/// Settings of each session. All statements have a suitable index, also before the tables are analyzed. A commit stays as
-/// durable as it was when the session began, whatever is changed on the server.
+/// Settings of each session, and the query for the start of the server. All statements have a suitable index, also before the
+/// tables are analyzed. A commit stays as durable as it was when the session began, whatever is changed on the server.
 const SETUP: &str = "SELECT set_config('synchronous_commit', current_setting('synchronous_commit'), false); \
     SET search_path TO quorate, pg_temp; SET lock_timeout = '2s'; SET statement_timeout = '5s'; \
     SET idle_in_transaction_session_timeout = '5s'; SET client_min_messages = warning; SET enable_seqscan = off; \
     SET tcp_keepalives_idle = 2; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3; \
-    SET default_transaction_isolation = 'read committed'; SET default_transaction_deferrable = off";
+    SET default_transaction_isolation = 'read committed'; SET default_transaction_deferrable = off; \
+    SELECT pg_postmaster_start_time()";
 
 /// Setting of the server that a session begins with. Its value is another one for each session. A pooler either rejects it
 /// when a client connects, or gives the client a session that was begun without it.
@@ -47,21 +48,24 @@ pub(super) struct Session {
     warned: Arc<AtomicBool>,
     /// Notified when another session has called on the channel that this one listens to.
     pub(super) called: Arc<Notify>,
+    /// When the server was started, which distinguishes it from others.
+    pub(super) started: String,
     statements: Mutex<HashMap<String, Statement>>,
     /// Which keys have a table of their own.
     pub(super) classes: KeyClasses,
 }
 
 impl Session {
-    /// Connects. Calls `ended` when the session ends, also when it is dropped.
+    /// Connects to a host of the URL. Calls `ended` when the session ends, also when it is dropped.
     pub(super) fn connect(
         runtime: &Handle,
         settings: &DatabaseSettings,
+        host: usize,
         ended: impl FnOnce() + Send + 'static,
     ) -> Result<Self, DatabaseError> {
         let name = name()?;
-        let (config, tls) = (settings.config(&format!("{OWN}={name}")), settings.tls()?);
-        let place = settings.url.servers();
+        let (config, tls) = (settings.config(host, &format!("{OWN}={name}")), settings.tls()?);
+        let place = settings.url.server(host);
         let connecting = async {
             let late = || DatabaseError::Unreachable(format!("{place}: no answer to the login"));
             let connected = tokio::time::timeout(ANSWER, config.connect(tls)).await;
@@ -89,19 +93,31 @@ impl Session {
             }
             ended();
         });
-        let session =
-            Self { client, warned, called, statements: Mutex::default(), classes: settings.classes };
+        let session = Self {
+            client,
+            warned,
+            called,
+            started: String::new(),
+            statements: Mutex::default(),
+            classes: settings.classes,
+        };
         // If the session is that of another client, the division fails before any setting is changed.
         let set_up = format!(
             "SELECT 1 / (current_setting('{OWN}', true) IS NOT DISTINCT FROM '{name}')::int; {SETUP}"
         );
-        answered(runtime, ANSWER, session.client.batch_execute(&set_up)).map_err(|error| match error {
+        let answers = answered(runtime, ANSWER, session.client.simple_query(&set_up));
+        let answers = answers.map_err(|error| match error {
             StatementError::Rejected(error) if error.code() == Some(&SqlState::DIVISION_BY_ZERO) => {
                 DatabaseError::Pooler
             }
             error => unusable(error),
         })?;
-        Ok(session)
+        // The last row.
+        let started = answers.iter().rev().find_map(|answer| match answer {
+            SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+            _ => None,
+        });
+        Ok(Self { started: started.unwrap_or_default(), ..session })
     }
 
     /// Returns a prepared statement. Each is prepared once.

@@ -11,7 +11,7 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt;
-use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
+use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres_rustls::MakeRustlsConnect;
 use zeroize::Zeroizing;
 
@@ -81,15 +81,34 @@ impl DatabaseUrl {
         }) && self.0.get_hostaddrs().iter().all(IpAddr::is_loopback)
     }
 
-    /// Returns the sockets and addresses of the hosts.
-    pub(super) fn servers(&self) -> String {
+    /// Returns the socket or the address of one of the hosts.
+    pub(super) fn server(&self, host: usize) -> String {
         let ports = self.0.get_ports();
-        let port = |at: usize| ports.get(at).or(ports.first()).copied().unwrap_or(PORT);
-        let hosts = self.0.get_hosts().iter().enumerate().map(|(at, host)| match host {
-            Host::Tcp(name) => format!("{name}:{}", port(at)),
-            Host::Unix(path) => path.join(format!(".s.PGSQL.{}", port(at))).display().to_string(),
-        });
-        hosts.collect::<Vec<_>>().join(", ")
+        let port = ports.get(host).or(ports.first()).copied().unwrap_or(PORT);
+        match self.0.get_hosts().get(host) {
+            Some(Host::Tcp(name)) => format!("{name}:{port}"),
+            Some(Host::Unix(path)) => path.join(format!(".s.PGSQL.{port}")).display().to_string(),
+            None => String::new(),
+        }
+    }
+
+    /// Returns what concerns one of the hosts. Times and TLS are set for each connection.
+    fn at(&self, host: usize) -> tokio_postgres::Config {
+        let (all, mut one) = (&self.0, tokio_postgres::Config::new());
+        one.channel_binding(all.get_channel_binding()).ssl_negotiation(all.get_ssl_negotiation());
+        all.get_user().map(|user| one.user(user));
+        all.get_dbname().map(|name| one.dbname(name));
+        all.get_options().map(|options| one.options(options));
+        match all.get_hosts().get(host) {
+            Some(Host::Tcp(name)) => drop(one.host(name)),
+            Some(Host::Unix(path)) => drop(one.host_path(path)),
+            None => {}
+        }
+        all.get_hostaddrs().get(host).map(|address| one.hostaddr(*address));
+        // One port is that of all hosts.
+        let port = all.get_ports().get(host).or_else(|| all.get_ports().first());
+        port.map(|port| one.port(*port));
+        one
     }
 
     /// Returns the name of the database and its hosts.
@@ -136,10 +155,15 @@ impl fmt::Debug for DatabaseSettings {
 }
 
 impl DatabaseSettings {
-    /// Returns the parameters of a connection, whose session begins with a setting, as `name=value`. TLS is required, except on
-    /// this machine.
-    pub(super) fn config(&self, setting: &str) -> tokio_postgres::Config {
-        let mut config = self.url.0.clone();
+    /// Returns the number of hosts of the URL.
+    pub(super) fn hosts(&self) -> usize {
+        self.url.0.get_hosts().len()
+    }
+
+    /// Returns the parameters of a connection to a host of the URL, whose session begins with a setting, as `name=value`. TLS is
+    /// required, except on this machine.
+    pub(super) fn config(&self, host: usize, setting: &str) -> tokio_postgres::Config {
+        let mut config = self.url.at(host);
         let options = self.url.0.get_options().unwrap_or_default();
         let mode = if self.needs_tls() { SslMode::Require } else { SslMode::Disable };
         config
@@ -152,9 +176,6 @@ impl DatabaseSettings {
             .keepalives_idle(KEEPALIVE)
             .keepalives_interval(KEEPALIVE)
             .keepalives_retries(PROBES);
-        if self.url.0.get_hosts().len() > 1 {
-            config.target_session_attrs(TargetSessionAttrs::ReadWrite);
-        }
         if let Some(password) = &self.password {
             config.password(password.as_bytes());
         }

@@ -1,6 +1,7 @@
 //! The store on a server that each test starts.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
+mod failover;
 mod sharing;
 
 use super::super::contract;
@@ -132,7 +133,7 @@ fn a_table_that_another_client_has_locked_is_an_outage() {
     let store = create(&settings).unwrap();
     store.commit(&put(b"k", b"v")).unwrap();
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let client = Session::connect(runtime.handle(), &settings, || {}).unwrap();
+    let client = Session::connect(runtime.handle(), &settings, 0, || {}).unwrap();
     let run = |text: &str| answered(runtime.handle(), ANSWER, client.client.batch_execute(text)).unwrap();
     run("BEGIN; LOCK TABLE quorate.record IN ACCESS EXCLUSIVE MODE");
     assert!(matches!(store.value(b"k"), Err(StoreError::Unavailable)));
@@ -243,7 +244,7 @@ fn urls_are_checked() {
         ("postgres://a@localhost,db.example.org/x", true),
         ("postgres://a@/x?host=/run/postgresql", false),
     ] {
-        let config = settings(url).config("a=b");
+        let config = settings(url).config(0, "a=b");
         assert_eq!(config.get_ssl_mode() == tokio_postgres::config::SslMode::Require, needs_tls, "{url}");
     }
 }

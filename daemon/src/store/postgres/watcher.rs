@@ -15,6 +15,7 @@ use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use super::Shared;
+use super::durability::Durability;
 use super::errors::StatementError;
 use super::schema;
 use super::session::{ANSWER, Session, answered};
@@ -27,6 +28,8 @@ const INTERVAL: Duration = Duration::from_secs(1);
 const BELL_INTERVAL: Duration = Duration::from_millis(20);
 /// Time between two removals of old notices.
 const REMOVAL_INTERVAL: Duration = Duration::from_mins(1);
+/// Time between two reads of the settings of the server.
+const SETTINGS_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Time without a look after which notices may have been removed unread, such as those for a process that was suspended, in
 /// milliseconds by the clock of the server. It is less than their age when they are removed.
@@ -95,8 +98,7 @@ impl Watcher {
     /// Watches until the connection or the store ends, or all connections are replaced. The end of the connection is a failure of
     /// the store.
     pub(super) async fn run(mut self) {
-        let (mut last_bell, mut last_removal, mut last_sign) =
-            (Instant::now(), Instant::now(), Instant::now());
+        let [mut last_bell, mut last_removal, mut last_sign, mut last_settings] = [Instant::now(); 4];
         while let Some(shared) = self.shared.upgrade() {
             if shared.generation.load(Ordering::Acquire) != self.generation {
                 return;
@@ -114,6 +116,7 @@ impl Watcher {
             let removes = is_due(&mut last_removal, REMOVAL_INTERVAL);
             let lives = is_due(&mut last_sign, INTERVAL);
             match tokio::time::timeout(ANSWER, self.step(is_notified, removes, lives)).await {
+                Ok(Ok(())) if is_due(&mut last_settings, SETTINGS_INTERVAL) => self.read_settings().await,
                 Ok(Ok(())) => {}
                 // A statement that waited too long for a lock is repeated.
                 Ok(Err(error)) if error.is_transient() => {}
@@ -157,6 +160,16 @@ impl Watcher {
             self.again = Instant::now() + begun.elapsed() * PAUSE_FACTOR;
         }
         Ok(())
+    }
+
+    /// Reads how durable commits are. It changes when the last standby disappears, or with the configuration.
+    async fn read_settings(&self) {
+        let Some(hosts) = self.shared.upgrade().map(|shared| shared.hosts) else { return };
+        let read = tokio::time::timeout(ANSWER, Durability::read(&self.session, hosts)).await;
+        // The next step fails as well if the connection ended.
+        if let (Ok(Ok(durability)), Some(shared)) = (read, self.shared.upgrade()) {
+            shared.set_durability(durability);
+        }
     }
 
     async fn step(&mut self, notifies: bool, removes: bool, lives: bool) -> Result<(), StatementError> {

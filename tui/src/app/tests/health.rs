@@ -63,10 +63,13 @@ fn backups_are_those_of_the_engine() {
         health.status.engine = Some(Box::new(EngineStatus {
             name: engine.to_owned(),
             durability: BTreeMap::default(),
+            warning: (engine == "postgres").then(|| "no standby".to_owned()),
             daemons: Vec::new(),
         }));
         let received = health.status.now_millis;
         let findings = of_daemon(&Daemon { health: Ok(&health), received, is_same_host: None });
+        let durability = findings.iter().find(|one| one.code == "store-durability");
+        assert_eq!(durability.is_some_and(|one| one.what.ends_with(": no standby")), engine == "postgres");
         let backups = findings.iter().find(|one| one.code == "backups");
         assert!(backups.is_some_and(|one| one.advice.contains(expected)), "{engine}: {backups:?}");
     }

@@ -241,7 +241,7 @@ fn notices_arrive_while_another_client_keeps_a_transaction_open() {
         daemons[0].commit(&group).unwrap();
     };
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let client = Session::connect(runtime.handle(), &settings(&cluster.url()), || {}).unwrap();
+    let client = Session::connect(runtime.handle(), &settings(&cluster.url()), 0, || {}).unwrap();
     let run = |text: &str| answered(runtime.handle(), ANSWER, client.client.batch_execute(text)).unwrap();
     run("SET idle_in_transaction_session_timeout = 0; BEGIN; SELECT pg_current_xact_id()");
     let next = || notices.recv_timeout(Duration::from_secs(30)).unwrap();
