@@ -8,6 +8,8 @@
 #   --database      starts no daemons, prints the URL of the database, and runs until its input ends
 #   --asynchronous  switches the synchronous mode off: acknowledged changes can then be lost
 set -euo pipefail
+# shellcheck source=../cluster/daemons.sh
+source "$(dirname "$0")/../cluster/daemons.sh"
 alone=false
 synchronous=true
 while [[ ${1:-} == --* ]]; do
@@ -34,25 +36,24 @@ end() { # end SIGNAL PROCESS...
         tail --pid="$process" -f /dev/null 2>/dev/null || true
     done
 }
-own() { # own FILE...: the processes on the first lines of files, as far as they still run in this folder
-    local process
-    for process in $(head -q -n 1 "$@" 2>/dev/null || true); do
-        grep -qsF "$folder" "/proc/$process/cmdline" && echo "$process"
+own() { # own NAME: the processes of a program that uses this folder, also those that a test has started
+    local file words
+    for file in /proc/[0-9]*/cmdline; do
+        mapfile -d '' words 2>/dev/null <"$file" || continue
+        [[ ${words[*]} != *"$folder/$1"* ]] || cut -d / -f 3 <<<"$file"
     done
-    return 0
 }
 finish() {
     trap '' HUP INT TERM
     trap - EXIT
     # The daemons end first, so that they can still write. Patroni stops its server when it ends.
     end INT "${processes[@]}"
-    local databases=("$folder"/postgres?/data/postmaster.pid)
     # shellcheck disable=SC2046 # one word for each process
     {
         # A test may have suspended some.
-        kill -CONT $(own "${databases[@]}") 2>/dev/null || true
-        end TERM $(own "$folder"/patroni?.pid)
-        end QUIT $(own "${databases[@]}")
+        kill -CONT $(own postgres) 2>/dev/null || true
+        end TERM $(own patroni)
+        end QUIT $(own postgres)
     }
     end TERM "${etcd[@]}"
     cd /
@@ -151,9 +152,9 @@ for node in 0 1 2; do
     disown
 done
 role() { # role NODE: what Patroni reports, such as primary or replica
-    curl --silent --max-time 2 "http://127.0.0.1:${ports[$1 + 9]}/patroni" | jq -r 'select(.state == "running") | .role' 2>/dev/null || true
+    curl --silent --max-time 2 "http://127.0.0.1:${ports[$1 + 9]}/patroni" | jq -r 'select(.state == "running") | .role | sub("master"; "primary")' 2>/dev/null || true
 }
-until [ "$(for node in 0 1 2; do role $node; done | sort | tr '\n' ' ')" = 'master replica replica ' ]; do
+until [ "$(for node in 0 1 2; do role $node; done | sort | tr '\n' ' ')" = 'primary replica replica ' ]; do
     for process in "${etcd[@]}" $(cat patroni?.pid); do
         kill -0 "$process" 2>/dev/null || { tail -n 20 ./*.log >&2; exit 1; }
     done
@@ -166,68 +167,17 @@ query postgres 'CREATE ROLE quorate LOGIN'
 query postgres "CREATE DATABASE quorate OWNER quorate ENCODING 'UTF8'"
 url=postgres://quorate@$hosts/quorate
 if $alone; then
+    exec 3<&0
     echo "$url"
-    cat >/dev/null
+    # A signal does not wait for the end of the input.
+    cat <&3 >/dev/null &
+    wait $!
     exit 0
 fi
 
-export XDG_CONFIG_HOME=$folder/config XDG_STATE_HOME=$folder/state XDG_CACHE_HOME=$folder/cache
-passphrase='correct horse battery staple'
-users=()
-for user in mira jo; do
-    key=$(echo "$passphrase" | "$programs/quorate" key add "$user" --json | jq -r .publicKey)
-    users+=(--root-user "$user=$key")
-done
-for daemon in 1 2 3; do
-    mkdir -m 700 "$folder/$daemon"
-    cat >"$folder/$daemon/quorated.toml" <<TOML
-[http]
-listen = "127.0.0.1:0"
-
-[socket]
-path = "$folder/$daemon/socket"
-
-[store]
-path = "$folder/$daemon/data"
-engine = "postgres"
-url = "$url"
-
-[key]
-file = "$folder/root.key"
-TOML
-    if [ "$daemon" = 1 ]; then
-        organization=$("$programs/quorated" init --config 1/quorated.toml --name treasury --threshold 2 "${users[@]}" | jq -r .organizationId)
-    else
-        "$programs/quorated" join --config "$daemon/quorated.toml" >/dev/null
-    fi
-    "$programs/quorated" serve --config "$daemon/quorated.toml" 2>"$daemon/log" &
-    processes+=($!)
-    until "$programs/quorate" --socket "$daemon/socket" status >/dev/null 2>&1; do
-        kill -0 "${processes[-1]}" 2>/dev/null || { cat "$daemon/log" >&2; exit 1; }
-        sleep 0.1
-    done
-done
-
-api() { # api DAEMON: the address of its API
-    "$programs/quorate" --socket "$folder/$1/socket" status --json | jq -r .baseUrl
-}
-# One activity waits for the vote of jo.
-echo "$passphrase" | "$programs/quorate" --socket "$folder/1/socket" --user mira --key mira --organization "$organization" \
-    --passphrase-fd 0 propose create-user-tag --set userTagName=payouts >/dev/null || [ $? = 5 ]
-"$programs/quorate" --socket "$folder/3/socket" status | grep -E '^(daemons|engine)'
-printf '%s\n' "organization $organization, root users mira and jo, passphrase of their keys: $passphrase" \
-    "mira has proposed a user tag at daemon 1, which waits for the vote of jo"
-for daemon in 1 2 3; do
-    echo "daemon $daemon: API $(api "$daemon"), console: XDG_CONFIG_HOME=$XDG_CONFIG_HOME $programs/quorate --socket $folder/$daemon/socket --user jo --key jo --organization $organization"
-done
+start_daemons "$url"
+show_daemons
 control="patronictl -c $folder/patroni0.yml"
 printf '%s\n' "the servers: $control list" "change the primary: $control switchover --force" \
     "end a server as a crash does: kill -9 \$(head -n 1 $folder/postgres0/data/postmaster.pid)"
-if [ -t 0 ] && [ -t 1 ]; then
-    read -r -p 'Enter opens the console of daemon 2 as jo. It prompts for the passphrase of the key. '
-    "$programs/quorate" --socket "$folder/2/socket" --user jo --key jo --organization "$organization"
-    echo "stopping the daemons and the database"
-else
-    echo "There is no terminal, so the console was not opened. The daemons run until this command is interrupted."
-    wait
-fi
+use_daemons

@@ -96,7 +96,9 @@ async fn f2_killed_at_each_point_under_load() {
         let mix = Mix { deletions: true, invitations: true, ..Mix::default() };
         let mut load = Load::prepare_mix(&daemon, mix).await;
         for (number, name) in NAMES.into_iter().enumerate() {
-            if is_first_start_point(name) || is_elsewhere(name) {
+            // Only sled and redb apply a group before it is durable.
+            let is_missing = name == "store.applied" && scenario.engine() == Engine::Postgres;
+            if is_missing || is_first_start_point(name) || is_elsewhere(name) {
                 continue;
             }
             scenario.step(format!("round {round}, {name}"));
