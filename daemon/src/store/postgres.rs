@@ -286,7 +286,7 @@ impl Store for Postgres {
         committing.daemon =
             Daemon::register(runtime, session, Some(id)).map_err(|error| error.failed(DOING))?;
         *self.id.lock().unwrap_or_else(PoisonError::into_inner) = Some(id);
-        self.watch(id)
+        self.watch(id, self.of_reading(|reading| Some(Arc::clone(&reading.lease)))?)
     }
 
     fn share(&self) -> Result<(), StoreError> {
@@ -391,7 +391,7 @@ impl Store for Postgres {
         let value = answered(self.runtime()?, ANSWER, value);
         acceptance.check(value.map_err(|error| error.failed("reading a record"))?.as_deref())?;
         if let Some(id) = id {
-            self.watch(id)?;
+            self.watch(id, Arc::clone(&reading.lease))?;
         }
         *self.reads.write().unwrap_or_else(PoisonError::into_inner) = Some(reading);
         *commits = Some(committing);

@@ -30,10 +30,10 @@ struct Question {
 pub(super) struct Confirmer(mpsc::UnboundedSender<Question>);
 
 impl Confirmer {
-    /// Starts the task on a session.
-    pub(super) fn start(runtime: &Handle, session: Session) -> Self {
+    /// Starts the task on a session, with the lease of its server.
+    pub(super) fn start(runtime: &Handle, session: Session, lease: Arc<Lease>) -> Self {
         let (sender, receiver) = mpsc::unbounded_channel();
-        runtime.spawn(run(session, receiver));
+        runtime.spawn(run(session, lease, receiver));
         Self(sender)
     }
 
@@ -49,14 +49,13 @@ impl Confirmer {
     }
 }
 
-async fn run(session: Session, mut questions: mpsc::UnboundedReceiver<Question>) {
-    let mut lease = Lease::default();
+async fn run(session: Session, lease: Arc<Lease>, mut questions: mpsc::UnboundedReceiver<Question>) {
     while let Some(first) = questions.recv().await {
         let mut together = vec![first];
         while let Ok(further) = questions.try_recv() {
             together.push(further);
         }
-        let found = tokio::time::timeout(ANSWER, current_versions(&session, &mut lease, &together)).await;
+        let found = tokio::time::timeout(ANSWER, current_versions(&session, &lease, &together)).await;
         let found = found.unwrap_or_else(|_| Err(StatementError::late(ANSWER))).map_err(Arc::new);
         for Question { expected, answer } in together {
             let is_current = |found: &HashMap<Vec<u8>, u64>| {
@@ -71,7 +70,7 @@ async fn run(session: Session, mut questions: mpsc::UnboundedReceiver<Question>)
 /// Reads the registers of all questions, again if the lease does not hold until they are returned.
 async fn current_versions(
     session: &Session,
-    lease: &mut Lease,
+    lease: &Lease,
     together: &[Question],
 ) -> Result<HashMap<Vec<u8>, u64>, StatementError> {
     loop {

@@ -12,15 +12,17 @@ use super::confirmer::Confirmer;
 use super::daemon::{self, Daemon};
 use super::durability::Durability;
 use super::errors::{DatabaseError, StatementError};
+use super::lease::{self, Lease};
 use super::session::{ANSWER, Session, answered};
 use super::watcher::Watcher;
-use super::{Postgres, READERS, lease, schema};
+use super::{Postgres, READERS, schema};
 use crate::store::{Access, DaemonId, Existence, StoreError};
 
 /// The connections that read.
 pub(super) struct Reading {
     pub(super) sessions: Vec<Arc<Session>>,
     pub(super) confirmer: Arc<Confirmer>,
+    pub(super) lease: Arc<Lease>,
 }
 
 /// The server of all connections.
@@ -113,7 +115,9 @@ impl Postgres {
             if is_same { Ok(further) } else { Err(StoreError::from(DatabaseError::OtherServer)) }
         };
         let sessions = (0..READERS).map(|_| connect().map(Arc::new)).collect::<Result<_, _>>()?;
-        Ok(Reading { sessions, confirmer: Arc::new(Confirmer::start(self.runtime()?, connect()?)) })
+        let lease = Arc::<Lease>::default();
+        let confirmer = Arc::new(Confirmer::start(self.runtime()?, connect()?, Arc::clone(&lease)));
+        Ok(Reading { sessions, confirmer, lease })
     }
 
     /// Connects to a host. The end of the connection is a failure of the store once the host was chosen.
@@ -152,11 +156,11 @@ impl Postgres {
         self.connect_with(|host| Ok(Session::connect(self.runtime()?, &self.settings, host, || {})?))
     }
 
-    /// Watches what other daemons do, on a connection of its own. Ends with the connection.
-    pub(super) fn watch(&self, id: DaemonId) -> Result<(), StoreError> {
+    /// Watches what other daemons do, on a connection of its own to the server of this lease. Ends with the connection.
+    pub(super) fn watch(&self, id: DaemonId, lease: Arc<Lease>) -> Result<(), StoreError> {
         let generation = self.shared.generation.load(Ordering::Acquire);
         let (runtime, session) = (self.runtime()?, self.connect()?);
-        let watcher = Watcher::begin(runtime, session, id, (Arc::downgrade(&self.shared), generation));
+        let watcher = Watcher::begin(runtime, session, id, lease, (Arc::downgrade(&self.shared), generation));
         runtime.spawn(watcher.map_err(|error| error.failed("reading the notices of other daemons"))?.run());
         Ok(())
     }

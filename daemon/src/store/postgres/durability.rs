@@ -8,7 +8,7 @@ use quorate_common::console::EngineStatus;
 use super::Shared;
 use super::session::Session;
 
-/// What is said of [`Durability::is_at_risk`].
+/// The warning while [`Durability::is_at_risk`].
 const WARNING: &str = "synchronous_standby_names is empty, so a failover loses what no standby has yet: set it, with Patroni by \
     synchronous_mode and synchronous_mode_strict";
 

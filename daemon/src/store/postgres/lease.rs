@@ -2,9 +2,10 @@
 //!
 //! A server that was replaced by a standby may not know that, and still answers reads. It cannot complete a synchronous commit,
 //! because no standby follows it anymore. So what it returns counts only for a short time after the begin of a synchronous commit
-//! that it completed: the lease. A daemon that meets a new primary first waits for as long. By then, no other daemon relies
-//! on the old one.
+//! that it completed: the lease. The sign of life that a daemon writes each second renews it. A daemon that meets a new primary
+//! first waits for as long as a lease holds. By then, no other daemon relies on the old one.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
@@ -14,8 +15,8 @@ use super::session::{ANSWER, Session, answered};
 
 /// Time for which a lease holds.
 const LEASE: Duration = Duration::from_secs(3);
-/// Age at which a lease is renewed.
-const RENEWAL: Duration = Duration::from_secs(1);
+/// Age at which a lease is renewed by a read, because signs of life are late.
+const RENEWAL: Duration = Duration::from_secs(2);
 
 /// Commits something that needs no lock and no row.
 const RENEW: &str = "SELECT pg_logical_emit_message(true, 'quorate', '')";
@@ -24,29 +25,40 @@ const TIMELINES: &str = "SELECT ('x' || left(pg_walfile_name(pg_current_wal_lsn(
     (SELECT value FROM meta WHERE name = 'timeline')";
 const KEEP: &str = "INSERT INTO meta VALUES ('timeline', int8send($1)) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
 
-/// When the last synchronous commit began that the server completed.
+/// When the last synchronous commit began that the server completed. It belongs to the connections to one server.
 #[derive(Default)]
-pub(super) struct Lease(Option<Instant>);
+pub(super) struct Lease(Mutex<Option<Instant>>);
 
 impl Lease {
     /// Renews the lease unless it is fresh.
-    pub(super) async fn renew(&mut self, session: &Session) -> Result<(), StatementError> {
-        if self.0.is_some_and(|begun| begun.elapsed() < RENEWAL) {
+    pub(super) async fn renew(&self, session: &Session) -> Result<(), StatementError> {
+        if self.is_younger_than(RENEWAL) {
             return Ok(());
         }
         let begun = Instant::now();
         session.clear_warnings();
         session.client.query(&session.statement(RENEW).await?, &[]).await?;
+        self.renewed(begun, session)
+    }
+
+    /// Renews the lease after a synchronous commit of a session that began then. The warnings of the session were cleared before.
+    pub(super) fn renewed(&self, begun: Instant, session: &Session) -> Result<(), StatementError> {
         if session.was_warned() {
             return Err(StatementError::Lost("the database server warned about a commit".to_owned()));
         }
-        self.0 = Some(begun);
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = (*last).max(Some(begun));
         Ok(())
     }
 
     /// Returns whether what the server has returned so far counts.
     pub(super) fn holds(&self) -> bool {
-        self.0.is_some_and(|begun| begun.elapsed() < LEASE)
+        self.is_younger_than(LEASE)
+    }
+
+    fn is_younger_than(&self, age: Duration) -> bool {
+        let last = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        last.is_some_and(|begun| begun.elapsed() < age)
     }
 }
 

@@ -98,7 +98,6 @@ impl DatabaseUrl {
         one.channel_binding(all.get_channel_binding()).ssl_negotiation(all.get_ssl_negotiation());
         all.get_user().map(|user| one.user(user));
         all.get_dbname().map(|name| one.dbname(name));
-        all.get_options().map(|options| one.options(options));
         match all.get_hosts().get(host) {
             Some(Host::Tcp(name)) => drop(one.host(name)),
             Some(Host::Unix(path)) => drop(one.host_path(path)),

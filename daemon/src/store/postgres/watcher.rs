@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
-use std::sync::{PoisonError, Weak};
+use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use super::Shared;
 use super::durability::Durability;
 use super::errors::StatementError;
+use super::lease::Lease;
 use super::schema;
 use super::session::{ANSWER, Session, answered};
 use crate::clock;
@@ -56,6 +57,8 @@ const REMOVE: &str = "DELETE FROM feed WHERE at < now() - interval '5 minutes'; 
 pub(super) struct Watcher {
     session: Session,
     own: String,
+    /// Renewed by each sign of life.
+    lease: Arc<Lease>,
     shared: Weak<Shared>,
     /// The generation of connections that this one belongs to.
     generation: u64,
@@ -75,6 +78,7 @@ impl Watcher {
         runtime: &Handle,
         session: Session,
         own: DaemonId,
+        lease: Arc<Lease>,
         shared: (Weak<Shared>, u64),
     ) -> Result<Self, StatementError> {
         let next = answered(runtime, ANSWER, async {
@@ -86,6 +90,7 @@ impl Watcher {
         Ok(Self {
             session,
             own: const_hex::encode(own),
+            lease,
             shared,
             generation,
             next,
@@ -183,7 +188,8 @@ impl Watcher {
         }
         if lives {
             let lives = self.session.statement(LIVES).await?;
-            let begun = clock::system();
+            let (begun, commit_begun) = (clock::system(), std::time::Instant::now());
+            self.session.clear_warnings();
             // The row of a daemon that was silent for long may be gone; it is written again with its next session.
             if let Some(row) = client.query_opt(&lives, &[&self.own]).await? {
                 let time = row.try_get(0)?;
@@ -191,6 +197,7 @@ impl Watcher {
                     // The reason is found when the store is reopened.
                     return Err(StatementError::Lost("commits may be lost".to_owned()));
                 }
+                self.lease.renewed(commit_begun, &self.session)?;
                 schema::check_time(begun, time).map_err(|error| StatementError::Lost(error.to_string()))?;
                 if self.looked.replace(time).is_some_and(|last| time.saturating_sub(last) > GAP) {
                     // Everything is read again when the store is reopened.
