@@ -288,6 +288,11 @@ impl Guard {
         Ok((guard, newest))
     }
 
+    /// Returns the id of this daemon among those that share the store.
+    pub fn daemon(&self) -> RunId {
+        self.state().slot.id()
+    }
+
     /// Returns whether the index of waiting activities may differ from them, because an earlier version has changed the
     /// store. With the first group of this run, the index counts as incomplete.
     pub fn is_index_outdated(&self) -> bool {

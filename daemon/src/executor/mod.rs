@@ -228,6 +228,12 @@ impl Executor {
         self.shared.barrier.store().is_remote()
     }
 
+    /// Returns a short name of this daemon among those that share the store.
+    pub(crate) fn daemon_tag(&self) -> u32 {
+        let [first, second, third, fourth, ..] = self.shared.guard.daemon();
+        u32::from_be_bytes([first, second, third, fourth])
+    }
+
     /// Waits until the group that is being committed is durable. A record that an attempt missed may just have been removed,
     /// and the next attempt shows whether it was.
     async fn wait_for_removal(&self, dependencies: &[(OrganizationId, u64)]) -> Result<(), ApiError> {

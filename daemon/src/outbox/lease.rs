@@ -2,8 +2,8 @@
 //!
 //! A lease is two registers. Who takes it raises the first one, and every outcome of the holder is committed only if that still
 //! has its value. The holder raises the second one while it lives. Another daemon takes the lease when it has seen no change
-//! for longer than the holder would go on without one, so no clocks are compared. A store in a directory has one daemon, which
-//! always has all leases.
+//! for longer than the holder would go on without one, so no clocks are compared. The first register names its daemon, so one
+//! that starts again after a crash takes its own lease at once. A store in a directory has one daemon, which always has all leases.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,6 +30,8 @@ pub(super) struct Lease {
     executor: Arc<Executor>,
     /// Registers: the holder, and its life.
     keys: [Key; 2],
+    /// Lower half of the first register while this daemon has the lease. The upper half counts how often the lease was taken.
+    tag: u32,
     state: State,
 }
 
@@ -45,7 +47,8 @@ enum State {
 impl Lease {
     pub(super) fn new(executor: Arc<Executor>, name: &str) -> Self {
         let state = if executor.is_shared() { State::other() } else { State::Alone };
-        Self { executor, keys: layout::lease(name), state }
+        let tag = executor.daemon_tag();
+        Self { executor, keys: layout::lease(name), tag, state }
     }
 
     /// Returns whether other daemons may work on the queue.
@@ -111,10 +114,10 @@ impl Lease {
         let since = seen.filter(|(before, _)| *before == values).map_or(now, |(_, since)| since);
         self.state = State::Other { seen: Some((values, since)), looked: Some(now) };
         let [holder, life] = values;
-        if life != FREE && since.elapsed() < SILENCE {
+        if life != FREE && !self.is_of_earlier_run(holder) && since.elapsed() < SILENCE {
             return Ok(false);
         }
-        let next = [holder.saturating_add(1), life.saturating_add(1)];
+        let next = [self.taken(holder), life.saturating_add(1)];
         match self.change(values, next).await {
             Ok(()) => {
                 self.state = State::Own { values: next, renewed: now };
@@ -123,6 +126,17 @@ impl Lease {
             Err(CommitError::Clash) => Ok(false),
             Err(_) => Err(Stopped::Writes),
         }
+    }
+
+    /// Returns whether this daemon, of which no other process runs, took the lease before it started.
+    fn is_of_earlier_run(&self, holder: u64) -> bool {
+        holder & u64::from(u32::MAX) == u64::from(self.tag)
+    }
+
+    /// Returns the value of the first register when this daemon takes the lease from an earlier holder.
+    fn taken(&self, holder: u64) -> u64 {
+        let count = (holder >> u32::BITS).wrapping_add(1);
+        count << u32::BITS | u64::from(self.tag)
     }
 
     async fn change(&self, from: [u64; 2], to: [u64; 2]) -> Result<(), CommitError> {
@@ -151,5 +165,34 @@ impl Lease {
 impl State {
     const fn other() -> Self {
         Self::Other { seen: None, looked: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+    use crate::executor::testing;
+    use crate::store::embedded::Embedded;
+
+    #[tokio::test]
+    async fn a_daemon_that_starts_again_takes_its_own_lease_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Embedded::open(&folder.path().join("store"), 0).unwrap();
+        let (shared, _) = testing::shared(folder.path(), Arc::new(store));
+        let executor = Arc::new(Executor::start(shared));
+        let lease = |tag| {
+            let keys = layout::lease("test");
+            Lease { executor: Arc::clone(&executor), keys, tag, state: State::other() }
+        };
+        let mut first = lease(7);
+        assert!(first.hold().await.unwrap(), "nobody has the lease yet");
+        assert!(!lease(8).hold().await.unwrap(), "another daemon has the lease");
+        let mut again = lease(7);
+        assert!(again.hold().await.unwrap());
+        assert_ne!(first.condition(), again.condition(), "outcomes of the earlier run must clash");
+        again.free().await;
+        assert!(lease(8).hold().await.unwrap());
     }
 }
