@@ -100,17 +100,25 @@ soak: tools
 		done; \
 	done
 
-## faults kills, power cuts, failing and full disks, damage, clocks, failovers, in their long form: make faults ONLY=f6 ROUNDS=50 ENGINE=redb
+## faults kills, power cuts, failing and full disks, damage, clocks, upgrades, failovers, in their long form: make faults ONLY=f6 ROUNDS=50 ENGINE=redb
 ENGINE ?= sled redb
-ONLY ?= f1 f2 f3 f4 f5 f6 f7 f8 f9 f10 f13 f17 f19 f24 f25 f26
+ONLY ?= f1 f2 f3 f4 f5 f6 f7 f8 f9 f10 f13 f17 f19 f20 f24 f25 f26
+# The previous release, which upgrades start from: version 0.1.
+RELEASE ?= f4fabbab
+PREVIOUS = $(CURDIR)/target/previous
 # Speed is measured with the release build.
 PACED = $(filter f17 f19,$(ONLY))
 # Need PostgreSQL, whatever the engine of the other scenarios; failovers also need Patroni.
 SHARED = $(filter f9 f25 f26,$(ONLY))
 UNPACED = $(filter-out f9 f17 f19 f25 f26,$(ONLY))
+define previous-release
+rm -rf $(PREVIOUS)/source && git worktree prune && git worktree add --detach $(PREVIOUS)/source $(RELEASE)
+cargo build --locked --manifest-path $(PREVIOUS)/source/Cargo.toml --target-dir $(PREVIOUS) -p quorated
+endef
 faults: tools
 	cargo build --locked --workspace --all-targets
-	$(if $(UNPACED),$(foreach engine,$(ENGINE),FAULTS=full ENGINE=$(engine) \
+	$(if $(filter f20,$(ONLY)),$(previous-release))
+	$(if $(UNPACED),$(foreach engine,$(ENGINE),FAULTS=full ENGINE=$(engine) PREVIOUS=$(PREVIOUS)/debug \
 		cargo test --locked --workspace --test faults --test e2e --no-fail-fast -- \
 		--nocapture --test-threads=1 $(UNPACED:%=::%_);))
 	$(if $(filter f26,$(ONLY)),@.ci/packages ha)

@@ -17,7 +17,7 @@ use sha2::Sha256;
 use zeroize::Zeroizing;
 
 pub use self::header::Header;
-use self::header::{FORMAT, HEADER, KeyKind};
+use self::header::{FORMAT, HEADER, KeyKind, LEVEL};
 use crate::digest::DigestKey;
 use crate::private_file;
 use crate::store::engine::Engine;
@@ -222,7 +222,7 @@ impl Vault {
         let vault = Self::of(&root, &store_id).ok_or_else(unusable)?;
         let check = vault.seal.seal(random::<NONCE>()?, CHECK_CONTEXT, CHECK).map_err(|_| unusable())?;
         let check = const_hex::encode(check);
-        Header { format: FORMAT, store_id, key, check, engine: None, moved_to: None }
+        Header { format: FORMAT, store_id, key, check, level: Some(LEVEL), engine: None, moved_to: None }
             .on(engine)
             .create(folder)?;
         Ok(vault)
@@ -371,7 +371,7 @@ mod tests {
             header.keys().cloned().collect::<Vec<_>>()
         };
         let first = fs::read(&file).unwrap();
-        assert_eq!(members(&first), ["check", "format", "key", "storeId"]);
+        assert_eq!(members(&first), ["check", "format", "key", "level", "storeId"]);
         let header = || Header::read(path).unwrap().unwrap();
         assert_eq!(header().served_engine(path, None).unwrap(), Engine::Sled);
         assert_eq!(header().served_engine(path, Some(Engine::Sled)).unwrap(), Engine::Sled);
@@ -380,7 +380,10 @@ mod tests {
 
         let mut moved = header();
         moved.mark_moved(path, Some("redb:/elsewhere".to_owned())).unwrap();
-        assert_eq!(members(&fs::read(&file).unwrap()), ["check", "format", "key", "movedTo", "storeId"]);
+        assert_eq!(
+            members(&fs::read(&file).unwrap()),
+            ["check", "format", "key", "level", "movedTo", "storeId"]
+        );
         let error = header().served_engine(path, None).unwrap_err();
         assert!(error.to_string().contains("was moved to redb:/elsewhere;"), "{error}");
         moved.mark_moved(path, None).unwrap();
@@ -391,6 +394,22 @@ mod tests {
         assert_eq!(header().served_engine(path, None).unwrap(), Engine::Redb);
         Vault::open(path, &key).unwrap();
         assert!(header().create(path).is_err());
+    }
+
+    #[test]
+    fn the_level_rises_once_and_a_later_one_is_rejected() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, file) = (folder.path(), folder.path().join(HEADER));
+        Vault::create(path, &KeySource::File(path.join("root.key"))).unwrap();
+        let current = fs::read_to_string(&file).unwrap();
+        let with = |level: &str| fs::write(&file, current.replace("\"level\": 2", level)).unwrap();
+        fs::write(&file, current.replace(",\n  \"level\": 2", "")).unwrap();
+        assert_eq!(Header::read(path).unwrap().unwrap().level, None);
+        Header::raise_level(path).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), current);
+        with("\"level\": 3");
+        assert!(matches!(Header::read(path), Err(VaultError::Header(_))));
+        assert!(matches!(Header::raise_level(path), Err(VaultError::Header(_))));
     }
 
     /// Tests HKDF-SHA256 against the vectors of Project Wycheproof. The derived keys themselves have fixed

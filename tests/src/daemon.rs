@@ -42,6 +42,8 @@ pub struct Options {
     pub database: Option<String>,
     /// Environment variables of the daemon, in addition to those of the tests.
     pub variables: Vec<(String, String)>,
+    /// Folder of the programs of another release, which may know no engine but sled; `None` for those of this one.
+    pub programs: Option<PathBuf>,
 }
 
 /// Returns the engine of new stores in tests: the environment variable `ENGINE`, or `sled`.
@@ -108,6 +110,7 @@ impl Options {
             engine: engine(),
             database: None,
             variables: Vec::new(),
+            programs: None,
         }
     }
 }
@@ -210,6 +213,11 @@ impl Daemon {
     /// Replaces the environment variables of the next start.
     pub fn set_variables(&mut self, variables: Vec<(String, String)>) {
         self.options.variables = variables;
+    }
+
+    /// Replaces the folder of the programs of the next start.
+    pub fn set_programs(&mut self, programs: Option<PathBuf>) {
+        self.options.programs = programs;
     }
 
     /// Returns the content of the credentials file.
@@ -406,7 +414,9 @@ fn show_log(folder: &Path) {
 
 fn command(options: &Options, folder: &Path, data: &Path) -> Command {
     let log = File::options().create(true).append(true).open(log_file(folder)).expect("a log file");
-    let mut command = Command::new(paths::program("quorated"));
+    let program = options.programs.as_ref().map(|folder| folder.join("quorated"));
+    let mut command = Command::new(program.unwrap_or_else(|| paths::program("quorated")));
+    let engine = Some(&options.engine).filter(|engine| *engine != "sled");
     command
         .arg("dev")
         .args(["--listen", "127.0.0.1:0"])
@@ -416,7 +426,7 @@ fn command(options: &Options, folder: &Path, data: &Path) -> Command {
         .arg(folder.join("quorated.sock"))
         .arg("--credentials")
         .arg(credentials_file(folder))
-        .args(["--engine", &options.engine])
+        .args(engine.iter().flat_map(|engine| ["--engine", engine]))
         .args(options.database.iter().flat_map(|url| ["--database", url]))
         .args(["--users", &options.users.to_string(), "--threshold", &options.threshold.to_string()])
         .args(if options.demo { &[][..] } else { &["--no-demo"][..] })

@@ -195,6 +195,7 @@ fn open_store_as(data: &Data, access: Access) -> Result<Barrier, StartError> {
     fail_points::reach("start.vault");
     let vault =
         if fresh { Vault::create_for(folder, &data.key, engine)? } else { Vault::open(folder, &data.key)? };
+    Header::raise_level(folder)?;
     engine::begin(&store_path)?;
     let barrier = Barrier::new(store, vault);
     if fresh || engine != StoreEngine::Sled || guard::is_marked(barrier.store().as_ref())? {

@@ -1,4 +1,5 @@
-//! The header of a data directory: how its store is sealed, which engine it is on, and whether it was moved.
+//! The header of a data directory: how its store is sealed, which engine it is on, which versions can read its records, and
+//! whether it was moved.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -14,6 +15,8 @@ use crate::store::engine::Engine;
 pub(super) const HEADER: &str = "quorate.json";
 /// Format of the header.
 pub(super) const FORMAT: u32 = 1;
+/// Level of the records that this version writes. Version 0.1 wrote level 1 and states none.
+pub(super) const LEVEL: u32 = 2;
 
 /// The header of a data directory.
 #[serde_with::skip_serializing_none]
@@ -24,7 +27,9 @@ pub struct Header {
     pub(super) store_id: String,
     pub(super) key: KeyKind,
     pub(super) check: String,
-    /// Engine of the store. Absent for sled, so that earlier versions accept the header.
+    /// Level of the records. Version 0.1, which cannot read those of later levels, rejects a header with this member.
+    pub(super) level: Option<u32>,
+    /// Engine of the store. Absent for sled.
     pub(super) engine: Option<Engine>,
     /// Engine and place to which the store was moved. Earlier versions reject a header with this member.
     pub(super) moved_to: Option<String>,
@@ -64,7 +69,18 @@ impl Header {
 
     fn decode(text: &[u8], path: &Path) -> Result<Self, VaultError> {
         let header: Option<Self> = serde_json::from_slice(text).ok();
-        header.filter(|header| header.format == FORMAT).ok_or_else(|| VaultError::Header(path.to_owned()))
+        let is_known =
+            |header: &Self| header.format == FORMAT && header.level.is_none_or(|level| level <= LEVEL);
+        header.filter(is_known).ok_or_else(|| VaultError::Header(path.to_owned()))
+    }
+
+    /// Raises the level in the header of a data directory to that of this version, before its first record is written.
+    ///
+    /// # Errors
+    /// Returns an error if the header cannot be read or written.
+    pub fn raise_level(folder: &Path) -> Result<(), VaultError> {
+        let header = Self::read(folder)?.filter(|header| header.level != Some(LEVEL));
+        header.map_or(Ok(()), |header| Self { level: Some(LEVEL), ..header }.put(folder))
     }
 
     /// Returns the header as it is stored with the records in a database.
