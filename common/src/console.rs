@@ -146,11 +146,14 @@ pub struct DaemonStatus {
 }
 
 /// Engine that stores the records.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EngineStatus {
     /// Name of the engine in the configuration.
     pub name: String,
+    /// Server of the database that the daemon uses, as HOST:PORT or the path of a socket; absent for stores in files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
     /// Settings on which the durability of a commit depends, by their names.
     #[serde(default)]
     pub durability: BTreeMap<String, String>,

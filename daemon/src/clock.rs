@@ -72,7 +72,7 @@ fn bounded(system: Millis, confirmed: Millis, since_boot: Millis) -> Millis {
 
 /// Returns the time since the machine was started, with the time in which it was suspended, in milliseconds. Nothing sets
 /// this clock.
-fn since_boot() -> Millis {
+pub fn since_boot() -> Millis {
     let time = rustix::time::clock_gettime(ClockId::Boottime);
     let part = |number| u64::try_from(number).unwrap_or_default();
     part(time.tv_sec).saturating_mul(1000).saturating_add(part(time.tv_nsec) / 1_000_000)

@@ -1,14 +1,18 @@
 //! Private files, which are written atomically and are readable by their owner only.
 
 use std::fs;
-use std::io::{Error, ErrorKind, Result, Write};
+use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
+use zeroize::Zeroizing;
 
 use crate::fail_points;
+
+/// Maximum length of a file with a secret, in bytes.
+const LONGEST_SECRET: u64 = 4096;
 
 /// An error while opening a file with a secret.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +42,18 @@ pub fn open_secret(path: &Path) -> std::result::Result<fs::File, SecretFileError
         return Err(SecretFileError::TooOpen(path.to_owned(), mode));
     }
     Ok(file)
+}
+
+/// Reads the first line of a file with a secret.
+///
+/// # Errors
+/// See [`open_secret`].
+pub fn first_line(path: &Path) -> std::result::Result<Zeroizing<String>, SecretFileError> {
+    let file = open_secret(path)?;
+    let mut text = Zeroizing::new(String::with_capacity(4096));
+    let read = file.take(LONGEST_SECRET).read_to_string(&mut text);
+    read.map_err(|source| SecretFileError::Read { path: path.to_owned(), source })?;
+    Ok(Zeroizing::new(text.lines().next().unwrap_or_default().to_owned()))
 }
 
 /// Creates a file with mode 0600 and makes it durable.

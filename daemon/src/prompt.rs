@@ -6,23 +6,15 @@ use std::path::Path;
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use zeroize::Zeroizing;
 
-use crate::private_file::{self, SecretFileError};
+use crate::private_file;
 use crate::service::StartError;
-
-/// Maximum length of a passphrase, in bytes.
-const LIMIT: u64 = 4096;
 
 /// Reads the first line of a file that only its owner may read.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read, or if other users have access to it.
 pub fn from_file(path: &Path) -> Result<Zeroizing<String>, StartError> {
-    use std::io::Read;
-    let file = private_file::open_secret(path)?;
-    let mut text = Zeroizing::new(String::with_capacity(4096));
-    let read = file.take(LIMIT).read_to_string(&mut text);
-    read.map_err(|source| SecretFileError::Read { path: path.to_owned(), source })?;
-    Ok(Zeroizing::new(text.lines().next().unwrap_or_default().to_owned()))
+    Ok(private_file::first_line(path)?)
 }
 
 /// Prints a question on the terminal and reads the answer without echo.

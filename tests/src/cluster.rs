@@ -278,6 +278,8 @@ impl Cluster {
         if let Some(mut server) = self.server.take() {
             let id = Pid::from_raw(server.id().cast_signed()).expect("a process id is not zero");
             let _ = kill_process(id, signal);
+            // A server that a test has suspended ends as well.
+            let _ = kill_process(id, Signal::CONT);
             let _ = server.wait();
         }
     }

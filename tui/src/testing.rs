@@ -116,6 +116,7 @@ impl Fixture {
             keys_locked: true,
             strict_deny_errors: false,
             engine: Some(Box::new(EngineStatus {
+                server: None,
                 name: "redb".to_owned(),
                 durability: [("two_phase", "true"), ("quick_repair", "false")]
                     .map(|(name, value)| (name.to_owned(), value.to_owned()))

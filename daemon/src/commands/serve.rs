@@ -113,13 +113,13 @@ pub(super) fn data(config: &Config, create: bool) -> Result<Data, StartError> {
     Ok(Data { folder: path, key, create, engine, redb, database, guard, reserve, joins: false })
 }
 
-/// Returns the settings of the database of a store, with its password.
+/// Returns the settings of the database of a store. The file with its password can be read.
 pub(super) fn database(store: &config::Store) -> Result<Option<DatabaseSettings>, StartError> {
     let Some(config::Database { url, ca_file, password_file }) = store.database.clone() else {
         return Ok(None);
     };
-    let password = password_file.as_deref().map(prompt::from_file).transpose()?;
-    Ok(Some(DatabaseSettings { url, ca_file, password, classes: KEY_CLASSES }))
+    password_file.as_deref().map(prompt::from_file).transpose()?;
+    Ok(Some(DatabaseSettings { url, ca_file, password_file, classes: KEY_CLASSES }))
 }
 
 /// Opens the store of a configuration for a command without listeners.

@@ -9,6 +9,7 @@ use quorate_core::model::Millis;
 use super::Shared;
 use crate::clock::now;
 use crate::guard::GuardError;
+use crate::store::StoreError;
 
 /// Whether the store accepts writes, and why not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -123,7 +124,12 @@ impl StoreMonitor {
 
     pub(super) fn enter_failed(&self, shared: &Shared, error: &GuardError) {
         let guard_only = matches!(error, GuardError::System { .. });
-        self.enter(shared, if guard_only { Condition::GuardFailed } else { Condition::Failed }, error);
+        let known = match error {
+            GuardError::Store(StoreError::Unavailable) => shared.barrier.store().failure(),
+            _ => None,
+        };
+        let cause = known.unwrap_or_else(|| error.to_string());
+        self.enter(shared, if guard_only { Condition::GuardFailed } else { Condition::Failed }, cause);
     }
 
     /// Records why the failed store could not be reopened, and logs each new reason once.

@@ -11,7 +11,6 @@ mod merge;
 mod panics;
 mod rows;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -240,12 +239,7 @@ impl Store for Embedded {
     }
 
     fn engine(&self) -> EngineStatus {
-        EngineStatus {
-            name: Self::NAME.to_owned(),
-            durability: BTreeMap::new(),
-            warning: None,
-            daemons: Vec::new(),
-        }
+        EngineStatus { name: Self::NAME.to_owned(), ..EngineStatus::default() }
     }
 
     fn commit(&self, group: &Group<'_>) -> Result<Vec<BatchOutcome>, StoreError> {

@@ -358,6 +358,11 @@ pub trait Store: Send + Sync {
     /// Returns [`StoreError::Full`] or [`StoreError::Unavailable`], as a commit would.
     fn ready(&self) -> Result<(), StoreError>;
 
+    /// Returns why the store failed, if it knows more than the error [`StoreError::Unavailable`] states.
+    fn failure(&self) -> Option<String> {
+        None
+    }
+
     /// Registers a callback for failures that no commit reports. The next commit then returns
     /// [`StoreError::Unavailable`]. The callback may be called several times for one failure.
     fn on_failure(&self, callback: FailureCallback);

@@ -12,30 +12,32 @@ mod durability;
 mod errors;
 mod group;
 mod lease;
+mod replicated;
+mod rivals;
 mod rows;
 mod schema;
 mod session;
 mod settings;
+mod shared;
 mod snapshot;
 mod watcher;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use quorate_common::console::{EngineStatus, StoreDaemon};
 use quorate_core::world::Page;
 use tokio::runtime::{Handle, Runtime};
-use tokio::sync::Notify;
 
 use self::committing::{Committing, GroupError, rest};
 use self::connections::{Reading, Server};
 use self::daemon::Daemon;
-use self::durability::Durability;
 pub use self::errors::DatabaseError;
 use self::errors::StatementError;
 use self::session::{ANSWER, Session, answered};
 pub use self::settings::{DatabaseSettings, DatabaseUrl, KeyClasses};
+use self::shared::Shared;
 use self::snapshot::Moment;
 use super::judge::number;
 use super::{
@@ -69,35 +71,6 @@ pub struct Postgres {
     /// The server of all connections, once the store was opened.
     server: Mutex<Option<Server>>,
     runtime: Option<Runtime>,
-}
-
-/// What the tasks of connections change.
-#[derive(Default)]
-struct Shared {
-    /// Whether a connection has ended since the store was opened.
-    failed: AtomicBool,
-    /// Whether the process is ending.
-    is_closed: AtomicBool,
-    /// Number of times that all connections were replaced.
-    generation: AtomicU64,
-    /// How durable commits are on the server, as it was read last.
-    durability: Mutex<Durability>,
-    /// Number of hosts in the URL.
-    hosts: usize,
-    on_failure: Mutex<Option<FailureCallback>>,
-    on_notice: RwLock<Option<NoticeCallback>>,
-    /// Notified when a group with a notice was committed.
-    bell: Notify,
-}
-
-impl Shared {
-    /// Rejects all calls until the store was reopened.
-    fn fail(&self) {
-        self.failed.store(true, Ordering::Release);
-        if let Some(callback) = &*self.on_failure.lock().unwrap_or_else(PoisonError::into_inner) {
-            callback();
-        }
-    }
 }
 
 impl Postgres {
@@ -154,7 +127,7 @@ impl Postgres {
             settings: settings.clone(),
             access,
             id: Mutex::default(),
-            shared: Arc::new(Shared { hosts: settings.hosts(), ..Shared::default() }),
+            shared: Arc::new(Shared::new(settings.hosts())),
             commits: Mutex::new(None),
             reads: RwLock::default(),
             next_reader: AtomicUsize::new(0),
@@ -195,7 +168,7 @@ impl Postgres {
         let failed = error.failed(doing);
         if error.is_outage() || error.is_transient() {
             tracing::warn!(cause = %failed, "the database did not answer a query");
-            self.shared.fail();
+            self.shared.fail(failed.to_string());
             return StoreError::Unavailable;
         }
         failed
@@ -227,6 +200,15 @@ impl Postgres {
             reading.sessions.get(next.checked_rem(reading.sessions.len())?).map(Arc::clone)
         })?;
         answered(self.runtime()?, ANSWER, read(session)).map_err(|error| self.unread(&error, doing))
+    }
+
+    /// Remembers that the versions which a group has set are at the standby.
+    fn add_replicated(&self, group: &Group<'_>, verdicts: &[BatchOutcome]) {
+        if let Ok(replicated) = self.of_reading(|reading| Some(Arc::clone(&reading.replicated))) {
+            let done =
+                group.batches.iter().zip(verdicts).filter(|(_, verdict)| **verdict == BatchOutcome::Done);
+            done.for_each(|(batch, _)| replicated.add_own(&batch.set));
+        }
     }
 
     /// Executes a statement that changes something. Returns the number of changed rows.
@@ -308,8 +290,10 @@ impl Store for Postgres {
     }
 
     fn engine(&self) -> EngineStatus {
+        let server = self.server.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let server = server.map(|server| self.settings.url.server(server.host));
         let durability = self.shared.durability.lock().unwrap_or_else(PoisonError::into_inner);
-        durability.status(Self::NAME)
+        EngineStatus { server, ..durability.status(Self::NAME) }
     }
 
     fn daemons(&self) -> Result<Vec<StoreDaemon>, StoreError> {
@@ -327,7 +311,10 @@ impl Store for Postgres {
         let begun = Instant::now();
         for attempt in 1..=ATTEMPTS {
             let error = match committing.attempt(self.runtime()?, group, &self.shared.bell) {
-                Ok(verdicts) => return Ok(verdicts),
+                Ok(verdicts) => {
+                    self.add_replicated(group, &verdicts);
+                    return Ok(verdicts);
+                }
                 Err(GroupError::Store(error)) => {
                     self.shared.failed.store(true, Ordering::Release);
                     return Err(error);
@@ -363,6 +350,10 @@ impl Store for Postgres {
         }
     }
 
+    fn failure(&self) -> Option<String> {
+        self.shared.failure()
+    }
+
     fn on_failure(&self, callback: FailureCallback) {
         *self.shared.on_failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(callback);
     }
@@ -382,11 +373,6 @@ impl Store for Postgres {
         *self.reads.write().unwrap_or_else(PoisonError::into_inner) = None;
         let (committing, reading) = self.committing(Existence::Required, id)?;
         self.is_full.store(false, Ordering::Release);
-        let header = answered(self.runtime()?, ANSWER, rows::header(&committing.session));
-        if header.map_err(|error| error.failed("reading the header"))? != *self.known_header() {
-            // The database was replaced, or the store was moved in the meantime.
-            return Err(DatabaseError::OtherStore.into());
-        }
         let value = rows::value(&committing.session, acceptance.key());
         let value = answered(self.runtime()?, ANSWER, value);
         acceptance.check(value.map_err(|error| error.failed("reading a record"))?.as_deref())?;
@@ -395,7 +381,7 @@ impl Store for Postgres {
         }
         *self.reads.write().unwrap_or_else(PoisonError::into_inner) = Some(reading);
         *commits = Some(committing);
-        self.shared.failed.store(false, Ordering::Release);
+        self.shared.recovered();
         Ok(())
     }
 
@@ -427,8 +413,8 @@ impl Store for Postgres {
     }
 
     fn confirm(&self, expected: &[Register]) -> Result<bool, StoreError> {
-        if expected.is_empty() {
-            return self.check_usable().map(|()| true);
+        if expected.is_empty() && self.of_reading(|reading| Some(reading.lease.is_fresh()))? {
+            return Ok(true);
         }
         let confirmer = self.of_reading(|reading| Some(Arc::clone(&reading.confirmer)))?;
         let answer = confirmer.confirm(self.runtime()?, expected);

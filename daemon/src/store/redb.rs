@@ -293,7 +293,7 @@ impl Store for Redb {
             ("quick_repair", self.mode == CommitMode::QuickRepair),
         ];
         let durability = settings.map(|(name, is_set)| (name.to_owned(), is_set.to_string())).into();
-        EngineStatus { name: Self::NAME.to_owned(), durability, warning: None, daemons: Vec::new() }
+        EngineStatus { name: Self::NAME.to_owned(), durability, ..EngineStatus::default() }
     }
 
     fn commit(&self, group: &Group<'_>) -> Result<Vec<BatchOutcome>, StoreError> {

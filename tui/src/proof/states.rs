@@ -60,8 +60,10 @@ pub(crate) fn engine_text(engine: Option<&EngineStatus>) -> String {
     let Some(engine) = engine else { return "not stated by this daemon".to_owned() };
     let settings =
         engine.durability.iter().map(|(name, value)| format!(", {} = {}", clean(name), clean(value)));
+    let server = engine.server.as_deref().map(|server| format!(" at {}", clean(server)));
     let warning = engine.warning.as_deref().map(|text| format!("; [!] {}", clean(text)));
-    format!("{}{}{}", clean(&engine.name), settings.collect::<String>(), warning.unwrap_or_default())
+    let [server, warning] = [server, warning].map(Option::unwrap_or_default);
+    format!("{}{server}{}{warning}", clean(&engine.name), settings.collect::<String>())
 }
 
 /// Returns the daemons that share the store, if there may be several.

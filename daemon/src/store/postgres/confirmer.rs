@@ -5,17 +5,19 @@
 //! was committed when its request arrived. A lease makes sure that the server is still the primary.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, Weak};
 
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 
 use super::errors::StatementError;
 use super::lease::Lease;
-use super::rows::{Table, decode};
+use super::replicated::Replicated;
+use super::rows::Table;
 use super::session::{ANSWER, Session, wait};
+use super::shared::Shared;
+use crate::store::Register;
 use crate::store::judge::number;
-use crate::store::{Register, StoreError};
 
 /// Whether the registers of a question have their values.
 type Answer = Result<bool, Arc<StatementError>>;
@@ -26,14 +28,29 @@ struct Question {
     answer: oneshot::Sender<Answer>,
 }
 
+/// Why what a server returned counts.
+pub(super) struct Proof {
+    pub(super) lease: Arc<Lease>,
+    pub(super) replicated: Arc<Replicated>,
+    pub(super) shared: Weak<Shared>,
+}
+
+impl Proof {
+    fn waits_for_standby(&self) -> bool {
+        self.shared.upgrade().is_some_and(|shared| {
+            shared.durability.lock().unwrap_or_else(PoisonError::into_inner).waits_for_standby()
+        })
+    }
+}
+
 /// Sends questions to the task that confirms. The task ends when this is dropped.
 pub(super) struct Confirmer(mpsc::UnboundedSender<Question>);
 
 impl Confirmer {
-    /// Starts the task on a session, with the lease of its server.
-    pub(super) fn start(runtime: &Handle, session: Session, lease: Arc<Lease>) -> Self {
+    /// Starts the task on a session.
+    pub(super) fn start(runtime: &Handle, session: Session, proof: Proof) -> Self {
         let (sender, receiver) = mpsc::unbounded_channel();
-        runtime.spawn(run(session, lease, receiver));
+        runtime.spawn(run(session, proof, receiver));
         Self(sender)
     }
 
@@ -49,13 +66,13 @@ impl Confirmer {
     }
 }
 
-async fn run(session: Session, lease: Arc<Lease>, mut questions: mpsc::UnboundedReceiver<Question>) {
+async fn run(session: Session, proof: Proof, mut questions: mpsc::UnboundedReceiver<Question>) {
     while let Some(first) = questions.recv().await {
         let mut together = vec![first];
         while let Ok(further) = questions.try_recv() {
             together.push(further);
         }
-        let found = tokio::time::timeout(ANSWER, current_versions(&session, &lease, &together)).await;
+        let found = tokio::time::timeout(ANSWER, current_versions(&session, &proof, &together)).await;
         let found = found.unwrap_or_else(|_| Err(StatementError::late(ANSWER))).map_err(Arc::new);
         for Question { expected, answer } in together {
             let is_current = |found: &HashMap<Vec<u8>, u64>| {
@@ -67,34 +84,49 @@ async fn run(session: Session, lease: Arc<Lease>, mut questions: mpsc::Unbounded
     }
 }
 
-/// Reads the registers of all questions, again if the lease does not hold until they are returned.
+/// Reads the registers of all questions, again if the lease did not hold then. Waits until they are at the standby, if there is one.
 async fn current_versions(
     session: &Session,
-    lease: &Lease,
+    proof: &Proof,
     together: &[Question],
 ) -> Result<HashMap<Vec<u8>, u64>, StatementError> {
     loop {
-        lease.renew(session).await?;
-        let found = versions(session, together).await?;
-        if lease.holds() {
-            return Ok(found);
+        proof.lease.renew(session).await?;
+        let (found, read) = versions(session, together).await?;
+        if !proof.lease.holds(read) {
+            proof.lease.end();
+            continue;
         }
+        if proof.waits_for_standby() && !proof.replicated.has(&found) {
+            proof.lease.end();
+            proof.lease.renew(session).await?;
+            proof.replicated.add(&found);
+        }
+        return Ok(found);
     }
 }
 
-/// Reads the registers of all questions. Those that were never set are absent.
-async fn versions(session: &Session, together: &[Question]) -> Result<HashMap<Vec<u8>, u64>, StatementError> {
+/// Reads the registers of all questions. Those that were never set are absent. Also returns the time of the server after the begin
+/// of the read, in milliseconds since 1970.
+async fn versions(
+    session: &Session,
+    together: &[Question],
+) -> Result<(HashMap<Vec<u8>, u64>, i64), StatementError> {
     let keys: BTreeSet<&[u8]> = together
         .iter()
         .flat_map(|question| question.expected.iter().map(|(key, _)| key.as_slice()))
         .collect();
     let keys: Vec<&[u8]> = keys.into_iter().collect();
-    let statement = session.statement(&Table::Register.values()).await?;
+    let statement = session.statement(&Table::Register.timed_values()).await?;
     let rows = session.client.query(&statement, &[&keys]).await?;
-    let version = |row: &tokio_postgres::Row| {
-        let (key, bytes) = decode(row)?;
-        let damaged = |error: StoreError| StatementError::Lost(error.to_string());
-        number(&bytes).map(|version| (key, version)).map_err(damaged)
-    };
-    rows.iter().map(version).collect()
+    let (mut versions, mut latest) = (HashMap::with_capacity(rows.len()), i64::MIN);
+    for row in &rows {
+        latest = latest.max(row.try_get(2)?);
+        let (Some(key), Some(bytes)) = (row.try_get(0)?, row.try_get::<_, Option<&[u8]>>(1)?) else {
+            continue;
+        };
+        let version = number(bytes).map_err(|error| StatementError::Lost(error.to_string()))?;
+        versions.insert(key, version);
+    }
+    Ok((versions, latest))
 }

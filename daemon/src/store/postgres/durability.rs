@@ -5,8 +5,8 @@ use std::sync::PoisonError;
 
 use quorate_common::console::EngineStatus;
 
-use super::Shared;
 use super::session::Session;
+use super::shared::Shared;
 
 /// The warning while [`Durability::is_at_risk`].
 const WARNING: &str = "synchronous_standby_names is empty, so a failover loses what no standby has yet: set it, with Patroni by \
@@ -37,13 +37,18 @@ impl Durability {
         Ok(Self { settings, is_at_risk: is_asynchronous && (standbys > 0 || hosts > 1) })
     }
 
+    /// Returns whether the server waits for a standby with each commit.
+    pub(super) fn waits_for_standby(&self) -> bool {
+        self.settings.get("synchronous_standby_names").is_some_and(|names| !names.is_empty())
+    }
+
     /// Returns what the console shows of a store with this engine.
     pub(super) fn status(&self, name: &str) -> EngineStatus {
         EngineStatus {
             name: name.to_owned(),
             durability: self.settings.clone(),
             warning: self.is_at_risk.then(|| WARNING.to_owned()),
-            daemons: Vec::new(),
+            ..EngineStatus::default()
         }
     }
 }

@@ -48,6 +48,15 @@ pub enum DatabaseError {
     /// The server replays the log of another one.
     #[error("the database server is a standby; [store] url must name the primary, or all servers")]
     Standby,
+    /// None of several servers is the primary. Each is named with the reason.
+    #[error("no server of [store] url is the primary now: {0}; the daemon continues by itself when one is")]
+    NoPrimary(String),
+    /// The server waits for a standby with each commit, and none follows it.
+    #[error(
+        "commits wait for a standby (synchronous_standby_names = {0}), and none is connected; start one, or see the page \
+         High availability"
+    )]
+    NoStandby(String),
     /// A server that was just the primary is another one now.
     #[error("the database server was replaced or stopped while connections to it were opened")]
     OtherServer,
@@ -116,7 +125,7 @@ pub enum DatabaseError {
 }
 
 /// Description of all causes of an error.
-fn described(error: &(dyn std::error::Error + 'static)) -> String {
+pub(super) fn described(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

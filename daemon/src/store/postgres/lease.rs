@@ -6,65 +6,95 @@
 //! first waits for as long as a lease holds. By then, no other daemon relies on the old one.
 
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::runtime::Handle;
 
 use super::errors::{DatabaseError, StatementError, unusable};
 use super::session::{ANSWER, Session, answered};
+use crate::clock;
 
-/// Time for which a lease holds.
-const LEASE: Duration = Duration::from_secs(3);
-/// Age at which a lease is renewed by a read, because signs of life are late.
-const RENEWAL: Duration = Duration::from_secs(2);
+/// Time for which a lease holds, in milliseconds.
+const LEASE: u64 = 3000;
+/// Age at which a lease is renewed by a read, because signs of life are late, in milliseconds.
+const RENEWAL: u64 = 2000;
 
-/// Commits something that needs no lock and no row.
-const RENEW: &str = "SELECT pg_logical_emit_message(true, 'quorate', '')";
-/// Returns the timeline of the server, which changes when a standby becomes the primary, and the one for which daemons have waited.
-const TIMELINES: &str = "SELECT ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int8, \
-    (SELECT value FROM meta WHERE name = 'timeline')";
+/// Commits something that needs no lock and no row. Returns the time of the server before the commit.
+const RENEW: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8, \
+    pg_logical_emit_message(true, 'quorate', '')";
+/// Expression for the timeline of a primary.
+pub(super) const TIMELINE: &str = "('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int8";
 const KEEP: &str = "INSERT INTO meta VALUES ('timeline', int8send($1)) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
 
 /// When the last synchronous commit began that the server completed. It belongs to the connections to one server.
 #[derive(Default)]
-pub(super) struct Lease(Mutex<Option<Instant>>);
+pub(super) struct Lease(Mutex<Option<Renewal>>);
+
+/// Begin of a synchronous commit. Both clocks go on while the other machine is suspended.
+#[derive(Debug, Clone, Copy)]
+struct Renewal {
+    /// Time since this machine was started, in milliseconds.
+    own: u64,
+    /// Time of the server, in milliseconds since 1970.
+    server: i64,
+}
+
+impl Renewal {
+    fn age(self) -> u64 {
+        clock::since_boot().saturating_sub(self.own)
+    }
+}
 
 impl Lease {
     /// Renews the lease unless it is fresh.
     pub(super) async fn renew(&self, session: &Session) -> Result<(), StatementError> {
-        if self.is_younger_than(RENEWAL) {
+        if self.last().is_some_and(|last| last.age() < RENEWAL) {
             return Ok(());
         }
-        let begun = Instant::now();
+        let begun = clock::since_boot();
         session.clear_warnings();
-        session.client.query(&session.statement(RENEW).await?, &[]).await?;
-        self.renewed(begun, session)
+        let row = session.client.query_one(&session.statement(RENEW).await?, &[]).await?;
+        self.renewed(begun, row.try_get(0)?, session)
     }
 
-    /// Renews the lease after a synchronous commit of a session that began then. The warnings of the session were cleared before.
-    pub(super) fn renewed(&self, begun: Instant, session: &Session) -> Result<(), StatementError> {
+    /// Renews the lease after a synchronous commit of a session that began then by the clock [`clock::since_boot`], and at this
+    /// time of the server. The warnings of the session were cleared before.
+    pub(super) fn renewed(&self, begun: u64, server: i64, session: &Session) -> Result<(), StatementError> {
         if session.was_warned() {
             return Err(StatementError::Lost("the database server warned about a commit".to_owned()));
         }
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *last = (*last).max(Some(begun));
+        if last.is_none_or(|last| last.own < begun) {
+            *last = Some(Renewal { own: begun, server });
+        }
         Ok(())
     }
 
-    /// Returns whether what the server has returned so far counts.
-    pub(super) fn holds(&self) -> bool {
-        self.is_younger_than(LEASE)
+    /// Returns whether what the server has read at this time of its clock counts.
+    pub(super) fn holds(&self, read: i64) -> bool {
+        let age_at_server = |last: Renewal| read.checked_sub(last.server).map(i64::unsigned_abs);
+        self.is_fresh() && self.last().and_then(age_at_server).is_some_and(|age| age < LEASE)
     }
 
-    fn is_younger_than(&self, age: Duration) -> bool {
-        let last = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        last.is_some_and(|begun| begun.elapsed() < age)
+    /// Returns whether the lease holds by the clock of this machine.
+    pub(super) fn is_fresh(&self) -> bool {
+        self.last().is_some_and(|last| last.age() < LEASE)
+    }
+
+    /// Ends the lease. The next read renews it.
+    pub(super) fn end(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    fn last(&self) -> Option<Renewal> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Waits until no other daemon relies on an earlier primary, unless a daemon has done so since this one became the primary.
 pub(super) fn wait_for_others(runtime: &Handle, session: &Session) -> Result<(), DatabaseError> {
-    let read = answered(runtime, ANSWER, session.client.query_one(TIMELINES, &[])).map_err(unusable)?;
+    let timelines = format!("SELECT {TIMELINE}, (SELECT value FROM meta WHERE name = 'timeline')");
+    let read = answered(runtime, ANSWER, session.client.query_one(&timelines, &[])).map_err(unusable)?;
     let unreadable = |error: tokio_postgres::Error| unusable(error.into());
     let current: i64 = read.try_get(0).map_err(unreadable)?;
     let known: Option<Vec<u8>> = read.try_get(1).map_err(unreadable)?;
@@ -72,7 +102,29 @@ pub(super) fn wait_for_others(runtime: &Handle, session: &Session) -> Result<(),
         return Ok(());
     }
     tracing::info!(timeline = current, "the database has a new primary");
-    std::thread::sleep(LEASE);
+    std::thread::sleep(Duration::from_millis(LEASE));
     answered(runtime, ANSWER, session.client.execute(KEEP, &[&current])).map_err(unusable)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lease_ends_by_either_clock() {
+        let (now, lease) = (clock::since_boot(), Lease::default());
+        let holds = |own: u64, read: i64| {
+            *lease.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Renewal { own, server: 10_000 });
+            lease.holds(read)
+        };
+        assert!(holds(now, 10_000) && holds(now, 12_999));
+        // This machine was suspended, and its clock does not count that.
+        assert!(!holds(now, 13_000));
+        // The clock of the server was set back.
+        assert!(!holds(now, 6_999));
+        assert!(!holds(now.saturating_sub(LEASE), 10_000));
+        lease.end();
+        assert!(!lease.holds(10_000));
+    }
 }

@@ -69,6 +69,17 @@ impl Table {
         format!("SELECT key, {} FROM {} WHERE key = ANY($1)", self.value(), self.name())
     }
 
+    /// Returns the statement that reads the values of keys, each with a time of the server after the begin of the read. Without any
+    /// value, the only row has the time.
+    pub(super) fn timed_values(self) -> String {
+        format!(
+            "SELECT key, {}, (extract(epoch FROM clock_timestamp()) * 1000)::int8 \
+             FROM (VALUES (1)) AS one LEFT JOIN {} ON key = ANY($1)",
+            self.value(),
+            self.name()
+        )
+    }
+
     /// Returns the statement that locks rows in the order of their keys, and reads their values.
     pub(super) fn locked(self, lock: Lock) -> String {
         let mode = match lock {

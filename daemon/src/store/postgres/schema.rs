@@ -185,7 +185,7 @@ fn check_rights(runtime: &Handle, session: &Session) -> Result<(), DatabaseError
 }
 
 /// Checks that the tables are those of a store. One without its primary key could store two records with the same key, and one
-/// that is not logged is empty after a crash of the server.
+/// that is not logged is empty after a crash of the server. Triggers, rules and row security may swallow what is written.
 fn check_tables(runtime: &Handle, session: &Session) -> Result<(), DatabaseError> {
     const CHANGED: &str = "SELECT expected.name::text FROM (VALUES ('record', 'key', 'bytea', true), \
         ('record', 'value', 'bytea', false), ('queue', 'key', 'bytea', true), ('queue', 'value', 'bytea', false), \
@@ -197,7 +197,8 @@ fn check_tables(runtime: &Handle, session: &Session) -> Result<(), DatabaseError
         ('feed', 'body', 'bytea', false), ('feed', 'at', 'timestamp with time zone', false)) \
         AS expected (name, attribute, kind, is_key) WHERE NOT EXISTS (SELECT FROM pg_class JOIN pg_attribute \
         ON attrelid = pg_class.oid WHERE relnamespace = to_regnamespace('quorate') AND relname = expected.name \
-        AND relkind = 'r' AND relpersistence = 'p' AND attname = attribute AND NOT attisdropped AND attnotnull \
+        AND relkind = 'r' AND relpersistence = 'p' AND NOT relhasrules AND NOT relrowsecurity \
+        AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = pg_class.oid AND NOT tgisinternal) AND attname = attribute AND NOT attisdropped AND attnotnull \
         AND format_type(atttypid, atttypmod) = kind AND (NOT is_key OR EXISTS (SELECT FROM pg_index \
         WHERE indrelid = pg_class.oid AND indisprimary AND indisvalid AND indimmediate AND indnatts = 1 \
         AND indkey[0] = attnum))) LIMIT 1";

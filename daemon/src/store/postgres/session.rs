@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{AsyncMessage, Client, SimpleQueryMessage, Statement};
 
-use super::errors::{DatabaseError, StatementError, of_connecting, unusable};
+use super::errors::{DatabaseError, StatementError, described, of_connecting, unusable};
 use super::settings::{DatabaseSettings, KeyClasses};
 
 /// Time in which the server must answer.
@@ -24,7 +24,8 @@ pub(super) const ANSWER: Duration = Duration::from_secs(5);
 /// tables are analyzed. A commit stays as durable as it was when the session began, whatever is changed on the server.
 const SETUP: &str = "SELECT set_config('synchronous_commit', current_setting('synchronous_commit'), false); \
     SET search_path TO quorate, pg_temp; SET lock_timeout = '2s'; SET statement_timeout = '5s'; \
-    SET idle_in_transaction_session_timeout = '5s'; SET client_min_messages = warning; SET enable_seqscan = off; \
+    SET idle_in_transaction_session_timeout = '5s'; SET idle_session_timeout = 0; \
+    SET client_min_messages = warning; SET enable_seqscan = off; \
     SET tcp_keepalives_idle = 2; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3; \
     SET default_transaction_isolation = 'read committed'; SET default_transaction_deferrable = off; \
     SELECT pg_postmaster_start_time()";
@@ -32,6 +33,9 @@ const SETUP: &str = "SELECT set_config('synchronous_commit', current_setting('sy
 /// Setting of the server that a session begins with. Its value is another one for each session. A pooler either rejects it
 /// when a client connects, or gives the client a session that was begun without it.
 const OWN: &str = "quorate.session";
+
+/// Function of the server that warns when a commit stops waiting for a standby. The text of the warning is translated.
+const STANDBY_WAIT: &str = "SyncRepWaitForLSN";
 
 /// Returns a new value of [`OWN`].
 fn name() -> Result<String, DatabaseError> {
@@ -44,7 +48,7 @@ fn name() -> Result<String, DatabaseError> {
 /// A session on the server. Dropping it ends the session.
 pub(super) struct Session {
     pub(super) client: Client,
-    /// Whether the server sent a warning, after which a commit may not be as durable as it should be.
+    /// Whether a commit stopped waiting for a standby.
     warned: Arc<AtomicBool>,
     /// Notified when another session has called on the channel that this one listens to.
     pub(super) called: Arc<Notify>,
@@ -56,15 +60,15 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Connects to a host of the URL. Calls `ended` when the session ends, also when it is dropped.
+    /// Connects to a host of the URL. Calls `ended` with the cause when the session ends, also when it is dropped.
     pub(super) fn connect(
         runtime: &Handle,
         settings: &DatabaseSettings,
         host: usize,
-        ended: impl FnOnce() + Send + 'static,
+        ended: impl FnOnce(String) + Send + 'static,
     ) -> Result<Self, DatabaseError> {
         let name = name()?;
-        let (config, tls) = (settings.config(host, &format!("{OWN}={name}")), settings.tls()?);
+        let (config, tls) = (settings.config(host, &format!("{OWN}={name}"))?, settings.tls()?);
         let place = settings.url.server(host);
         let connecting = async {
             let late = || DatabaseError::Unreachable(format!("{place}: no answer to the login"));
@@ -77,21 +81,27 @@ impl Session {
         let called = Arc::<Notify>::default();
         let bell = Arc::clone(&called);
         runtime.spawn(async move {
-            loop {
+            let mut last = String::new();
+            let cause = loop {
                 match poll_fn(|context| connection.poll_message(context)).await {
                     Some(Ok(AsyncMessage::Notice(notice))) => {
-                        tracing::warn!(code = notice.code().code(), "the database server sent a warning");
-                        own.store(true, Ordering::Release);
+                        if notice.routine() == Some(STANDBY_WAIT) {
+                            own.store(true, Ordering::Release);
+                        }
+                        if last != notice.message() {
+                            notice.message().clone_into(&mut last);
+                            tracing::warn!(warning = last, "the database server sent a warning");
+                        }
                     }
                     Some(Ok(_)) => bell.notify_one(),
                     Some(Err(error)) => {
                         tracing::debug!(cause = %error, "a connection to the database server ended");
-                        break;
+                        break described(&error);
                     }
-                    None => break,
+                    None => break "it was closed".to_owned(),
                 }
-            }
-            ended();
+            };
+            ended(cause);
         });
         let session = Self {
             client,
@@ -139,7 +149,7 @@ impl Session {
         self.warned.store(false, Ordering::Release);
     }
 
-    /// Returns whether the server sent a warning since [`Self::clear_warnings`].
+    /// Returns whether a commit stopped waiting for a standby since [`Self::clear_warnings`].
     pub(super) fn was_warned(&self) -> bool {
         self.warned.load(Ordering::Acquire)
     }

@@ -13,9 +13,9 @@ use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt;
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres_rustls::MakeRustlsConnect;
-use zeroize::Zeroizing;
 
 use super::errors::DatabaseError;
+use crate::private_file::{self, SecretFileError};
 
 /// Port of servers for which the URL names none.
 const PORT: u16 = 5432;
@@ -141,8 +141,8 @@ pub struct DatabaseSettings {
     pub url: DatabaseUrl,
     /// File with the certificates of the authorities that are trusted; `None` for those of the system.
     pub ca_file: Option<PathBuf>,
-    /// Password of the user, if the server requires one.
-    pub password: Option<Zeroizing<String>>,
+    /// File with the password of the user, if the server requires one. It is read for each connection, so the password can be changed.
+    pub password_file: Option<PathBuf>,
     /// Which keys have a table of their own. This is part of the format of the store.
     pub classes: KeyClasses,
 }
@@ -161,7 +161,7 @@ impl DatabaseSettings {
 
     /// Returns the parameters of a connection to a host of the URL, whose session begins with a setting, as `name=value`. TLS is
     /// required, except on this machine.
-    pub(super) fn config(&self, host: usize, setting: &str) -> tokio_postgres::Config {
+    pub(super) fn config(&self, host: usize, setting: &str) -> Result<tokio_postgres::Config, DatabaseError> {
         let mut config = self.url.at(host);
         let options = self.url.0.get_options().unwrap_or_default();
         let mode = if self.needs_tls() { SslMode::Require } else { SslMode::Disable };
@@ -175,10 +175,11 @@ impl DatabaseSettings {
             .keepalives_idle(KEEPALIVE)
             .keepalives_interval(KEEPALIVE)
             .keepalives_retries(PROBES);
-        if let Some(password) = &self.password {
-            config.password(password.as_bytes());
+        if let Some(file) = &self.password_file {
+            let unreadable = |error: SecretFileError| DatabaseError::Login(error.to_string());
+            config.password(private_file::first_line(file).map_err(unreadable)?.as_bytes());
         }
-        config
+        Ok(config)
     }
 
     fn needs_tls(&self) -> bool {

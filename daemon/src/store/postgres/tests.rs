@@ -12,7 +12,7 @@ use super::*;
 const CLASSES: KeyClasses = KeyClasses { registers: b'v', queues: *b"xyz" };
 
 fn settings(url: &str) -> DatabaseSettings {
-    DatabaseSettings { url: url.parse().unwrap(), ca_file: None, password: None, classes: CLASSES }
+    DatabaseSettings { url: url.parse().unwrap(), ca_file: None, password_file: None, classes: CLASSES }
 }
 
 fn create(settings: &DatabaseSettings) -> Result<Postgres, StoreError> {
@@ -96,7 +96,7 @@ fn simultaneous_questions_get_their_own_answers() {
             });
         }
     });
-    let confirmer = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE '%FROM register%ANY%'";
+    let confirmer = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE '%register%ANY%'";
     cluster.sql(confirmer);
     while store.confirm(&[(register(1), 1)]).is_ok() {
         std::thread::yield_now();
@@ -133,7 +133,7 @@ fn a_table_that_another_client_has_locked_is_an_outage() {
     let store = create(&settings).unwrap();
     store.commit(&put(b"k", b"v")).unwrap();
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let client = Session::connect(runtime.handle(), &settings, 0, || {}).unwrap();
+    let client = Session::connect(runtime.handle(), &settings, 0, drop).unwrap();
     let run = |text: &str| answered(runtime.handle(), ANSWER, client.client.batch_execute(text)).unwrap();
     run("BEGIN; LOCK TABLE quorate.record IN ACCESS EXCLUSIVE MODE");
     assert!(matches!(store.value(b"k"), Err(StoreError::Unavailable)));
@@ -244,7 +244,53 @@ fn urls_are_checked() {
         ("postgres://a@localhost,db.example.org/x", true),
         ("postgres://a@/x?host=/run/postgresql", false),
     ] {
-        let config = settings(url).config(0, "a=b");
+        let config = settings(url).config(0, "a=b").unwrap();
         assert_eq!(config.get_ssl_mode() == tokio_postgres::config::SslMode::Require, needs_tls, "{url}");
     }
+}
+
+#[test]
+fn a_password_that_was_changed_is_used_by_the_next_connection() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("password");
+    let settings =
+        DatabaseSettings { password_file: Some(file.clone()), ..settings("postgres://a@127.0.0.1/x") };
+    assert!(matches!(settings.config(0, "a=b"), Err(DatabaseError::Login(_))));
+    for password in ["first", "second"] {
+        crate::private_file::replace(&file, format!("{password}\n").as_bytes()).unwrap();
+        let config = settings.config(0, "a=b").unwrap();
+        assert_eq!(config.get_password(), Some(password.as_bytes()));
+    }
+}
+
+#[test]
+fn triggers_are_rejected_and_their_warnings_are_no_failure() {
+    let cluster = Cluster::start();
+    let store = create(&settings(&cluster.url())).unwrap();
+    cluster.sql(
+        "CREATE FUNCTION public.warn() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'near the end'; \
+         RETURN NEW; END $$; \
+         CREATE TRIGGER warn BEFORE INSERT OR UPDATE ON quorate.record FOR EACH ROW EXECUTE FUNCTION public.warn()",
+    );
+    store.commit(&put(b"k", b"v")).unwrap();
+    assert_eq!(store.value(b"k").unwrap().as_deref(), Some(&b"v"[..]));
+    let reopened = store.recover(&AcceptsAll);
+    assert!(
+        matches!(&reopened, Err(StoreError::Database(DatabaseError::Table(name))) if name == "record"),
+        "{reopened:?}"
+    );
+    cluster.sql("DROP TRIGGER warn ON quorate.record");
+    store.recover(&AcceptsAll).unwrap();
+}
+
+#[test]
+fn sessions_do_not_end_because_they_rest() {
+    let cluster = Cluster::start();
+    cluster.sql("ALTER DATABASE quorate SET idle_session_timeout = '200ms'");
+    let store = create(&settings(&cluster.url())).unwrap();
+    let setting = "SHOW idle_session_timeout";
+    let shown = store.reading("testing", async |session: Arc<Session>| {
+        session.client.query_one(setting, &[]).await?.try_get::<_, String>(0)
+    });
+    assert_eq!(shown.unwrap(), "0");
 }

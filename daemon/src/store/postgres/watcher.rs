@@ -14,17 +14,19 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
-use super::Shared;
 use super::durability::Durability;
 use super::errors::StatementError;
 use super::lease::Lease;
 use super::schema;
 use super::session::{ANSWER, Session, answered};
+use super::shared::Shared;
 use crate::clock;
 use crate::store::DaemonId;
 
 /// Longest time between two reads of notices.
 const INTERVAL: Duration = Duration::from_secs(1);
+/// Shortest time between two looks because others called, which any client may do.
+const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 /// Shortest time between two bells.
 const BELL_INTERVAL: Duration = Duration::from_millis(20);
 /// Time between two removals of old notices.
@@ -103,7 +105,8 @@ impl Watcher {
     /// Watches until the connection or the store ends, or all connections are replaced. The end of the connection is a failure of
     /// the store.
     pub(super) async fn run(mut self) {
-        let [mut last_bell, mut last_removal, mut last_sign, mut last_settings] = [Instant::now(); 4];
+        let [mut last_look, mut last_bell, mut last_removal, mut last_sign, mut last_settings] =
+            [Instant::now(); 5];
         while let Some(shared) = self.shared.upgrade() {
             if shared.generation.load(Ordering::Acquire) != self.generation {
                 return;
@@ -118,6 +121,8 @@ impl Watcher {
                 tokio::time::sleep_until(last_bell + BELL_INTERVAL).await;
                 last_bell = Instant::now();
             }
+            tokio::time::sleep_until(last_look + LOOK_INTERVAL).await;
+            last_look = Instant::now();
             let removes = is_due(&mut last_removal, REMOVAL_INTERVAL);
             let lives = is_due(&mut last_sign, INTERVAL);
             match tokio::time::timeout(ANSWER, self.step(is_notified, removes, lives)).await {
@@ -125,12 +130,19 @@ impl Watcher {
                 Ok(Ok(())) => {}
                 // A statement that waited too long for a lock is repeated.
                 Ok(Err(error)) if error.is_transient() => {}
-                Ok(Err(error)) => {
-                    tracing::debug!(?error, "watching the database ended");
-                    return;
-                }
-                Err(_) => return,
+                Ok(Err(error)) => return self.fail(&error),
+                Err(_) => return self.fail(&StatementError::late(ANSWER)),
             }
+        }
+    }
+
+    fn fail(&self, error: &StatementError) {
+        let current = self.shared.upgrade().filter(|shared| {
+            let is_current = shared.generation.load(Ordering::Acquire) == self.generation;
+            is_current && !shared.is_closed.load(Ordering::Acquire)
+        });
+        if let Some(shared) = current {
+            shared.fail(error.failed("reading the notices of other daemons").to_string());
         }
     }
 
@@ -188,7 +200,7 @@ impl Watcher {
         }
         if lives {
             let lives = self.session.statement(LIVES).await?;
-            let (begun, commit_begun) = (clock::system(), std::time::Instant::now());
+            let (begun, commit_begun) = (clock::system(), clock::since_boot());
             self.session.clear_warnings();
             // The row of a daemon that was silent for long may be gone; it is written again with its next session.
             if let Some(row) = client.query_opt(&lives, &[&self.own]).await? {
@@ -197,7 +209,7 @@ impl Watcher {
                     // The reason is found when the store is reopened.
                     return Err(StatementError::Lost("commits may be lost".to_owned()));
                 }
-                self.lease.renewed(commit_begun, &self.session)?;
+                self.lease.renewed(commit_begun, time, &self.session)?;
                 schema::check_time(begun, time).map_err(|error| StatementError::Lost(error.to_string()))?;
                 if self.looked.replace(time).is_some_and(|last| time.saturating_sub(last) > GAP) {
                     // Everything is read again when the store is reopened.

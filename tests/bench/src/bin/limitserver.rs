@@ -100,7 +100,7 @@ fn main() {
         let database = arguments.database.map(|url| DatabaseSettings {
             url,
             ca_file: None,
-            password: None,
+            password_file: None,
             classes: KEY_CLASSES,
         });
         let settings = Settings { engine: arguments.engine, database, ..Settings::default() };

@@ -61,6 +61,7 @@ fn backups_are_those_of_the_engine() {
         [("sled", "data directory"), ("redb", "data directory"), ("postgres", "database")]
     {
         health.status.engine = Some(Box::new(EngineStatus {
+            server: None,
             name: engine.to_owned(),
             durability: BTreeMap::default(),
             warning: (engine == "postgres").then(|| "no standby".to_owned()),

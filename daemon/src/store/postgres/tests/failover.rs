@@ -89,8 +89,9 @@ fn standbys_that_nobody_waits_for_are_warned_about() {
 #[test]
 fn a_commit_that_stopped_waiting_for_a_standby_is_not_acknowledged() {
     let (primary, standby) = pair();
-    let store = opened(&primary, &standby, 1);
+    let (store, other) = (opened(&primary, &standby, 1), opened(&primary, &standby, 2));
     store.commit(&version(1)).unwrap();
+    assert!(other.confirm(&[(b"v".to_vec(), 1)]).unwrap());
     standby.signal(rustix::process::Signal::STOP);
     let outcome = std::thread::scope(|scope| {
         let commit = scope.spawn(|| store.commit(&version(2)));
@@ -103,6 +104,8 @@ fn a_commit_that_stopped_waiting_for_a_standby_is_not_acknowledged() {
     assert!(outcome.is_err(), "a commit that no standby has was acknowledged");
     // The server has it, but the store is usable only once a standby has it as well.
     assert_eq!(primary.sql("SELECT version FROM quorate.register WHERE key = 'v'"), "2\n");
+    let confirmed = other.confirm(&[(b"v".to_vec(), 2)]);
+    assert!(confirmed.is_err(), "another daemon acknowledged it: {confirmed:?}");
     assert!(store.recover(&AcceptsAll).is_err());
     standby.signal(rustix::process::Signal::CONT);
     follow(&store);
@@ -132,4 +135,64 @@ fn a_primary_that_becomes_read_only_is_left() {
     set("off");
     follow(&store);
     store.commit(&version(number + 1)).unwrap();
+}
+
+#[test]
+fn a_primary_that_still_commits_is_left_when_another_one_replaces_it() {
+    let mut primary = Cluster::start();
+    drop(create(&settings(&primary.url())).unwrap());
+    let (standby, loyal) = (primary.standby(), primary.standby());
+    primary.set("synchronous_standby_names = 'ANY 1 (*)'");
+    let old = opened(&primary, &standby, 1);
+    old.commit(&version(1)).unwrap();
+    assert_eq!(old.engine().server, Some(primary.socket().display().to_string()));
+    drop(old);
+    // Both servers acknowledge commits from now on, because a standby still follows the old one.
+    standby.sql("SELECT pg_promote()");
+    let other = opened(&standby, &primary, 2);
+    other.commit(&version(2)).unwrap();
+    let old = opened(&primary, &standby, 1);
+    while old.failure().is_none() {
+        std::thread::yield_now();
+    }
+    assert!(old.failure().unwrap().contains("has replaced the primary"), "{:?}", old.failure());
+    follow(&old);
+    assert_eq!(old.engine().server, Some(standby.socket().display().to_string()));
+    assert_eq!(old.failure(), None);
+    assert!(old.confirm(&[(b"v".to_vec(), 2)]).unwrap());
+    drop(loyal);
+}
+
+#[test]
+fn the_error_names_each_server_if_none_is_the_primary() {
+    let primary = Cluster::start();
+    drop(create(&settings(&primary.url())).unwrap());
+    let (standby, other) = (primary.standby(), primary.standby());
+    let refused = |first: &Cluster, second: &Cluster| {
+        let opened = Postgres::create(&settings(&first.url_with(second)), Access::Shared);
+        opened.err().map(|error| error.to_string()).unwrap()
+    };
+    let standbys = refused(&standby, &other);
+    let [first, second] = [&standby, &other].map(|server| server.socket().display().to_string());
+    assert!(standbys.contains(&format!("{first}: a standby; {second}: a standby;")), "{standbys}");
+    drop(primary);
+    // A server that cannot be reached may have the store, so no other one is created.
+    let (down, empty) = (other, Cluster::start());
+    down.signal(rustix::process::Signal::STOP);
+    let unreachable = refused(&down, &empty);
+    assert!(unreachable.contains(&second) && unreachable.contains("contains no store"), "{unreachable}");
+    assert_eq!(empty.sql("SELECT to_regnamespace('quorate') IS NULL"), "t\n");
+    down.signal(rustix::process::Signal::CONT);
+}
+
+#[test]
+fn a_server_without_the_standby_that_commits_wait_for_is_explained() {
+    let mut primary = Cluster::start();
+    drop(create(&settings(&primary.url())).unwrap());
+    primary.set("synchronous_standby_names = 'elsewhere'");
+    let refused = Postgres::open(&settings(&primary.url()), Access::Shared).err();
+    let Some(StoreError::Database(DatabaseError::NoStandby(names))) = refused else {
+        unreachable!("{refused:?}");
+    };
+    assert_eq!(names, "elsewhere");
 }

@@ -241,7 +241,7 @@ fn notices_arrive_while_another_client_keeps_a_transaction_open() {
         daemons[0].commit(&group).unwrap();
     };
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let client = Session::connect(runtime.handle(), &settings(&cluster.url()), 0, || {}).unwrap();
+    let client = Session::connect(runtime.handle(), &settings(&cluster.url()), 0, drop).unwrap();
     let run = |text: &str| answered(runtime.handle(), ANSWER, client.client.batch_execute(text)).unwrap();
     run("SET idle_in_transaction_session_timeout = 0; BEGIN; SELECT pg_current_xact_id()");
     let next = || notices.recv_timeout(Duration::from_secs(30)).unwrap();
@@ -269,9 +269,12 @@ fn reopened_stores_leave_no_connection_behind() {
     while count() != before {
         std::thread::yield_now();
     }
-    cluster.sql("UPDATE quorate.meta SET value = 'another' WHERE name = 'header'");
+    cluster
+        .sql("UPDATE quorate.meta SET value = 'another' WHERE name = 'header'; DELETE FROM quorate.daemon");
     let replaced = daemons[0].recover(&AcceptsAll);
     assert!(matches!(replaced, Err(StoreError::Database(DatabaseError::OtherStore))), "{replaced:?}");
+    // Nothing was written to it.
+    assert_eq!(cluster.sql("SELECT count(*) FROM quorate.daemon"), "0\n");
 }
 
 /// Accepts no reopened store.

@@ -1,0 +1,56 @@
+//! What the tasks of connections change, and why the store failed.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError, RwLock};
+
+use tokio::sync::Notify;
+
+use super::durability::Durability;
+use crate::store::{FailureCallback, NoticeCallback};
+
+/// What the tasks of connections change.
+#[derive(Default)]
+pub(super) struct Shared {
+    /// Whether a connection has ended since the store was opened.
+    pub(super) failed: AtomicBool,
+    /// The first cause since the store was opened, if a task reported it.
+    cause: Mutex<Option<String>>,
+    /// Whether the process is ending.
+    pub(super) is_closed: AtomicBool,
+    /// Number of times that all connections were replaced.
+    pub(super) generation: AtomicU64,
+    /// How durable commits are on the server, as it was read last.
+    pub(super) durability: Mutex<Durability>,
+    /// Number of hosts in the URL.
+    pub(super) hosts: usize,
+    pub(super) on_failure: Mutex<Option<FailureCallback>>,
+    pub(super) on_notice: RwLock<Option<NoticeCallback>>,
+    /// Notified when a group with a notice was committed.
+    pub(super) bell: Notify,
+}
+
+impl Shared {
+    pub(super) fn new(hosts: usize) -> Self {
+        Self { hosts, ..Self::default() }
+    }
+
+    /// Rejects all calls until the store was reopened.
+    pub(super) fn fail(&self, cause: String) {
+        self.cause.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(cause);
+        self.failed.store(true, Ordering::Release);
+        if let Some(callback) = &*self.on_failure.lock().unwrap_or_else(PoisonError::into_inner) {
+            callback();
+        }
+    }
+
+    /// Returns why the store failed, if a task reported it.
+    pub(super) fn failure(&self) -> Option<String> {
+        self.cause.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Accepts calls again.
+    pub(super) fn recovered(&self) {
+        *self.cause.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.failed.store(false, Ordering::Release);
+    }
+}
