@@ -236,6 +236,102 @@ async fn a_moved_store_is_reclaimed_only_on_purpose() {
     stage.examine(&installation).await;
 }
 
+/// Configures a data directory and a database.
+fn use_database(installation: &Installation, path: &str, url: &str) {
+    use_store(installation, path, Some(&format!("postgres\"\nurl = \"{url}")));
+}
+
+/// Writes a configuration file `NAME.toml`, of the data directory `NAME` and a database. Returns how `quorated store` names it.
+fn in_database(installation: &Installation, name: &str, url: &str) -> String {
+    use_database(installation, name, url);
+    let file = format!("{name}.toml");
+    std::fs::rename(installation.path("quorated.toml"), installation.path(&file)).expect("renamed");
+    place(installation, "postgres", &file)
+}
+
+/// Returns a digest of all rows of the store in a database.
+fn digest(cluster: &Cluster) -> String {
+    let digest = |table| {
+        let rows =
+            format!("SELECT md5(string_agg(one::text, ' ' ORDER BY one::text)) FROM quorate.{table} one");
+        cluster.sql(&rows)
+    };
+    ["record", "queue", "register", "meta"].map(digest).concat()
+}
+
+#[tokio::test]
+async fn a_copy_to_a_database_with_a_store_is_refused_and_changes_nothing() {
+    let cluster = Cluster::start();
+    let (installation, other) = (Installation::new(KEY_FILE), Installation::new(KEY_FILE));
+    use_database(&other, "data", &cluster.url());
+    let kept = Stage::prepare(&other).await;
+    use_store(&installation, "data", Some("sled"));
+    let stage = Stage::prepare(&installation).await;
+    let (from, to) =
+        (place(&installation, "sled", "data"), in_database(&installation, "new", &cluster.url()));
+    use_store(&installation, "data", None);
+    let arguments = ["store", "copy", "--from", &from, "--to", &to];
+    let copy = async || installation::run(&installation.path(""), &arguments).await;
+    let before = digest(&cluster);
+    let words = "the database quorate on ";
+    for step in ["complete", "without its header", "without records", "without anything"] {
+        let run = copy().await;
+        assert_run(&run, USAGE, words);
+        assert_run(&run, USAGE, "already contains a store: name an empty one");
+        assert!(is_servable(&installation.path("data")) && !is_servable(&installation.path("new")), "{step}");
+        match step {
+            "complete" => {
+                assert_eq!(digest(&cluster), before);
+                assert_run(&other.run("verify", &[]).await, 0, "are complete and unchanged");
+                kept.examine(&other).await;
+                cluster.sql("DELETE FROM quorate.meta WHERE name = 'header'");
+            }
+            "without its header" => drop(cluster.sql("DELETE FROM quorate.record")),
+            "without records" => drop(cluster.sql("DELETE FROM quorate.queue; DELETE FROM quorate.register")),
+            _ => {}
+        }
+    }
+    // The store can be copied elsewhere, and the daemon serves it.
+    stage.examine(&installation).await;
+    cluster.sql("DROP SCHEMA quorate CASCADE");
+    assert_run(&copy().await, 0, "is marked as moved");
+    use_database(&installation, "new", &cluster.url());
+    stage.examine(&installation).await;
+}
+
+#[tokio::test]
+async fn an_interrupted_copy_to_a_database_can_be_repeated_until_the_copy_was_served() {
+    let cluster = Cluster::start();
+    let installation = Installation::new(KEY_FILE);
+    use_store(&installation, "data", Some("sled"));
+    let stage = Stage::prepare(&installation).await;
+    let (from, to) =
+        (place(&installation, "sled", "data"), in_database(&installation, "new", &cluster.url()));
+    use_store(&installation, "data", None);
+    for point in ["copy.rows", "copy.compare", "copy.mark", "file.draft", "copy.begin", "copy.header"] {
+        dies_at(&installation, point, &from, &to);
+        assert!(!is_servable(&installation.path("new")), "{point}");
+        if is_servable(&installation.path("data")) {
+            stage.examine(&installation).await;
+        }
+    }
+    // The database has all records and the header now.
+    let arguments = ["store", "copy", "--from", &from, "--to", &to];
+    let copy = async || installation::run(&installation.path(""), &arguments).await;
+    let complete = digest(&cluster);
+    assert_run(&copy().await, 0, "is marked as moved");
+    assert_eq!(digest(&cluster), complete);
+    // A daemon with another data directory serves it, so that nothing may be copied over it.
+    std::fs::remove_file(installation.path("new/quorate.json")).expect("the header is removed");
+    use_database(&installation, "second", &cluster.url());
+    assert_run(&installation.run("join", &[]).await, 0, "");
+    stage.examine(&installation).await;
+    let served = digest(&cluster);
+    assert_run(&copy().await, USAGE, "already contains a store: name an empty one");
+    assert_eq!(digest(&cluster), served);
+    stage.examine(&installation).await;
+}
+
 /// Runs a copy that dies at a fail point.
 fn dies_at(installation: &Installation, point: &str, from: &str, to: &str) {
     let status = Command::new(paths::program("quorated"))

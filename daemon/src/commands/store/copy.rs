@@ -114,9 +114,17 @@ pub(super) fn run(CopyArguments { from, to }: &CopyArguments) -> Result<(), Star
     create_private(&to.folder)?;
     let _target = lock_folder(&to.folder)?;
     engine::clear(&to.store())?;
-    copy(source.as_ref(), to)?;
+    if let Some(target) = create_target(to, &header)? {
+        copy(source.as_ref(), target.as_ref())?;
+        drop(target);
+        fail_points::reach("copy.compare");
+    }
     let target = to.settings.open_again(&to.store())?;
-    let copied = compare(source.as_ref(), target.as_ref(), from)?;
+    let has_header = database_header(target.as_ref(), &to.folder)?.is_some();
+    let copied = compare(source.as_ref(), target.as_ref())?.ok_or_else(|| {
+        // A copy with a header was complete once, so a daemon has served it since.
+        if has_header { contains_store(to) } else { differs(from, to) }
+    })?;
     fail_points::reach("copy.mark");
     header.set_moved(Some(to.to_string()));
     source.set_header(&header.for_database(&from.folder)?)?;
@@ -127,6 +135,7 @@ pub(super) fn run(CopyArguments { from, to }: &CopyArguments) -> Result<(), Star
     engine::begin(&to.store())?;
     let header = header.on(to.engine);
     target.set_header(&header.for_database(&to.folder)?)?;
+    fail_points::reach("copy.header");
     header.create(&to.folder)?;
     drop((source, target));
     print(&format!("{copied}\n{from} is marked as moved to {to}"))?;
@@ -185,14 +194,14 @@ fn header_of(from: &Place, to: &Place) -> Result<Header, StartError> {
 
 /// Checks that the directory of the copy has no store, except one of an interrupted copy.
 fn check_target(from: &Place, to: &Place, was_marked: bool) -> Result<(), StartError> {
-    let folder = to.folder.display();
     if to.folder.starts_with(&from.folder) {
         return Err(StartError::Usage(format!(
-            "{folder}: the copy must be outside of the directory of the store"
+            "{}: the copy must be outside of the directory of the store",
+            to.folder.display()
         )));
     }
     if Header::read(&to.folder)?.is_some() || (!was_marked && !engine::is_unused(&to.store())?) {
-        return Err(StartError::Usage(format!("{folder} already contains a store: name an empty directory")));
+        return Err(contains_store(to));
     }
     let (old, new) = (from.folder.join(GUARD), to.folder.join(GUARD));
     let read =
@@ -207,9 +216,41 @@ fn exists(path: &Path) -> Result<bool, GuardError> {
     path.try_exists().map_err(|source| GuardError::System { file: path.to_owned(), source })
 }
 
+/// Creates the store of the copy, without records. Returns `None` if it already has all of them, because an earlier copy was
+/// interrupted after it wrote the header to the database. No other store is changed.
+fn create_target(to: &Place, header: &Header) -> Result<Option<Arc<dyn Store>>, StartError> {
+    let target = to.settings.create(&to.store()).map_err(|error| match error {
+        StoreError::Database(DatabaseError::NoHeader) => contains_store(to),
+        error => error.into(),
+    })?;
+    match database_header(target.as_ref(), &to.folder)? {
+        None => Ok(Some(target)),
+        Some(stored) if header.moved_to().is_some() && stored.is_same_store(header) => Ok(None),
+        Some(_) => Err(contains_store(to)),
+    }
+}
+
+/// Returns the error for a copy to a place that is in use.
+fn contains_store(to: &Place) -> StartError {
+    StartError::Usage(match &to.settings.database {
+        Some(database) if to.engine == Engine::Postgres => {
+            format!("the database {} already contains a store: name an empty one", database.url.place())
+        }
+        _ => format!("{} already contains a store: name an empty directory", to.folder.display()),
+    })
+}
+
+/// Returns the error for a copy whose records are not those of the store.
+fn differs(from: &Place, to: &Place) -> StartError {
+    let disk = if to.engine == Engine::Postgres { "database server" } else { "disk" };
+    StartError::Other(format!(
+        "{to}: the copy differs from the store and must not be served: copy again, and check the {disk} of the copy if it \
+         differs again; the store {from} is unchanged"
+    ))
+}
+
 /// Copies all rows to a new store.
-fn copy(source: &dyn Store, to: &Place) -> Result<(), StartError> {
-    let target = to.settings.create(&to.store())?;
+fn copy(source: &dyn Store, target: &dyn Store) -> Result<(), StartError> {
     each_chunk(source, b"", CHUNK, |rows| {
         let change = |(key, value): Row| Change { key, value: Some(value), fresh: true };
         let writes = rows.into_iter().map(change).collect();
@@ -219,16 +260,15 @@ fn copy(source: &dyn Store, to: &Place) -> Result<(), StartError> {
     })
 }
 
-/// Reads both stores whole and compares them. Returns a description of what they contain.
-fn compare(source: &dyn Store, target: &dyn Store, from: &Place) -> Result<String, StartError> {
+/// Reads both stores whole and compares them. Returns a description of what they contain, or `None` if they differ.
+fn compare(source: &dyn Store, target: &dyn Store) -> Result<Option<String>, StartError> {
     let (mut digest, mut count, mut bytes) = (Sha256::new(), 0_u64, 0_u64);
     let mut after: Option<Vec<u8>> = None;
     loop {
         let page = Page { after: after.as_deref(), ..Page::first(b"", CHUNK) };
         let (rows, copied) = (source.rows(page)?, target.rows(page)?);
         if rows != copied {
-            let what = "the copy differs from the store, which is not changed: try again, or check the disk";
-            return Err(StartError::Other(format!("{from}: {what}")));
+            return Ok(None);
         }
         let Some((last, _)) = rows.last() else { break };
         after = Some(last.clone());
@@ -240,7 +280,7 @@ fn compare(source: &dyn Store, target: &dyn Store, from: &Place) -> Result<Strin
         count = count.saturating_add(rows.len() as u64);
     }
     let digest = const_hex::encode(digest.finalize());
-    Ok(format!("{count} records with {bytes} bytes copied and compared, SHA-256 {digest}"))
+    Ok(Some(format!("{count} records with {bytes} bytes copied and compared, SHA-256 {digest}")))
 }
 
 /// Copies the guard file, if it is in the data directory. Returns whether it is.
