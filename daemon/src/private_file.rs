@@ -10,6 +10,9 @@ use rustix::io::Errno;
 
 use crate::fail_points;
 
+/// End of the name of a file that is not complete yet.
+pub const DRAFT: &str = ".new";
+
 /// An error while opening a file with a secret.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretFileError {
@@ -24,6 +27,9 @@ pub enum SecretFileError {
     /// Other users have access to the file.
     #[error("the secret file {0} is accessible to other users (mode {1:04o}); run: chmod 600 {0}")]
     TooOpen(PathBuf, u32),
+    /// The first line of the file is empty.
+    #[error("the secret file {0} begins with an empty line; write the secret to its first line")]
+    Empty(PathBuf),
 }
 
 /// Opens a file with a secret, which must not be accessible to other users.
@@ -69,7 +75,7 @@ fn resolve_link(path: &Path) -> Result<PathBuf> {
 
 fn write(path: &Path, bytes: &[u8], how: RenameFlags) -> Result<()> {
     let mut name = path.as_os_str().to_owned();
-    name.push(".new");
+    name.push(DRAFT);
     let draft = PathBuf::from(name);
     // A file left by an interrupted writer may have any mode.
     match fs::remove_file(&draft) {

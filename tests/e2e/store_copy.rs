@@ -184,12 +184,27 @@ async fn copies_that_could_be_mistaken_are_refused() {
     let installation = Installation::new(KEY_FILE);
     use_store(&installation, "data", None);
     let stage = Stage::prepare(&installation).await;
+    std::fs::create_dir(installation.path("full")).expect("a folder");
+    std::fs::write(installation.path("full/file"), "mine").expect("written");
+    for (from, words) in [
+        ("redb:", "the path is empty"),
+        (
+            "postgres:postgres://quorate@db.example.org/quorate",
+            "name the configuration file whose [store] has this URL",
+        ),
+    ] {
+        let arguments = ["store", "copy", "--from", from, "--to", "sled:new"];
+        assert_run(&installation::run(&installation.path(""), &arguments).await, USAGE, words);
+    }
     for (from, to, code, words) in [
         (("sled", "missing"), ("redb", "new"), MOVED, "no store in"),
         (("redb", "data"), ("redb", "new"), USAGE, "is on the engine sled: use --from sled:"),
         (("sled", "data"), ("redb", "data"), USAGE, "must be outside of the directory of the store"),
         (("sled", "data"), ("redb", "data/store"), USAGE, "must be outside of the directory of the store"),
         (("mysql", "data"), ("redb", "new"), USAGE, "must be \"sled\", \"redb\" or \"postgres\""),
+        (("sled", "data"), ("redb", "full"), USAGE, "full is not empty: name an empty or missing directory"),
+        (("sled", "data"), ("redb", "full/file"), USAGE, "file: is not a directory: name the data directory"),
+        (("sled", "data"), ("postgres", "full"), USAGE, "is a directory: name the configuration file"),
     ] {
         assert_run(&copy(&installation, from, to).await, code, words);
     }
@@ -211,6 +226,27 @@ async fn copies_that_could_be_mistaken_are_refused() {
 }
 
 #[tokio::test]
+async fn a_subcommand_of_store_is_suggested() {
+    let installation = Installation::new(KEY_FILE);
+    for command in ["stat", "copy", "reclaim"] {
+        let run = installation::run(&installation.path(""), &[command]).await;
+        assert_run(&run, USAGE, &format!("a similar subcommand exists: 'store {command}'"));
+    }
+}
+
+#[tokio::test]
+async fn a_command_beside_the_daemon_states_what_to_do() {
+    let installation = Installation::new(KEY_FILE);
+    use_store(&installation, "data", None);
+    Stage::prepare(&installation).await;
+    let _served = installation.serve().await;
+    let words = "is in use by another process; stop the daemon, or the other command, first";
+    assert_run(&installation.run("verify", &[]).await, 6, words);
+    let words = "first; while the daemon runs, `quorate status` shows the quorum key";
+    assert_run(&installation.run("quorum-key", &[]).await, 6, words);
+}
+
+#[tokio::test]
 async fn a_moved_store_is_reclaimed_only_on_purpose() {
     let installation = Installation::new(KEY_FILE);
     use_store(&installation, "data", None);
@@ -218,22 +254,78 @@ async fn a_moved_store_is_reclaimed_only_on_purpose() {
     assert_run(&copy(&installation, ("sled", "data"), ("redb", "new")).await, 0, "is marked as moved");
     // It is copied nowhere else, and not twice.
     assert_run(&copy(&installation, ("sled", "data"), ("redb", "third")).await, MOVED, "was moved to");
-    assert_run(
-        &copy(&installation, ("sled", "data"), ("redb", "new")).await,
-        USAGE,
-        "already contains a store",
-    );
+    let words = format!("was moved to {}; configure that one", place(&installation, "redb", "new"));
+    assert_run(&copy(&installation, ("sled", "data"), ("redb", "new")).await, MOVED, &words);
     let configuration = installation.path("quorated.toml");
     let reclaim = async |word: &str| {
         let configuration = configuration.to_str().expect("UTF-8");
         let arguments = ["store", "reclaim", "--config", configuration, "--confirm", word];
         installation::run(&installation.path(""), &arguments).await
     };
-    assert_run(&reclaim("yes").await, 1, "nothing was changed");
+    assert_run(
+        &reclaim("yes").await,
+        1,
+        "nothing was changed: type the word `unserved` to confirm, or add --confirm unserved",
+    );
     assert_run(&installation.run("serve", &[]).await, MOVED, "was moved to");
-    assert_run(&reclaim("unserved").await, 0, "reclaimed");
+    let words = format!("reclaimed: remove the directory {}", installation.path("new").display());
+    assert_run(&reclaim("unserved").await, 0, &words);
     assert_run(&reclaim("unserved").await, 0, "nothing to reclaim");
     stage.examine(&installation).await;
+}
+
+/// Runs a subcommand of `quorated store` with the configuration.
+async fn run_store(installation: &Installation, command: &str, more: &[&str]) -> Run {
+    let configuration = installation.path("quorated.toml");
+    let mut arguments = vec!["store", command, "--config", configuration.to_str().expect("UTF-8")];
+    arguments.extend(more);
+    installation::run(&installation.path(""), &arguments).await
+}
+
+#[tokio::test]
+async fn a_store_in_a_database_is_named_by_its_configuration() {
+    let cluster = Cluster::start();
+    let installation = Installation::new(KEY_FILE);
+    use_database(&installation, "data", &cluster.url());
+    // A database without a store, and then one whose header is missing in the data directory.
+    let words = "no store in the database quorate on ";
+    for run in [run_store(&installation, "stat", &[]).await, installation.run("join", &[]).await] {
+        assert_run(&run, MOVED, words);
+        assert_run(&run, MOVED, "; check [store] url, or create a store with 'quorated init'");
+    }
+    let stage = Stage::prepare(&installation).await;
+    let before = figures(&installation).await;
+    std::fs::remove_file(installation.path("data/quorate.json")).expect("removed");
+    assert_eq!(figures(&installation).await, before);
+    assert!(!installation.path("data/quorate.json").exists(), "it only reads");
+    stage.examine(&installation).await;
+
+    let run = copy(&installation, ("sled", "data"), ("redb", "new")).await;
+    assert_run(
+        &run,
+        USAGE,
+        "is in a database: use --from postgres:FILE, with the configuration file of the daemon",
+    );
+    assert_run(
+        &copy(&installation, ("postgres", "quorated.toml"), ("redb", "new")).await,
+        0,
+        "is marked as moved",
+    );
+    let folder = installation.path("data");
+    let words = format!("the store in the database of the data directory {} was moved to", folder.display());
+    assert_run(&installation.run("serve", &[]).await, MOVED, &words);
+    std::fs::remove_file(installation.path("data/quorate.json")).expect("removed");
+    assert_run(&run_store(&installation, "reclaim", &["--confirm", "unserved"]).await, 0, "reclaimed");
+    stage.examine(&installation).await;
+
+    // The place of a copy in a database is the configuration file, which is kept.
+    cluster.query("postgres", "CREATE DATABASE second ENCODING 'UTF8'");
+    let text = std::fs::read_to_string(installation.path("quorated.toml")).expect("a configuration");
+    let to = in_database(&installation, "second", &cluster.url_of("second"));
+    installation.configure(&text);
+    copied(&installation, &place(&installation, "postgres", "quorated.toml"), &to).await;
+    let words = "reclaimed: drop the schema quorate, which is the copy, in the database of the configuration";
+    assert_run(&run_store(&installation, "reclaim", &["--confirm", "unserved"]).await, 0, words);
 }
 
 /// Configures a data directory and a database.
@@ -327,7 +419,7 @@ async fn an_interrupted_copy_to_a_database_can_be_repeated_until_the_copy_was_se
     assert_run(&installation.run("join", &[]).await, 0, "");
     stage.examine(&installation).await;
     let served = digest(&cluster);
-    assert_run(&copy().await, USAGE, "already contains a store: name an empty one");
+    assert_run(&copy().await, MOVED, "was moved to postgres:");
     assert_eq!(digest(&cluster), served);
     stage.examine(&installation).await;
 }
