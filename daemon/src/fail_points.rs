@@ -10,7 +10,7 @@ compile_error!("the feature `fail_points` is for tests: build `-p quorated` with
 
 /// Names of all fail points. A test kills the daemon at each of them.
 #[cfg(feature = "fail_points")]
-pub const NAMES: [&str; 55] = [
+pub const NAMES: [&str; 57] = [
     "answer.render",
     "answer.send",
     "attempt.decide",
@@ -27,8 +27,10 @@ pub const NAMES: [&str; 55] = [
     "commit.publish",
     "commit.answer",
     "copy.rows",
+    "copy.compare",
     "copy.mark",
     "copy.begin",
+    "copy.header",
     "exchange.claim",
     "exchange.claimed",
     "exchange.made",

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use quorated::commands::{
     Arguments, Command, accept_clock, accept_loss, clear_ip_allowlist, dev, init, join, manual, quorum_key,
-    remove_mfa_policies, serve, store, verify,
+    reject, remove_mfa_policies, serve, store, verify,
 };
 use quorated::service::StartError;
 
@@ -13,7 +13,7 @@ use quorated::service::StartError;
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| reject(error));
     // Core files would contain keys.
     quorated::process::harden();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();

@@ -13,6 +13,8 @@ use crate::fail_points;
 
 /// Maximum length of a file with a secret, in bytes.
 const LONGEST_SECRET: u64 = 4096;
+/// End of the name of a file that is not complete yet.
+pub const DRAFT: &str = ".new";
 
 /// An error while opening a file with a secret.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +30,9 @@ pub enum SecretFileError {
     /// Other users have access to the file.
     #[error("the secret file {0} is accessible to other users (mode {1:04o}); run: chmod 600 {0}")]
     TooOpen(PathBuf, u32),
+    /// The first line of the file is empty.
+    #[error("the secret file {0} begins with an empty line; write the secret to its first line")]
+    Empty(PathBuf),
 }
 
 /// Opens a file with a secret, which must not be accessible to other users.
@@ -85,7 +90,7 @@ fn resolve_link(path: &Path) -> Result<PathBuf> {
 
 fn write(path: &Path, bytes: &[u8], how: RenameFlags) -> Result<()> {
     let mut name = path.as_os_str().to_owned();
-    name.push(".new");
+    name.push(DRAFT);
     let draft = PathBuf::from(name);
     // A file left by an interrupted writer may have any mode.
     match fs::remove_file(&draft) {

@@ -83,6 +83,14 @@ pub enum StartError {
     /// A file with a secret cannot be used.
     #[error(transparent)]
     Secret(#[from] SecretFileError),
+    /// A file with a secret, which a setting names, cannot be used.
+    #[error("{name}: {cause}")]
+    Setting {
+        /// Section and key of the setting.
+        name: &'static str,
+        /// Why the file cannot be used.
+        cause: SecretFileError,
+    },
     /// The HTTP listener cannot be bound.
     #[error("cannot listen on {address}: {source}")]
     Listen {
@@ -91,6 +99,9 @@ pub enum StartError {
         /// I/O error of the operating system.
         source: std::io::Error,
     },
+    /// The store is in use. States what to do.
+    #[error("{0}")]
+    InUse(String),
     /// An argument or the configuration is invalid.
     #[error("{0}")]
     Usage(String),
@@ -100,6 +111,16 @@ pub enum StartError {
 }
 
 impl StartError {
+    /// Adds what else can be done, if the store is in use.
+    #[must_use]
+    pub fn advise_in_use(self, advice: impl FnOnce() -> String) -> Self {
+        if self.exit_code() == Self::InUse(String::new()).exit_code() {
+            Self::InUse(format!("{self}; {}", advice()))
+        } else {
+            self
+        }
+    }
+
     /// Returns the exit code of the program.
     ///
     /// - 1: any other error
@@ -128,9 +149,13 @@ impl StartError {
                 VaultError::OtherEngine(..) => 2,
                 VaultError::NoHeader(_) | VaultError::Header(_) | VaultError::DatabaseHeader => 7,
             },
-            Self::Secret(SecretFileError::TooOpen(..)) => 5,
+            Self::Secret(error) | Self::Setting { cause: error, .. } => match error {
+                SecretFileError::TooOpen(..) => 5,
+                SecretFileError::Read { .. } | SecretFileError::Empty(_) => 3,
+            },
             Self::Other(_) => 1,
             Self::Usage(_) => 2,
+            Self::InUse(_) => 6,
             Self::Store(error)
             | Self::Guard(GuardError::Store(error))
             | Self::Upgrade(UpgradeError::Store(error))
@@ -154,7 +179,7 @@ impl StartError {
                 GuardError::Corrupt(_) => 7,
                 _ => 9,
             },
-            Self::Secret(SecretFileError::Read { .. }) | Self::Upgrade(UpgradeError::System { .. }) => 3,
+            Self::Upgrade(UpgradeError::System { .. }) => 3,
             Self::Corrupt(_)
             | Self::Altered(_)
             | Self::Unreadable(_)

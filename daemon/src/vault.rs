@@ -83,15 +83,14 @@ pub enum VaultError {
     OtherEngine(PathBuf, Engine),
     /// The store was moved, so that this copy must not be served.
     #[error(
-        "the store in {} was moved to {}; configure that one, or run 'quorated store reclaim' if it was never \
-         served", .0.display(), .1
+        "the store {0} was moved to {1}; configure that one, or run 'quorated store reclaim' if it was never served"
     )]
-    Moved(PathBuf, String),
+    Moved(String, String),
     /// The directory contains no store.
     #[error("no store in {0}; create one with 'quorated init'")]
     NoStore(PathBuf),
     /// The database contains no store.
-    #[error("no store in the database {0}; create one with 'quorated init'")]
+    #[error("no store in the database {0}; check [store] url, or create a store with 'quorated init'")]
     NoStoreInDatabase(String),
     /// The header in the database is damaged or from a newer version.
     #[error(

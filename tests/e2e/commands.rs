@@ -141,6 +141,29 @@ async fn exit_codes_of_other_failures() {
 }
 
 #[tokio::test]
+async fn a_missing_daemon_and_a_wrong_socket_are_explained() {
+    let operator = Operator::newcomer();
+    let file = operator.home().join("file");
+    std::fs::write(&file, "").expect("written");
+    let text = |path: &std::path::Path| path.to_str().expect("UTF-8").to_owned();
+    let (file, folder) = (text(&file), text(operator.home()));
+    let missing = format!("{folder}/missing");
+    let url = "http://127.0.0.1:1";
+    for (option, place, code, words) in [
+        ("--socket", missing.as_str(), 8, "or name its socket with --socket PATH"),
+        ("--socket", &file, 2, "is not a socket: name the socket of the daemon, or a URL with --url"),
+        ("--socket", &folder, 2, "is not a socket: name the socket of the daemon"),
+        ("--socket", url, 2, "or a URL with --url"),
+        ("--url", url, 8, "check the URL and the network, and ask the operator whether the daemon runs"),
+    ] {
+        let ended = operator.run_raw(&["status", option, place], "").await.with(code);
+        assert!(ended.stderr.contains(words), "{place}: {ended:#?}");
+    }
+    let ended = operator.run_raw(&["doctor", "--url", url], "").await;
+    assert!(!ended.output.contains("--socket"), "{ended:#?}");
+}
+
+#[tokio::test]
 async fn an_unknown_protocol_version_is_reported() {
     let (daemon, _, _) = waiting().await;
     let newer = |answer: &mut Value| {

@@ -297,7 +297,8 @@ async fn a_backup_is_restored_as_documented() {
     let on_purpose = "; to continue with the present store, run 'quorated accept-loss'";
     let run = installation.run("serve", &[]).await;
     assert_run(&run, LOST, "the store lost acknowledged changes: it ends at 20");
-    assert_run(&run, LOST, "and the number of missing later commits is at least ");
+    assert_run(&run, LOST, ", and at least ");
+    assert_run(&run, LOST, " missing (the guard file ");
     assert_run(&run, LOST, on_purpose);
     let run = installation.run("verify", &[]).await;
     assert_run(&run, LOST, on_purpose);

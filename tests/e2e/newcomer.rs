@@ -46,7 +46,9 @@ async fn the_built_in_help_leads_to_the_first_approval() {
     );
     reader.read(&help);
     let setup = Setup { arguments: &["dev"], ..Setup::default() };
-    let mut screen = Screen::start(Operator::newcomer(), setup);
+    let operator = Operator::newcomer();
+    let state = operator.home().join("state");
+    let mut screen = Screen::start(operator, setup);
     // Before each key, the screen names it together with what it does.
     let path = [
         ("> HIGH  Change root quorum", ""),
@@ -77,6 +79,8 @@ async fn the_built_in_help_leads_to_the_first_approval() {
     screen.shows("q Quit").await;
     screen.press("q");
     assert_eq!(screen.exit_code().await, 0);
+    // The console remembers nothing of an organization that does not exist anymore.
+    assert!(!state.join("quorate").exists(), "{:?}", std::fs::read_dir(state.join("quorate")));
     let seconds = reader.seconds();
     assert!(
         seconds < MINUTES * 60,

@@ -170,6 +170,19 @@ async fn a_daemon_must_join_before_it_serves_and_only_once() {
     let stolen = fleet.installation(1).run("serve", &[]).await;
     assert_eq!(stolen.code, 6, "{stolen:#?}");
     assert!(stolen.stderr.contains("uses the guard file of this daemon"), "{stolen:#?}");
+    // Beside its own daemon, a command names what can be done instead.
+    for (command, more, words) in [
+        (
+            "quorum-key",
+            &[][..],
+            "first; each daemon needs a data directory of its own; while the daemon runs, `quorate status`",
+        ),
+        ("accept-loss", &["--confirm", "lost"], "data away and run 'quorated join'"),
+    ] {
+        let run = fleet.installation(0).run(command, more).await;
+        assert_eq!(run.code, 6, "{run:#?}");
+        assert!(run.stderr.contains(words), "{run:#?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -184,12 +184,27 @@ async fn copies_that_could_be_mistaken_are_refused() {
     let installation = Installation::new(KEY_FILE);
     use_store(&installation, "data", None);
     let stage = Stage::prepare(&installation).await;
+    std::fs::create_dir(installation.path("full")).expect("a folder");
+    std::fs::write(installation.path("full/file"), "mine").expect("written");
+    for (from, words) in [
+        ("redb:", "the path is empty"),
+        (
+            "postgres:postgres://quorate@db.example.org/quorate",
+            "name the configuration file whose [store] has this URL",
+        ),
+    ] {
+        let arguments = ["store", "copy", "--from", from, "--to", "sled:new"];
+        assert_run(&installation::run(&installation.path(""), &arguments).await, USAGE, words);
+    }
     for (from, to, code, words) in [
         (("sled", "missing"), ("redb", "new"), MOVED, "no store in"),
         (("redb", "data"), ("redb", "new"), USAGE, "is on the engine sled: use --from sled:"),
         (("sled", "data"), ("redb", "data"), USAGE, "must be outside of the directory of the store"),
         (("sled", "data"), ("redb", "data/store"), USAGE, "must be outside of the directory of the store"),
         (("mysql", "data"), ("redb", "new"), USAGE, "must be \"sled\", \"redb\" or \"postgres\""),
+        (("sled", "data"), ("redb", "full"), USAGE, "full is not empty: name an empty or missing directory"),
+        (("sled", "data"), ("redb", "full/file"), USAGE, "file: is not a directory: name the data directory"),
+        (("sled", "data"), ("postgres", "full"), USAGE, "is a directory: name the configuration file"),
     ] {
         assert_run(&copy(&installation, from, to).await, code, words);
     }
@@ -211,6 +226,27 @@ async fn copies_that_could_be_mistaken_are_refused() {
 }
 
 #[tokio::test]
+async fn a_subcommand_of_store_is_suggested() {
+    let installation = Installation::new(KEY_FILE);
+    for command in ["stat", "copy", "reclaim"] {
+        let run = installation::run(&installation.path(""), &[command]).await;
+        assert_run(&run, USAGE, &format!("a similar subcommand exists: 'store {command}'"));
+    }
+}
+
+#[tokio::test]
+async fn a_command_beside_the_daemon_states_what_to_do() {
+    let installation = Installation::new(KEY_FILE);
+    use_store(&installation, "data", None);
+    Stage::prepare(&installation).await;
+    let _served = installation.serve().await;
+    let words = "is in use by another process; stop the daemon, or the other command, first";
+    assert_run(&installation.run("verify", &[]).await, 6, words);
+    let words = "first; while the daemon runs, `quorate status` shows the quorum key";
+    assert_run(&installation.run("quorum-key", &[]).await, 6, words);
+}
+
+#[tokio::test]
 async fn a_moved_store_is_reclaimed_only_on_purpose() {
     let installation = Installation::new(KEY_FILE);
     use_store(&installation, "data", None);
@@ -218,21 +254,173 @@ async fn a_moved_store_is_reclaimed_only_on_purpose() {
     assert_run(&copy(&installation, ("sled", "data"), ("redb", "new")).await, 0, "is marked as moved");
     // It is copied nowhere else, and not twice.
     assert_run(&copy(&installation, ("sled", "data"), ("redb", "third")).await, MOVED, "was moved to");
-    assert_run(
-        &copy(&installation, ("sled", "data"), ("redb", "new")).await,
-        USAGE,
-        "already contains a store",
-    );
+    let words = format!("was moved to {}; configure that one", place(&installation, "redb", "new"));
+    assert_run(&copy(&installation, ("sled", "data"), ("redb", "new")).await, MOVED, &words);
     let configuration = installation.path("quorated.toml");
     let reclaim = async |word: &str| {
         let configuration = configuration.to_str().expect("UTF-8");
         let arguments = ["store", "reclaim", "--config", configuration, "--confirm", word];
         installation::run(&installation.path(""), &arguments).await
     };
-    assert_run(&reclaim("yes").await, 1, "nothing was changed");
+    assert_run(
+        &reclaim("yes").await,
+        1,
+        "nothing was changed: type the word `unserved` to confirm, or add --confirm unserved",
+    );
     assert_run(&installation.run("serve", &[]).await, MOVED, "was moved to");
-    assert_run(&reclaim("unserved").await, 0, "reclaimed");
+    let words = format!("reclaimed: remove the directory {}", installation.path("new").display());
+    assert_run(&reclaim("unserved").await, 0, &words);
     assert_run(&reclaim("unserved").await, 0, "nothing to reclaim");
+    stage.examine(&installation).await;
+}
+
+/// Runs a subcommand of `quorated store` with the configuration.
+async fn run_store(installation: &Installation, command: &str, more: &[&str]) -> Run {
+    let configuration = installation.path("quorated.toml");
+    let mut arguments = vec!["store", command, "--config", configuration.to_str().expect("UTF-8")];
+    arguments.extend(more);
+    installation::run(&installation.path(""), &arguments).await
+}
+
+#[tokio::test]
+async fn a_store_in_a_database_is_named_by_its_configuration() {
+    let cluster = Cluster::start();
+    let installation = Installation::new(KEY_FILE);
+    use_database(&installation, "data", &cluster.url());
+    // A database without a store, and then one whose header is missing in the data directory.
+    let words = "no store in the database quorate on ";
+    for run in [run_store(&installation, "stat", &[]).await, installation.run("join", &[]).await] {
+        assert_run(&run, MOVED, words);
+        assert_run(&run, MOVED, "; check [store] url, or create a store with 'quorated init'");
+    }
+    let stage = Stage::prepare(&installation).await;
+    let before = figures(&installation).await;
+    std::fs::remove_file(installation.path("data/quorate.json")).expect("removed");
+    assert_eq!(figures(&installation).await, before);
+    assert!(!installation.path("data/quorate.json").exists(), "it only reads");
+    stage.examine(&installation).await;
+
+    let run = copy(&installation, ("sled", "data"), ("redb", "new")).await;
+    assert_run(
+        &run,
+        USAGE,
+        "is in a database: use --from postgres:FILE, with the configuration file of the daemon",
+    );
+    assert_run(
+        &copy(&installation, ("postgres", "quorated.toml"), ("redb", "new")).await,
+        0,
+        "is marked as moved",
+    );
+    let folder = installation.path("data");
+    let words = format!("the store in the database of the data directory {} was moved to", folder.display());
+    assert_run(&installation.run("serve", &[]).await, MOVED, &words);
+    std::fs::remove_file(installation.path("data/quorate.json")).expect("removed");
+    assert_run(&run_store(&installation, "reclaim", &["--confirm", "unserved"]).await, 0, "reclaimed");
+    stage.examine(&installation).await;
+
+    // The place of a copy in a database is the configuration file, which is kept.
+    cluster.query("postgres", "CREATE DATABASE second ENCODING 'UTF8'");
+    let text = std::fs::read_to_string(installation.path("quorated.toml")).expect("a configuration");
+    let to = in_database(&installation, "second", &cluster.url_of("second"));
+    installation.configure(&text);
+    copied(&installation, &place(&installation, "postgres", "quorated.toml"), &to).await;
+    let words = "reclaimed: drop the schema quorate, which is the copy, in the database of the configuration";
+    assert_run(&run_store(&installation, "reclaim", &["--confirm", "unserved"]).await, 0, words);
+}
+
+/// Configures a data directory and a database.
+fn use_database(installation: &Installation, path: &str, url: &str) {
+    use_store(installation, path, Some(&format!("postgres\"\nurl = \"{url}")));
+}
+
+/// Writes a configuration file `NAME.toml`, of the data directory `NAME` and a database. Returns how `quorated store` names it.
+fn in_database(installation: &Installation, name: &str, url: &str) -> String {
+    use_database(installation, name, url);
+    let file = format!("{name}.toml");
+    std::fs::rename(installation.path("quorated.toml"), installation.path(&file)).expect("renamed");
+    place(installation, "postgres", &file)
+}
+
+/// Returns a digest of all rows of the store in a database.
+fn digest(cluster: &Cluster) -> String {
+    let digest = |table| {
+        let rows =
+            format!("SELECT md5(string_agg(one::text, ' ' ORDER BY one::text)) FROM quorate.{table} one");
+        cluster.sql(&rows)
+    };
+    ["record", "queue", "register", "meta"].map(digest).concat()
+}
+
+#[tokio::test]
+async fn a_copy_to_a_database_with_a_store_is_refused_and_changes_nothing() {
+    let cluster = Cluster::start();
+    let (installation, other) = (Installation::new(KEY_FILE), Installation::new(KEY_FILE));
+    use_database(&other, "data", &cluster.url());
+    let kept = Stage::prepare(&other).await;
+    use_store(&installation, "data", Some("sled"));
+    let stage = Stage::prepare(&installation).await;
+    let (from, to) =
+        (place(&installation, "sled", "data"), in_database(&installation, "new", &cluster.url()));
+    use_store(&installation, "data", None);
+    let arguments = ["store", "copy", "--from", &from, "--to", &to];
+    let copy = async || installation::run(&installation.path(""), &arguments).await;
+    let before = digest(&cluster);
+    let words = "the database quorate on ";
+    for step in ["complete", "without its header", "without records", "without anything"] {
+        let run = copy().await;
+        assert_run(&run, USAGE, words);
+        assert_run(&run, USAGE, "already contains a store: name an empty one");
+        assert!(is_servable(&installation.path("data")) && !is_servable(&installation.path("new")), "{step}");
+        match step {
+            "complete" => {
+                assert_eq!(digest(&cluster), before);
+                assert_run(&other.run("verify", &[]).await, 0, "are complete and unchanged");
+                kept.examine(&other).await;
+                cluster.sql("DELETE FROM quorate.meta WHERE name = 'header'");
+            }
+            "without its header" => drop(cluster.sql("DELETE FROM quorate.record")),
+            "without records" => drop(cluster.sql("DELETE FROM quorate.queue; DELETE FROM quorate.register")),
+            _ => {}
+        }
+    }
+    // The store can be copied elsewhere, and the daemon serves it.
+    stage.examine(&installation).await;
+    cluster.sql("DROP SCHEMA quorate CASCADE");
+    assert_run(&copy().await, 0, "is marked as moved");
+    use_database(&installation, "new", &cluster.url());
+    stage.examine(&installation).await;
+}
+
+#[tokio::test]
+async fn an_interrupted_copy_to_a_database_can_be_repeated_until_the_copy_was_served() {
+    let cluster = Cluster::start();
+    let installation = Installation::new(KEY_FILE);
+    use_store(&installation, "data", Some("sled"));
+    let stage = Stage::prepare(&installation).await;
+    let (from, to) =
+        (place(&installation, "sled", "data"), in_database(&installation, "new", &cluster.url()));
+    use_store(&installation, "data", None);
+    for point in ["copy.rows", "copy.compare", "copy.mark", "file.draft", "copy.begin", "copy.header"] {
+        dies_at(&installation, point, &from, &to);
+        assert!(!is_servable(&installation.path("new")), "{point}");
+        if is_servable(&installation.path("data")) {
+            stage.examine(&installation).await;
+        }
+    }
+    // The database has all records and the header now.
+    let arguments = ["store", "copy", "--from", &from, "--to", &to];
+    let copy = async || installation::run(&installation.path(""), &arguments).await;
+    let complete = digest(&cluster);
+    assert_run(&copy().await, 0, "is marked as moved");
+    assert_eq!(digest(&cluster), complete);
+    // A daemon with another data directory serves it, so that nothing may be copied over it.
+    std::fs::remove_file(installation.path("new/quorate.json")).expect("the header is removed");
+    use_database(&installation, "second", &cluster.url());
+    assert_run(&installation.run("join", &[]).await, 0, "");
+    stage.examine(&installation).await;
+    let served = digest(&cluster);
+    assert_run(&copy().await, MOVED, "was moved to postgres:");
+    assert_eq!(digest(&cluster), served);
     stage.examine(&installation).await;
 }
 

@@ -186,6 +186,31 @@ async fn each_unsuitable_database_has_its_message() {
     assert_eq!(created.code, 0, "{created:#?}");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_problem_with_the_password_has_its_message() {
+    let cluster = Cluster::start();
+    cluster.sql("CREATE ROLE app LOGIN PASSWORD 'correct'; ALTER DATABASE quorate OWNER TO app");
+    cluster.admit("local all app scram-sha-256\nlocal all all trust\n");
+    let installation = installation("");
+    let url = url(&cluster, ROLE, "quorate");
+    installation.configure(&configuration(&url));
+    let words = "quorated: the database server wants a password: set password_file in [store]\n";
+    assert_run(&init(&installation).await, UNUSABLE, words);
+    installation.configure(&configuration(&format!("{url}\"\npassword_file = \"db-password")));
+    assert_run(&init(&installation).await, UNUSABLE, "quorated: [store] password_file: cannot read ");
+    installation.write_secret("db-password", "");
+    let words = "db-password begins with an empty line; write the secret to its first line";
+    assert_run(&init(&installation).await, UNUSABLE, words);
+    installation.write_secret("db-password", "wrong\n");
+    assert_run(&init(&installation).await, UNUSABLE, "the database server rejected the login: ");
+    let file = installation.path("db-password");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).expect("permitted");
+    assert_run(&init(&installation).await, WRONG_KEY, "[store] password_file: the secret file ");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).expect("permitted");
+    installation.write_secret("db-password", "correct\n");
+    assert_run(&init(&installation).await, 0, "");
+}
+
 /// Changes of a store, how each is undone, the exit code of a start, and words of its message.
 const AFTER_INIT: &[(&str, &str, i32, &str)] = &[
     (

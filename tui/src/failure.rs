@@ -84,7 +84,7 @@ impl From<LinkError> for Failure {
         let exit = match &error {
             LinkError::Down(_) | LinkError::Unreachable { .. } | LinkError::Lost(_) => Exit::Unreachable,
             LinkError::Forbidden(_) | LinkError::LocalOnly | LinkError::Stamp(_) => Exit::Denied,
-            LinkError::Unselected | LinkError::Unstamped => Exit::Usage,
+            LinkError::NotSocket(_) | LinkError::Unselected | LinkError::Unstamped => Exit::Usage,
             LinkError::Untrusted(_) | LinkError::Older { .. } => Exit::Verification,
             LinkError::Unreadable(_)
             | LinkError::Protocol { .. }
@@ -103,7 +103,11 @@ impl From<LinkError> for Failure {
                 | Code::Internal => Exit::Failed,
             },
         };
-        Self::new(exit, error.to_string())
+        let message = error.to_string();
+        Self::new(
+            exit,
+            error.advice().map_or_else(|| message.clone(), |advice| format!("{message}: {advice}")),
+        )
     }
 }
 

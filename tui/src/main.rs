@@ -140,7 +140,7 @@ async fn linear(context: &Context, folders: &Folders) -> Result<Answer> {
 async fn dev(options: &DevArguments, folders: &Folders) -> Result<Answer> {
     let daemon = Daemon::start(options, folders).await?;
     let context = daemon.context().await?;
-    open(&context, folders).await
+    open(&context, daemon.folders()).await
 }
 
 /// Handles a failed argument parse. Help and version end successfully; usage errors are reported as text or

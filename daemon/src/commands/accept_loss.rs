@@ -9,6 +9,7 @@ use super::serve::{data, read};
 use crate::clock;
 use crate::guard::{self, Guard, GuardError};
 use crate::service::{self, StartError};
+use crate::store::engine::Engine;
 use crate::verify;
 
 /// Word that confirms the command.
@@ -33,7 +34,17 @@ pub struct AcceptLossArguments {
 pub fn run(arguments: &AcceptLossArguments) -> Result<(), StartError> {
     let config = read(&arguments.config)?;
     let data = data(&config, false)?;
-    let barrier = service::open_store(&data)?;
+    let is_shared = data.engine == Some(Engine::Postgres);
+    let barrier = service::open_store(&data).map_err(|error| match error {
+        error if is_shared => error.advise_in_use(|| {
+            format!(
+                "or, if what this daemon alone has acknowledged need not be checked, move its data directory {} away and \
+                 run 'quorated join'",
+                data.folder.display()
+            )
+        }),
+        error => error,
+    })?;
     let altered = match guard::compare(&barrier) {
         Ok(()) => false,
         Err(GuardError::Altered) => true,

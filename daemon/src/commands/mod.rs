@@ -17,7 +17,8 @@ pub mod verify;
 
 use std::path::{Path, PathBuf};
 
-use clap::{Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory, Parser, Subcommand};
 use tokio_util::sync::CancellationToken;
 
 use crate::private_file;
@@ -26,7 +27,7 @@ use crate::service::StartError;
 /// Text after the help.
 const EXAMPLES: &str = "\
 Examples:
-  quorated dev                                      try it, with nothing left on disk
+  quorated dev                                      try it; its data is removed when it ends
   quorated init --config quorated.toml --name treasury --threshold 2 \\
     --root-user mira=02ab... --root-user jo=03cd...  create an organization
   quorated serve --config quorated.toml             serve it
@@ -94,6 +95,24 @@ pub enum Command {
     },
 }
 
+/// Prints why the arguments are invalid, and ends the program. A subcommand that exists below another one is suggested.
+pub fn reject(mut error: clap::Error) -> ! {
+    if let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand)
+        && let Some(full) = nested(typed)
+    {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![full]));
+    }
+    error.exit()
+}
+
+/// Returns the names of a subcommand that another one has.
+fn nested(name: &str) -> Option<String> {
+    let program = Arguments::command();
+    let has = |outer: &&clap::Command| outer.find_subcommand(name).is_some();
+    let outer = program.get_subcommands().find(has)?;
+    Some(format!("{} {name}", outer.get_name()))
+}
+
 /// Returns a token that SIGTERM or SIGINT cancels.
 pub(crate) fn stop_signal() -> Result<CancellationToken, StartError> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -128,7 +147,9 @@ pub(crate) fn confirm(question: &str, word: &str, given: Option<&str>) -> Result
     if typed == word {
         Ok(())
     } else {
-        Err(StartError::Other(format!("nothing was changed: type the word `{word}` to confirm")))
+        Err(StartError::Other(format!(
+            "nothing was changed: type the word `{word}` to confirm, or add --confirm {word}"
+        )))
     }
 }
 

@@ -22,6 +22,9 @@ pub struct QuorumKeyArguments {
 /// # Errors
 /// Returns an error if the configuration is invalid or the store cannot be opened.
 pub fn run(arguments: &QuorumKeyArguments) -> Result<(), StartError> {
-    let engine = engine(&read(&arguments.config)?, false)?;
+    let opened = engine(&read(&arguments.config)?, false);
+    let engine = opened.map_err(|error| {
+        error.advise_in_use(|| "while the daemon runs, `quorate status` shows the quorum key".to_owned())
+    })?;
     super::print(&format!("{:#}", engine.identity.quorum_keys()))
 }

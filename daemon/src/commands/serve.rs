@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use quorate_common::console::Mode;
+use zeroize::Zeroizing;
 
 use super::stop_signal;
 use crate::barrier::KEY_CLASSES;
@@ -11,12 +12,16 @@ use crate::http::tls::{self, TlsError};
 use crate::outbox::{MailSettings, SmsSettings};
 use crate::outgoing::ReceiverPolicy;
 use crate::pages::PagesSettings;
+use crate::private_file::SecretFileError;
 use crate::service::{self, Data, Engine, HttpSettings, Listeners, ServiceSettings, StartError};
 use crate::socket::group;
 use crate::source::Proxies;
 use crate::store::postgres::DatabaseSettings;
 use crate::vault::KeySource;
 use crate::{prompt, telemetry};
+
+/// Name of the setting with the password of the database user, in messages.
+const PASSWORD_FILE: &str = "[store] password_file";
 
 /// Reads the configuration and serves until SIGTERM or SIGINT.
 ///
@@ -118,8 +123,21 @@ pub(super) fn database(store: &config::Store) -> Result<Option<DatabaseSettings>
     let Some(config::Database { url, ca_file, password_file }) = store.database.clone() else {
         return Ok(None);
     };
-    password_file.as_deref().map(prompt::from_file).transpose()?;
+    password_file.as_deref().map(check_password).transpose()?;
     Ok(Some(DatabaseSettings { url, ca_file, password_file, classes: KEY_CLASSES }))
+}
+
+/// Checks that the file with the password of the database user can be read. It is read again for each connection.
+fn check_password(file: &Path) -> Result<(), StartError> {
+    let password = prompt::from_file(file).map_err(|error| match error {
+        StartError::Secret(cause) => StartError::Setting { name: PASSWORD_FILE, cause },
+        error => error,
+    })?;
+    if password.is_empty() {
+        let cause = SecretFileError::Empty(file.to_owned());
+        return Err(StartError::Setting { name: PASSWORD_FILE, cause });
+    }
+    Ok(())
 }
 
 /// Opens the store of a configuration for a command without listeners.

@@ -4,9 +4,14 @@ mod copy;
 mod reclaim;
 mod stat;
 
+use std::path::Path;
+
 use clap::{Args, Subcommand};
 
-use crate::service::StartError;
+use crate::service::{StartError, database_header};
+use crate::store::postgres::{DatabaseError, DatabaseSettings, Postgres};
+use crate::store::{Access, StoreError};
+use crate::vault::{Header, VaultError};
 
 /// Arguments of `quorated store`.
 #[derive(Debug, Args)]
@@ -43,4 +48,18 @@ pub fn run(arguments: &StoreArguments) -> Result<(), StartError> {
         StoreCommand::Stat(arguments) => stat::run(arguments),
         StoreCommand::Reclaim(arguments) => reclaim::run(arguments),
     }
+}
+
+/// Returns the header of a data directory or, if that has none, the one in its database.
+fn header(folder: &Path, database: Option<&DatabaseSettings>) -> Result<Header, StartError> {
+    if let Some(header) = Header::read(folder)? {
+        return Ok(header);
+    }
+    let Some(database) = database else { return Err(VaultError::NoStore(folder.to_owned()).into()) };
+    let missing = || VaultError::NoStoreInDatabase(database.url.place());
+    let store = Postgres::open(database, Access::Shared).map_err(|error| match error {
+        StoreError::Database(DatabaseError::Missing) => missing().into(),
+        error => StartError::from(error),
+    })?;
+    Ok(database_header(&store, folder)?.ok_or_else(missing)?)
 }

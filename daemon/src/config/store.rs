@@ -40,10 +40,10 @@ pub struct Database {
 }
 
 /// Reads the keys that only a store in a database has.
-fn database(section: &mut Section<'_, '_>, engine: Option<Engine>) -> Option<Database> {
+fn database(section: &mut Section<'_, '_>, engine: Option<Engine>, is_known: bool) -> Option<Database> {
     let is_remote = engine == Some(Engine::Postgres);
     for key in ["url", "ca_file", "password_file"] {
-        if section.has(key) && !is_remote {
+        if section.has(key) && !is_remote && is_known {
             section.report(&format!("{key} needs engine = \"postgres\""));
         }
     }
@@ -58,16 +58,19 @@ fn database(section: &mut Section<'_, '_>, engine: Option<Engine>) -> Option<Dat
 pub(super) fn read(section: &mut Section<'_, '_>) -> Option<Store> {
     let guard = section.path("guard");
     let reserve = section.number("reserve_mib", 1..=MOST_RESERVE_MIB).unwrap_or(RESERVE_MIB);
+    let is_named = section.has("engine");
     let engine = section.parsed::<Engine>("engine");
+    // An invalid name was reported, and what depends on it is unknown.
+    let is_known = engine.is_some() || !is_named;
     let mut flag = |key| {
         let is_set = section.flag(key).unwrap_or_default();
-        if is_set && engine != Some(Engine::Redb) {
+        if is_set && engine != Some(Engine::Redb) && is_known {
             section.report(&format!("{key} needs engine = \"redb\""));
         }
         is_set
     };
     let redb = CommitMode::of(flag("two_phase"), flag("quick_repair"));
-    let database = database(section, engine);
+    let database = database(section, engine, is_known);
     let path = section.required_path("path")?;
     let guard = guard.unwrap_or_else(|| path.join(GUARD));
     Some(Store { path, engine, redb, database, guard, reserve: u64::from(reserve) * 1024 * 1024 })

@@ -633,6 +633,9 @@ fn a_database_has_a_url_without_a_password() {
     assert_eq!(database.password_file.as_deref(), Some(Path::new("/run/password")));
     assert_eq!(problems(&text("engine = \"postgres\"")), ["line 3: store: engine = \"postgres\" needs url"]);
     assert_eq!(problems(&text(url)), ["line 3: store: url needs engine = \"postgres\""]);
+    // Only the cause is reported.
+    let misspelled = text(&format!("engine = \"postgre\"\n{url}\npassword_file = \"/p\"\ntwo_phase = true"));
+    assert_eq!(problems(&misspelled), ["line 5: store.engine: must be \"sled\", \"redb\" or \"postgres\""]);
     let secret = "engine = \"postgres\"\nurl = \"postgres://quorate:secret@db.example.org/quorate\"";
     assert_eq!(
         problems(&text(secret)),

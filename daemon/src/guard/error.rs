@@ -23,14 +23,30 @@ fn end_of_store(time: Option<Millis>, guard_time: Millis) -> String {
     }
 }
 
+/// Describes how many commits are missing.
+fn later_commits(missing: u64) -> String {
+    if missing == 1 { "1 later commit is".to_owned() } else { format!("{missing} later commits are") }
+}
+
+/// Describes how a daemon continues with the store as it is, which others may be serving.
+fn remedy(time: Option<Millis>, guard_time: Millis) -> &'static str {
+    if time.is_some_and(|time| time > guard_time) {
+        "; to continue with the present store, stop all its daemons and run 'quorated accept-loss' for this one, or move \
+         its data directory away and run 'quorated join'"
+    } else {
+        ACCEPT_LOSS
+    }
+}
+
 /// An error of the guard: the store does not match its guard file, or one of the two cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum GuardError {
     /// The store is older than its guard file.
     #[error(
-        "the store lost acknowledged changes: {}, and the number of missing later commits is at least \
-         {missing} (the guard file {} was last written at {}); restore a backup that ends later{ACCEPT_LOSS}",
-        end_of_store(*.store_time, *.guard_time), .file.display(), clock::text(*.guard_time)
+        "the store lost acknowledged changes: {}, and at least {} missing (the guard file {} was last written at {}); \
+         restore a backup that ends later{}",
+        end_of_store(*.store_time, *.guard_time), later_commits(*.missing), .file.display(),
+        clock::text(*.guard_time), remedy(*.store_time, *.guard_time)
     )]
     Lost {
         /// Path of the guard file.

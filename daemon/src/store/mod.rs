@@ -57,7 +57,9 @@ pub type Row = (Vec<u8>, Vec<u8>);
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// Another process has the data directory open.
-    #[error("the data directory {0} is in use by another process")]
+    #[error(
+        "the data directory {0} is in use by another process; stop the daemon, or the other command, first"
+    )]
     InUse(String),
     /// The store cannot be opened. The cause is in the log.
     #[error("the store in {0} is damaged and cannot be opened; restore a backup")]

@@ -111,13 +111,23 @@ impl Header {
     /// Returns an error if the store was moved, or is on another engine than the one named.
     pub fn served_engine(&self, folder: &Path, named: Option<Engine>) -> Result<Engine, VaultError> {
         if let Some(place) = &self.moved_to {
-            return Err(VaultError::Moved(folder.to_owned(), place.clone()));
+            return Err(self.moved_error(folder, place));
         }
         let engine = self.engine();
         if named.is_some_and(|named| named != engine) {
             return Err(VaultError::OtherEngine(folder.to_owned(), engine));
         }
         Ok(engine)
+    }
+
+    /// Returns the error for a store that was moved to this place.
+    pub fn moved_error(&self, folder: &Path, place: &str) -> VaultError {
+        let folder = folder.display();
+        let store = match self.engine() {
+            Engine::Postgres => format!("in the database of the data directory {folder}"),
+            Engine::Sled | Engine::Redb => format!("in {folder}"),
+        };
+        VaultError::Moved(store, place.to_owned())
     }
 
     /// Returns the engine of the store.

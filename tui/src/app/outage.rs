@@ -74,6 +74,7 @@ fn title(error: &LinkError) -> &'static str {
         _ if error.is_sealed() => "Daemon sealed",
         LinkError::Down(_) => "No daemon",
         LinkError::Unreachable { .. } => "No connection",
+        LinkError::NotSocket(_) => "Not a socket",
         LinkError::Forbidden(_) => "No access to the daemon",
         LinkError::Protocol { .. } => "Another version of the daemon",
         LinkError::Unreadable(_) | LinkError::NotDaemon { .. } => "Not a daemon of Quorate",
@@ -122,6 +123,7 @@ fn help(error: &LinkError, is_remote: bool) -> Vec<String> {
         }
         LinkError::Lost(_) => "[x] The connection broke before anything was read.".to_owned(),
         LinkError::Untrusted(_)
+        | LinkError::NotSocket(_)
         | LinkError::Unreachable { .. }
         | LinkError::NotDaemon { .. }
         | LinkError::Clock

@@ -179,6 +179,7 @@ pub(crate) enum Command {
     /// Checks the configuration, the files and the socket of this console, its user and key, the known keys, and the
     /// daemon: clock, version, store, disk, queues. Each finding has one sentence that states what to do. Exits with 0
     /// if there are notes only, with 1 if there is a warning, and with 7 if there is a problem.
+    #[command(alias = "health")]
     Doctor,
     /// Check or show the configuration of this console
     #[command(subcommand)]

@@ -80,9 +80,17 @@ impl Daemon {
             let _ = std::fs::remove_dir_all(&folder);
             Failure::new(Exit::Failed, format!("cannot start {}: {error}", program().display()))
         })?;
-        let mut daemon = Self { child, folder, folders: folders.clone() };
+        // What a console remembers about data that is removed is removed with it.
+        let state = options.data_dir.as_ref().map_or_else(|| folder.join("state"), |_| folders.state.clone());
+        let folders = Folders { config: folders.config.clone(), state };
+        let mut daemon = Self { child, folder, folders };
         daemon.wait_until_ready().await?;
         Ok(daemon)
+    }
+
+    /// Returns the folders of a console for this daemon. Those of its state end with the data of the daemon.
+    pub(crate) const fn folders(&self) -> &Folders {
+        &self.folders
     }
 
     /// Returns the path of the credentials file.

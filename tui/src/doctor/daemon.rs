@@ -5,7 +5,7 @@ use quorate_common::console::{Health, Mode, PROTOCOL, QueueFigures, StoreState};
 use super::Finding;
 use crate::clock::CLOCK_DIFFERENCE_MILLIS;
 use crate::link::LinkError;
-use crate::proof::store_word;
+use crate::proof::{silent_daemons, store_word};
 use crate::text::{bytes, clean, counted, date_time, duration};
 
 /// Age of the oldest waiting delivery above which receivers count as failing, in milliseconds.
@@ -40,6 +40,7 @@ pub(crate) fn of_daemon(daemon: &Daemon<'_>) -> Vec<Finding> {
     let checks = [
         store(health),
         durability(health),
+        daemons(health),
         clocks(health, daemon.received),
         clock_behind(health),
         disk(health),
@@ -66,6 +67,11 @@ fn configuration(text: &str) -> Finding {
 fn unreachable(error: &LinkError) -> Finding {
     let what = error.to_string();
     match error {
+        LinkError::Down(place) if place.starts_with("http") => Finding::problem(
+            "daemon-down",
+            what,
+            "Check the URL and the network, and whether the daemon runs.",
+        ),
         LinkError::Down(_) => Finding::problem(
             "daemon-down",
             what,
@@ -73,6 +79,9 @@ fn unreachable(error: &LinkError) -> Finding {
         ),
         LinkError::Unreachable { .. } => {
             Finding::problem("daemon-down", what, "Check the URL, and the network of this host.")
+        }
+        LinkError::NotSocket(_) => {
+            Finding::problem("socket-other", what, "Name the socket of the daemon with --socket.")
         }
         LinkError::Forbidden(_) => Finding::problem(
             "socket-forbidden",
@@ -156,6 +165,23 @@ fn durability(health: &Health) -> Option<Finding> {
         format!("acknowledged changes can be lost: {}", clean(warning)),
         "Change the settings of the database server as the guide High availability of the database explains. The daemon notices it by itself.",
     ))
+}
+
+/// Describes daemons that share the store and give no sign of life. One that was stopped is not in the list.
+fn daemons(health: &Health) -> Option<Finding> {
+    let silent: Vec<String> = silent_daemons(health.status.engine.as_deref()).collect();
+    (!silent.is_empty()).then(|| {
+        Finding::warning(
+            "daemon-silent",
+            format!(
+                "{} of the store {} no sign of life: {}",
+                counted(silent.len() as u64, "other daemon"),
+                if silent.len() == 1 { "gives" } else { "give" },
+                silent.join(", ")
+            ),
+            "Start the daemon again, or check its host; one that was replaced disappears from the list after a day.",
+        )
+    })
 }
 
 fn clocks(health: &Health, received: u64) -> Option<Finding> {

@@ -29,6 +29,7 @@ use super::paging::Lists;
 use super::remote::{Reader, Remote, RemoteUrl, Stream, VIEW, viewed};
 use super::tls::Trust;
 use super::versions::Versions;
+use crate::files::{self, SocketFile};
 use crate::text::clean;
 
 /// Time limit of one request.
@@ -325,8 +326,12 @@ impl Client {
         };
         let shown = || clean(&path.display().to_string());
         let name = path.to_fs_name::<GenericFilePath>().map_err(|_| LinkError::Down(shown()))?;
+        let is_url =
+            || path.components().any(|part| ["http:", "https:"].iter().any(|name| part.as_os_str() == *name));
+        let is_other = || is_url() || matches!(files::socket(path), Ok(SocketFile::Other));
         let connected = Socket::connect(name).await.map_err(|error| match error.kind() {
             ErrorKind::PermissionDenied => LinkError::Forbidden(shown()),
+            _ if is_other() => LinkError::NotSocket(shown()),
             _ => LinkError::Down(shown()),
         });
         Ok(Box::new(connected?))

@@ -18,6 +18,9 @@ pub(crate) enum LinkError {
     /// Nothing listens on the socket.
     #[error("no daemon listens at {0}")]
     Down(String),
+    /// The path is not that of a socket.
+    #[error("{0} is not a socket: name the socket of the daemon, or a URL with --url")]
+    NotSocket(String),
     /// This host cannot connect to the URL, for a reason that does not show whether a daemon listens.
     #[error("cannot connect to {url}: {reason}")]
     Unreachable { url: String, reason: String },
@@ -79,6 +82,19 @@ impl LinkError {
     /// Returns whether the same bytes may be sent again.
     pub(crate) fn is_transport(&self) -> bool {
         matches!(self, Self::Down(_) | Self::Unreachable { .. } | Self::Lost(_))
+    }
+
+    /// Returns what a user can do about the error, where its message does not state it.
+    pub(crate) fn advice(&self) -> Option<&'static str> {
+        match self {
+            Self::Down(place) if place.starts_with("http") => {
+                Some("check the URL and the network, and ask the operator whether the daemon runs")
+            }
+            Self::Down(_) => Some(
+                "start the daemon with `quorated serve`, try one with `quorate dev`, or name its socket with --socket PATH",
+            ),
+            _ => None,
+        }
     }
 
     /// Returns what is known of a vote or proposal that failed in this way.

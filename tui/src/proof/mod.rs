@@ -40,7 +40,9 @@ pub(crate) use sentences::{
     needs, outcome_text, policy_lines, replay_lines, simulation_text, tally_of_marks, waits_for_proof,
 };
 pub(crate) use siblings::{BURST, BURST_MILLIS, Sibling, Siblings, overriding_type};
-pub(crate) use states::{daemons_text, engine_text, mode_word, state_text, status_word, store_word};
+pub(crate) use states::{
+    daemons_text, engine_text, mode_word, silent_daemons, state_text, status_word, store_word,
+};
 #[cfg(test)]
 pub(crate) use votes::VoteProof;
 

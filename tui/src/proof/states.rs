@@ -58,8 +58,9 @@ pub(crate) const fn store_word(state: StoreState) -> &'static str {
 /// Returns the engine of the store, with its durability settings and what the daemon warns about.
 pub(crate) fn engine_text(engine: Option<&EngineStatus>) -> String {
     let Some(engine) = engine else { return "not stated by this daemon".to_owned() };
+    let value = |text: &str| if text.is_empty() { "none".to_owned() } else { clean(text) };
     let settings =
-        engine.durability.iter().map(|(name, value)| format!(", {} = {}", clean(name), clean(value)));
+        engine.durability.iter().map(|(name, text)| format!(", {} = {}", clean(name), value(text)));
     let server = engine.server.as_deref().map(|server| format!(" at {}", clean(server)));
     let warning = engine.warning.as_deref().map(|text| format!("; [!] {}", clean(text)));
     let [server, warning] = [server, warning].map(Option::unwrap_or_default);
@@ -71,18 +72,32 @@ pub(crate) fn daemons_text(engine: Option<&EngineStatus>) -> Option<String> {
     let daemons = &engine?.daemons;
     let (own, others): (Vec<_>, Vec<_>) = daemons.iter().partition(|daemon| daemon.is_queried);
     let version = |daemon: &StoreDaemon| clean(&daemon.version);
-    let id = |daemon: &StoreDaemon| clean(daemon.id.split('-').next().unwrap_or_default());
     let described = |daemon: &&StoreDaemon| {
-        let state = if daemon.silent_millis < SILENT_MILLIS {
-            "running".to_owned()
-        } else {
+        let state = if is_silent(daemon) {
             format!("[!] silent for {}", duration(daemon.silent_millis))
+        } else {
+            "running".to_owned()
         };
-        format!("{} {} {state}", id(daemon), version(daemon))
+        format!("{} {} {state}", short_id(daemon), version(daemon))
     };
-    let own = own.first().map(|daemon| format!("this one {} {}", id(daemon), version(daemon)));
+    let own = own.first().map(|daemon| format!("this one {} {}", short_id(daemon), version(daemon)));
     let text: Vec<String> = own.into_iter().chain(others.iter().map(described)).collect();
     (!text.is_empty()).then(|| format!("{}: {}", daemons.len(), text.join(", ")))
+}
+
+const fn is_silent(daemon: &StoreDaemon) -> bool {
+    daemon.silent_millis >= SILENT_MILLIS
+}
+
+/// Returns the begin of the id of a daemon, by which people distinguish it.
+fn short_id(daemon: &StoreDaemon) -> String {
+    clean(daemon.id.split('-').next().unwrap_or_default())
+}
+
+/// Returns the ids of the other daemons that share the store and have given no sign of life for a while.
+pub(crate) fn silent_daemons(engine: Option<&EngineStatus>) -> impl Iterator<Item = String> {
+    let daemons = engine.into_iter().flat_map(|engine| &engine.daemons);
+    daemons.filter(|daemon| !daemon.is_queried && is_silent(daemon)).map(short_id)
 }
 
 /// Returns the word for the daemon's mode. Every screen shows it.
@@ -90,5 +105,26 @@ pub(crate) const fn mode_word(mode: Mode) -> &'static str {
     match mode {
         Mode::Dev => "DEV",
         Mode::Production => "PROD",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn an_empty_setting_of_the_database_is_none() {
+        let durability = [("synchronous_commit", "on"), ("synchronous_standby_names", "")];
+        let durability = durability.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let engine = EngineStatus {
+            name: "postgres".to_owned(),
+            durability: BTreeMap::from(durability),
+            warning: None,
+            daemons: Vec::new(),
+        };
+        let text = "postgres, synchronous_commit = on, synchronous_standby_names = none";
+        assert_eq!(engine_text(Some(&engine)), text);
     }
 }

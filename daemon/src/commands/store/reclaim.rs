@@ -6,10 +6,10 @@ use clap::Args;
 
 use super::super::serve::{database, read};
 use super::super::{confirm, print};
-use crate::service::{StartError, lock_folder};
+use crate::service::{StartError, create_private, lock_folder};
+use crate::store::engine::Engine;
 use crate::store::postgres::Postgres;
 use crate::store::{Access, Store};
-use crate::vault::{Header, VaultError};
 
 /// Word that confirms the command.
 const WORD: &str = "unserved";
@@ -29,8 +29,10 @@ pub(super) struct ReclaimArguments {
 pub(super) fn run(arguments: &ReclaimArguments) -> Result<(), StartError> {
     let store = read(&arguments.config)?.store;
     let folder = store.path.clone();
-    let header = || Header::read(&folder)?.ok_or_else(|| VaultError::NoStore(folder.clone()));
+    let database = database(&store)?;
+    let header = || super::header(&folder, database.as_ref());
     header()?;
+    create_private(&folder)?;
     let _lock = lock_folder(&folder)?;
     let mut header = header()?;
     let Some(place) = header.moved_to().map(str::to_owned) else {
@@ -42,10 +44,21 @@ pub(super) fn run(arguments: &ReclaimArguments) -> Result<(), StartError> {
          executed again."
     );
     confirm(&question, WORD, arguments.confirm.as_deref())?;
-    if let Some(database) = database(&store)? {
+    if let Some(database) = database {
         header.set_moved(None);
         Postgres::open(&database, Access::Exclusive)?.set_header(&header.for_database(&folder)?)?;
     }
     header.mark_moved(&folder, None)?;
-    print(&format!("reclaimed: remove {place}, and start the daemon"))
+    print(&format!("reclaimed: {}, and start the daemon", removal(&place)))
+}
+
+/// Returns how the copy of a store is removed, by its engine and place.
+fn removal(place: &str) -> String {
+    match place.split_once(':') {
+        Some((engine, file)) if engine == Engine::Postgres.name() => {
+            format!("drop the schema quorate, which is the copy, in the database of the configuration {file}")
+        }
+        Some((_, folder)) => format!("remove the directory {folder}, which is the copy"),
+        None => format!("remove {place}"),
+    }
 }

@@ -15,7 +15,6 @@ use crate::service::{STORE, StartError, lock_folder};
 use crate::store::engine::Settings;
 use crate::store::{Access, StoreError, each_chunk};
 use crate::upgrade;
-use crate::vault::{Header, VaultError};
 use crate::vitals::Place;
 
 /// Number of rows that are read at once.
@@ -49,15 +48,17 @@ impl Sum {
 /// Prints the figures.
 pub(super) fn run(arguments: &StatArguments) -> Result<(), StartError> {
     let store = read(&arguments.config)?.store;
-    let header = Header::read(&store.path)?.ok_or_else(|| VaultError::NoStore(store.path.clone()))?;
-    let _lock = lock_folder(&store.path)?;
+    let database = database(&store)?;
+    let header = super::header(&store.path, database.as_ref())?;
+    // Only a store in a database may have no data directory here.
+    let _lock = store.path.exists().then(|| lock_folder(&store.path)).transpose()?;
     let folder = store.path.join(STORE);
     upgrade::finish(&folder)?;
     let settings = Settings {
         engine: header.engine(),
         reserve: store.reserve,
         redb: store.redb,
-        database: database(&store)?,
+        database,
         access: Access::Shared,
     };
     let opened = settings.open(&folder, store.guard.exists())?;

@@ -31,6 +31,9 @@ pub enum DatabaseError {
         "the database server rejected the login: {0}; check the user in [store] url, password_file and pg_hba.conf"
     )]
     Login(String),
+    /// The server requires a password, and none is configured.
+    #[error("the database server wants a password: set password_file in [store]")]
+    Password,
     /// The server has no database with this name.
     #[error("the database does not exist; create it with CREATE DATABASE, and check the name in [store] url")]
     Absent,
@@ -105,7 +108,8 @@ pub enum DatabaseError {
     InUse,
     /// Another process holds the lock of this daemon.
     #[error(
-        "another process uses the guard file of this daemon: stop it, or give each daemon a data directory of its own"
+        "another process uses the guard file of this daemon: stop the daemon, or the other command, first; each daemon \
+         needs a data directory of its own"
     )]
     DaemonInUse,
     /// The clock of this machine differs from that of the server by this many milliseconds at least.
@@ -181,6 +185,10 @@ pub(super) fn of_connecting(error: &tokio_postgres::Error, place: &str) -> Datab
     if code.is_some_and(|code| [SqlState::PROTOCOL_VIOLATION, SqlState::FEATURE_NOT_SUPPORTED].contains(code))
     {
         return DatabaseError::Pooler;
+    }
+    // The library states this when the server requests a password.
+    if code.is_none() && cause.ends_with("password missing") {
+        return DatabaseError::Password;
     }
     let cause = cause.strip_prefix("error connecting to server: ").unwrap_or(&cause);
     reason(error).unwrap_or_else(|| DatabaseError::Unreachable(format!("{place}: {cause}")))

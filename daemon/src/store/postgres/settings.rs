@@ -39,37 +39,39 @@ impl fmt::Debug for DatabaseUrl {
 }
 
 impl FromStr for DatabaseUrl {
-    type Err = &'static str;
+    type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if !text.starts_with("postgres://") && !text.starts_with("postgresql://") {
-            return Err("must be a URL, such as \"postgres://quorate@db.example.org/quorate\"");
-        }
-        let config: tokio_postgres::Config = text.parse().map_err(|_| {
-            "must be a URL of PostgreSQL; TLS is verified by default, so \"sslmode\" may only be \"disable\", \
-             \"prefer\" or \"require\""
-        })?;
-        if config.get_password().is_some() {
-            return Err("must not contain a password; use password_file");
-        }
-        if config.get_hosts().is_empty() {
-            return Err("must name a host, or the directory of a socket as \"?host=/run/postgresql\"");
-        }
-        if config.get_dbname().is_none() {
-            return Err("must name a database");
-        }
-        if config.get_user().is_none() {
-            return Err("must name a user");
-        }
-        let url = Self(config);
-        if url.0.get_ssl_mode() == SslMode::Disable && !url.is_local() {
-            return Err("must not disable TLS for another machine");
-        }
-        Ok(url)
+        Self::parse(text)
     }
 }
 
 impl DatabaseUrl {
+    fn parse(text: &str) -> Result<Self, String> {
+        if !text.starts_with("postgres://") && !text.starts_with("postgresql://") {
+            return Err("must be a URL, such as \"postgres://quorate@db.example.org/quorate\"".to_owned());
+        }
+        let config: tokio_postgres::Config = text.parse().map_err(|error| invalid(&error))?;
+        let problem = if config.get_password().is_some() {
+            "must not contain a password; use password_file"
+        } else if config.get_hosts().is_empty() {
+            "must name a host, or the directory of a socket as \"?host=/run/postgresql\""
+        } else if config.get_dbname().is_none() {
+            "must name a database"
+        } else if config.get_user().is_none() {
+            "must name a user"
+        } else {
+            let url = Self(config);
+            let is_open = url.0.get_ssl_mode() == SslMode::Disable && !url.is_local();
+            return if is_open {
+                Err("must not disable TLS for another machine".to_owned())
+            } else {
+                Ok(url)
+            };
+        };
+        Err(problem.to_owned())
+    }
+
     /// Returns whether all hosts are sockets of this machine or loopback addresses.
     fn is_local(&self) -> bool {
         let is_loopback = |name: &str| {
@@ -122,6 +124,23 @@ impl DatabaseUrl {
             })
             .collect();
         format!("{} on {}", self.0.get_dbname().unwrap_or_default(), hosts.join(","))
+    }
+}
+
+/// Returns what is wrong with a URL that the library rejects, without repeating any of its text.
+fn invalid(error: &tokio_postgres::Error) -> String {
+    let cause = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
+    let option = cause.strip_prefix("invalid value for option `").and_then(|rest| rest.strip_suffix('`'));
+    match option {
+        Some("port") => "must have a number from 1 to 65535 as port".to_owned(),
+        Some("sslmode") => "must have \"require\", \"prefer\" or \"disable\" as sslmode; TLS to another machine always verifies \
+             the certificate and the name of the server, as \"verify-full\" does"
+            .to_owned(),
+        Some(name) => format!("has an invalid {name}"),
+        None if cause.starts_with("unknown option") => "has an unknown parameter after \"?\"; useful ones are host, port, \
+             options and sslmode"
+            .to_owned(),
+        None => "is not a valid URL of PostgreSQL, such as \"postgres://quorate@db.example.org/quorate\"".to_owned(),
     }
 }
 

@@ -235,6 +235,22 @@ fn urls_are_checked() {
     check("postgres://a:secret@db/x", "must not contain a password; use password_file");
     check("postgres://a@db/x?sslmode=disable", "must not disable TLS for another machine");
     check("postgres://a@db", "must name a database");
+    check("postgres://a@db:5432x/x", "must have a number from 1 to 65535 as port");
+    check("postgres://a@db/x?port=70000", "must have a number from 1 to 65535 as port");
+    check("postgres://a@db/x?connect_timeout=soon", "has an invalid connect_timeout");
+    check(
+        "postgres://a@db/x?secret=1",
+        "has an unknown parameter after \"?\"; useful ones are host, port, options and sslmode",
+    );
+    check(
+        "postgres://a@db/x?sslmode=verify-full",
+        "must have \"require\", \"prefer\" or \"disable\" as sslmode; TLS to another machine always verifies the \
+         certificate and the name of the server, as \"verify-full\" does",
+    );
+    check(
+        "postgres://a@db/x?secret",
+        "is not a valid URL of PostgreSQL, such as \"postgres://quorate@db.example.org/quorate\"",
+    );
     check("postgres://db/x", "must name a user");
     for (url, needs_tls) in [
         ("postgres://a@db.example.org/x", true),

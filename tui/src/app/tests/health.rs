@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use quorate_common::console::{EngineStatus, Mode, QueueFigures};
+use quorate_common::console::{EngineStatus, Mode, QueueFigures, StoreDaemon};
 use quorate_common::wire::Timestamp;
 
 use super::*;
@@ -74,6 +74,37 @@ fn backups_are_those_of_the_engine() {
         let backups = findings.iter().find(|one| one.code == "backups");
         assert!(backups.is_some_and(|one| one.advice.contains(expected)), "{engine}: {backups:?}");
     }
+}
+
+#[test]
+fn a_daemon_without_a_sign_of_life_is_a_finding() {
+    let mut health = Fixture::health(1);
+    let daemon = |id: &str, silent_millis, is_queried| StoreDaemon {
+        id: format!("{id}-rest"),
+        version: "1.0.0".to_owned(),
+        silent_millis,
+        is_queried,
+    };
+    let mut found = |daemons| {
+        health.status.engine = Some(Box::new(EngineStatus {
+            name: "postgres".to_owned(),
+            durability: BTreeMap::default(),
+            warning: None,
+            daemons,
+        }));
+        let received = health.status.now_millis;
+        let findings = of_daemon(&Daemon { health: Ok(&health), received, is_same_host: None });
+        let silent = findings.into_iter().find(|one| one.code == "daemon-silent");
+        silent.map(|one| (one.level, one.what))
+    };
+    // The daemon that answers lives, whatever its row states.
+    assert_eq!(found(vec![daemon("own", 9000, true), daemon("other", 4900, false)]), None);
+    let one = found(vec![daemon("own", 0, true), daemon("lost", 8000, false)]);
+    let words = "1 other daemon of the store gives no sign of life: lost";
+    assert_eq!(one, Some((Level::Warning, words.to_owned())));
+    let two = found(vec![daemon("lost", 8000, false), daemon("gone", 90_000, false)]);
+    let words = "2 other daemons of the store give no sign of life: lost, gone";
+    assert_eq!(two, Some((Level::Warning, words.to_owned())));
 }
 
 #[test]
@@ -160,7 +191,12 @@ fn findings_of_the_files_and_the_connection_are_shown() {
     assert!(shown.contains("[x] key: not readable"), "{shown}");
     assert!(shown.contains("7 Health 3!"), "{shown}");
     console.link(Answer::Lost(LinkError::Down("/run/q.sock".to_owned()), 1));
-    assert!(console.shown().contains("Start the daemon"), "{}", console.shown());
+    let shown = console.shown();
+    assert!(shown.contains("Start the daemon"), "{shown}");
+    assert!(
+        shown.contains("unknown: the connection was lost") && !shown.contains("accepts changes"),
+        "{shown}"
+    );
     console.link(Answer::Failed(Subject::Health, LinkError::Lost("gone".to_owned())));
 }
 

@@ -188,11 +188,15 @@ fn response_times(history: &History) -> Item {
     Item { label: "times", text, picture: Picture::Bars(bars) }
 }
 
-/// Returns the facts about the daemon.
-pub(super) fn daemon(history: &History, is_same_host: Option<bool>, now: u64) -> Vec<Item> {
+/// Returns the facts about the daemon, which are those of the past unless the connection `is_live`.
+pub(super) fn daemon(history: &History, is_same_host: Option<bool>, is_live: bool, now: u64) -> Vec<Item> {
     let Some((health, received)) = history.last() else { return Vec::new() };
     let status = &health.status;
+    let age = now.saturating_sub(*received);
     let state = match &status.store {
+        _ if !is_live => {
+            format!("[!] unknown: the connection was lost, and the rest is {} old", duration(age))
+        }
         None => "READY, the store accepts changes".to_owned(),
         Some(store) => {
             format!("[x] STORE {} since {}", store_word(store.state), date_time(store.since.millis()))
@@ -207,7 +211,6 @@ pub(super) fn daemon(history: &History, is_same_host: Option<bool>, now: u64) ->
         None => "not known whether this console runs on the daemon's host",
     };
     let keys = if status.keys_locked { "locked in memory" } else { "[!] may be swapped to disk" };
-    let age = now.saturating_sub(*received);
     let daemons = daemons_text(status.engine.as_deref()).map(|text| Item::text("daemons", text));
     let items = [
         Item::text("state", state),

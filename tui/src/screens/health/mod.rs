@@ -62,7 +62,7 @@ impl Screen for State {
         let findings = self.findings(shared);
         let parts = drawing::Parts {
             work: items::work(&self.history),
-            daemon: items::daemon(&self.history, self.is_same_host, shared.now),
+            daemon: self.facts(shared),
             findings: items::findings(&findings),
             problems: problems(&findings),
             nothing: if shared.identity.viewer.is_remote { NO_FIGURES } else { "Loading the figures." },
@@ -81,7 +81,7 @@ impl Screen for State {
         }
         let count = match self.pane {
             Pane::Work => items::work(&self.history).len(),
-            Pane::Daemon => items::daemon(&self.history, self.is_same_host, shared.now).len(),
+            Pane::Daemon => self.facts(shared).len(),
             Pane::Findings => self.findings(shared).len(),
         };
         let page = if is_wide(area) { 4 } else { usize::from(area.height / 4).max(1) };
@@ -161,6 +161,11 @@ impl State {
     }
 
     /// Returns the findings about the daemon.
+    fn facts(&self, shared: &Shared) -> Vec<items::Item> {
+        let is_live = !matches!(shared.link, LinkState::Lost { .. });
+        items::daemon(&self.history, self.is_same_host, is_live, shared.now)
+    }
+
     fn of_daemon(&self, shared: &Shared) -> Vec<Finding> {
         let lost = match &shared.link {
             LinkState::Refused(reason) => return vec![doctor::refused(reason)],
