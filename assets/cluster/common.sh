@@ -94,11 +94,12 @@ finish() {
     trap '' HUP INT TERM PIPE
     trap - ERR
     set +e
+    exec 2>/dev/null
     if [ -n "$folder" ]; then
         cd "$folder" || echo "$folder was removed" >&9
         # The console first, which restores the terminal.
         stop TERM quorate
-        echo 'stopping the daemons and the database' 2>/dev/null >&8
+        echo 'stopping the daemons and the database' >&8
         # The daemons end before the database, so that they can still write.
         stop TERM quorated
         stop_servers

@@ -58,6 +58,7 @@ serve() { # serve DAEMON
     # In a session of its own, a daemon gets no signal from the keys of the terminal.
     setsid "$programs/quorated" serve --config "$1/quorated.toml" >>"$1/log" 2>&1 &
     process=$!
+    disown
     until run 10 "./quorate$1" status >/dev/null 2>&1; do
         kill -0 $process 2>/dev/null || fail "daemon $1 ended" "$folder/$1/log"
         [ $SECONDS -lt $limit ] || fail "daemon $1 is not ready after two minutes" "$folder/$1/log"
@@ -94,7 +95,7 @@ show_daemons() { # prints how to use them
 use_daemons() { # opens the console of the second one; without a terminal, waits until the script is interrupted
     if ! [ -t 0 ] || ! [ -t 1 ]; then
         show "There is no terminal, so the console was not opened. The daemons run until this command is interrupted."
-        wait
+        while true; do sleep 0.5; done
     elif read -r -p 'Enter opens the console of daemon 2 as jo. It prompts for the passphrase when jo votes. '; then
         # Signals to the script do not wait for the end of the console.
         (trap - INT QUIT && exec ./quorate2) <&0 &

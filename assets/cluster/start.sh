@@ -34,6 +34,7 @@ run 120 "${as_postgres[@]}" "$server/initdb" --pgdata "$folder/postgres/data" --
 setsid "${as_postgres[@]}" "$server/postgres" -D "$folder/postgres/data" -k "$folder/postgres" -h '' -c dynamic_shared_memory_type=mmap \
     >postgres.log 2>&1 &
 database=$!
+disown
 until run 30 "${as_postgres[@]}" "$server/createdb" -h "$folder/postgres" -U quorate quorate >createdb.log 2>&1; do
     kill -0 $database 2>/dev/null || fail "PostgreSQL ended" "$folder/postgres.log"
     [ $SECONDS -lt 180 ] || fail "the database cannot be created" "$folder/createdb.log"

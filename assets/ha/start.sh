@@ -110,6 +110,7 @@ start_servers() {
             --listen-client-urls "http://127.0.0.1:${ports[node + 3]}" --advertise-client-urls "http://127.0.0.1:${ports[node + 3]}" \
             --initial-cluster "$peers" --initial-cluster-state new --logger zap >"etcd$node.log" 2>&1 &
         etcd+=($!)
+        disown
         configure $node
     done
     "$here/servers.sh" "$folder" start >/dev/null
@@ -148,7 +149,7 @@ until await_servers; do
     [ $attempts -lt 10 ] || fail "other programs use the ports that the script chose, 10 times" "$(grep -li 'address already in use' "$folder"/*.log | head -n 1)"
     attempts=$((attempts + 1))
     echo "another program uses a port: trying other ports" >&2
-    stop_servers
+    stop_servers 2>/dev/null || true
     rm -rf etcd* patroni* postgres* addresses
     start_servers
 done
