@@ -64,8 +64,8 @@ own() { # own PROGRAM...: the processes of these programs that work in the folde
         [[ "${words[*]} $(readlink "$process/cwd")/" != *"$folder/"* ]] || echo "${process#/proc/}"
     done
 }
-stop() { # stop SIGNAL PROGRAM...: ends them, after 10 seconds by force
-    local signal=$1 limit=$((SECONDS + 10)) ids
+stop() { # stop SIGNAL PROGRAM...: ends them, after 5 seconds by force
+    local signal=$1 limit=$((SECONDS + 5)) ids
     shift
     mapfile -t ids < <(own "$@")
     while [ ${#ids[@]} != 0 ] && [ $SECONDS -le $((limit + 10)) ]; do
