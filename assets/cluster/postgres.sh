@@ -2,7 +2,9 @@
 # Programs of PostgreSQL, for scripts that start them in `folder`.
 folder=${folder:-}
 
-find_postgres() { # sets `server`, the folder of its programs, and `as_postgres`, which runs them: PostgreSQL of the newest Debian package, or in the search path. It rejects root
+# Sets `server`, the folder of the programs, of the newest Debian package or in the search path, and `as_postgres`, words before a
+# command that run it as a user whom PostgreSQL accepts: it rejects root.
+find_postgres() {
     server=$(find /usr/lib/postgresql -mindepth 2 -maxdepth 2 -name bin 2>/dev/null | sort -V | tail -n 1 || true)
     server=${server:-$(dirname "$(command -v initdb || echo /usr/bin/initdb)")}
     as_postgres=(env LC_ALL=C HOME="$folder")
