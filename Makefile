@@ -45,7 +45,7 @@ cluster:
 	cargo build --locked --release -p quorated -p quorate
 	@assets/cluster/start.sh target/release
 
-## ha     the same with three PostgreSQL servers, Patroni and etcd, so that the database survives the loss of a server
+## ha     the same with three PostgreSQL servers, Patroni and etcd, and commands that end the primary and start it again
 ha:
 	@.ci/packages build
 	@.ci/packages ha

@@ -1,56 +1,46 @@
 #!/usr/bin/env bash
-# Starts three daemons on one PostgreSQL database in a temporary folder, and opens the console on the second one. Without a
-# terminal, it prints how to continue. Everything ends with this script, and nothing is left on disk.
-#
-#   start.sh [FOLDER OF THE PROGRAMS]
-set -euo pipefail
+# Three daemons on one PostgreSQL database, see `usage`.
+set -Eeuo pipefail
+here=$(dirname "$(realpath "$0")")
 # shellcheck source=daemons.sh
-source "$(dirname "$0")/daemons.sh"
-programs=$(realpath "${1:-target/release}")
-folder=$(mktemp -d)
-processes=()
+source "$here/daemons.sh"
 
-finish() {
-    trap - EXIT INT TERM
-    # The daemons end first, so that they can still write.
-    for process in "${processes[@]}"; do
-        kill -INT "$process" 2>/dev/null || true
-        tail --pid="$process" -f /dev/null 2>/dev/null || true
-    done
-    rm -rf "$folder"
+usage() {
+    cat <<'TEXT'
+Start three daemons on one PostgreSQL database in a temporary folder, and open the console on the second one
+
+Usage: start.sh [FOLDER OF THE PROGRAMS]
+
+The programs are quorated and quorate, by default in target/release of this repository. Without a terminal, the script prints how to
+continue, and runs until it is interrupted. Everything ends with it. Nothing is left on disk, unless it fails: then it names the
+log that shows why.
+TEXT
 }
-trap finish EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
+case "$#${1:-}" in
+1-h | 1--help) usage && exit ;;
+0 | 1[!-]*) ;;
+*) misuse "unknown arguments $*" ;;
+esac
+need_programs "${1:-}"
+find_postgres
+need cluster "$server/initdb" "$server/postgres" "$server/createdb" jq setsid timeout "${as_postgres[0]}"
+open_folder quorate-cluster
 
-# PostgreSQL of the newest Debian package, or in the search path. It rejects root.
-server=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1 || true)
-database() { # database PROGRAM ARGUMENTS...
-    local program=$1
-    shift
-    [ -n "$server" ] && program=$server/$program
-    if [ "$(id -u)" = 0 ]; then
-        exec setpriv --reuid=postgres --regid=postgres --clear-groups env LC_ALL=C "$program" "$@"
-    fi
-    LC_ALL=C exec "$program" "$@"
-}
-
-echo "starting PostgreSQL and three daemons, which takes some seconds, in $folder"
-chmod 711 "$folder"
-mkdir "$folder/postgres"
-[ "$(id -u)" = 0 ] && chown postgres:postgres "$folder/postgres"
-cd "$folder"
-(database initdb --pgdata "$folder/postgres/data" --username quorate --auth trust --encoding UTF8 --locale C >initdb.log 2>&1) ||
-    { cat initdb.log >&2; exit 1; }
-(database postgres -D "$folder/postgres/data" -k "$folder/postgres" -h '' >postgres.log 2>&1) &
-server_process=$!
-until grep -qs 'ready to accept' postgres.log; do
-    kill -0 "$server_process" 2>/dev/null || { cat postgres.log >&2; exit 1; }
+show "starting PostgreSQL and three daemons, which takes some seconds, in $folder"
+own_folder postgres
+run 120 "${as_postgres[@]}" "$server/initdb" --pgdata "$folder/postgres/data" --username quorate --auth trust --encoding UTF8 --locale C \
+    >initdb.log 2>&1 || fail "the database cannot be created" "$folder/initdb.log"
+# In a session of its own, it gets no signal from the keys of the terminal. Its shared memory is in the folder.
+setsid "${as_postgres[@]}" "$server/postgres" -D "$folder/postgres/data" -k "$folder/postgres" -h '' -c dynamic_shared_memory_type=mmap \
+    >postgres.log 2>&1 &
+database=$!
+disown
+until run 30 "${as_postgres[@]}" "$server/createdb" -h "$folder/postgres" -U quorate quorate >createdb.log 2>&1; do
+    kill -0 $database 2>/dev/null || fail "PostgreSQL ended" "$folder/postgres.log"
+    [ $SECONDS -lt 180 ] || fail "the database cannot be created" "$folder/createdb.log"
     sleep 0.1
 done
-(database createdb -h "$folder/postgres" -U quorate quorate)
 
 start_daemons "postgres://quorate@/quorate?host=$folder/postgres"
-processes+=("$server_process")
 show_daemons
 use_daemons

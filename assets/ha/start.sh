@@ -1,115 +1,62 @@
 #!/usr/bin/env bash
-# Starts a database that survives the loss of a server, in a temporary folder: three nodes of etcd, three servers of PostgreSQL with
-# Patroni in strict synchronous mode, and three daemons that follow the primary. Opens the console on the second daemon. Without a
-# terminal, it prints how to continue. Everything ends with this script, and nothing is left on disk.
-#
-#   start.sh [--database] [--asynchronous] [FOLDER OF THE PROGRAMS]
-#
-#   --database      starts no daemons, prints the URL of the database, and runs until its input ends
-#   --asynchronous  switches the synchronous mode off: acknowledged changes can then be lost
-set -euo pipefail
+# Three daemons on a database that survives the loss of a server, see `usage`.
+set -Eeuo pipefail
+here=$(dirname "$(realpath "$0")")
 # shellcheck source=../cluster/daemons.sh
-source "$(dirname "$0")/../cluster/daemons.sh"
+source "$here/../cluster/daemons.sh"
+
+usage() {
+    cat <<'TEXT'
+Start three nodes of etcd, three servers of PostgreSQL with Patroni in strict synchronous mode, and three daemons that follow the
+primary, in a temporary folder, and open the console on the second daemon
+
+Usage: start.sh [OPTIONS] [FOLDER OF THE PROGRAMS]
+
+  --database      starts no daemons, prints the URL of the database, and runs until its input ends
+  --asynchronous  switches the synchronous mode off: acknowledged changes can then be lost
+  -h, --help      prints this text
+
+The programs are quorated and quorate, by default in target/release of this repository. Without a terminal, the script prints how to
+continue, and runs until it is interrupted. Everything ends with it. Nothing is left on disk, unless it fails: then it names the
+log that shows why.
+TEXT
+}
 alone=false
 synchronous=true
-while [[ ${1:-} == --* ]]; do
+while [[ ${1:-} == -* ]]; do
     case $1 in
+    -h | --help) usage && exit ;;
     --database) alone=true ;;
     --asynchronous) synchronous=false ;;
-    *) echo "unknown option $1" >&2; exit 2 ;;
+    *) misuse "unknown option $1" ;;
     esac
     shift
 done
-programs=$(realpath "${1:-target/release}")
-folder=$(mktemp -d)
-etcd=()
-processes=()
+[ $# -le 1 ] || misuse "unknown arguments ${*:2}"
+$alone || need_programs "${1:-}"
+find_postgres
+need ha "$server/initdb" "$server/postgres" "$server/psql" etcd patroni patronictl curl jq setsid timeout "${as_postgres[0]}"
+open_folder quorate-ha
 
-end() { # end SIGNAL PROCESS...
-    local process signal=$1
-    shift
-    for process in "$@"; do
-        kill -CONT "$process" 2>/dev/null || true
-        kill "-$signal" "$process" 2>/dev/null || true
-    done
-    for process in "$@"; do
-        tail --pid="$process" -f /dev/null 2>/dev/null || true
-    done
+choose_ports() { # sets `ports`, twelve that nobody uses, and that the kernel gives to no connection
+    local low high port
+    read -r low high </proc/sys/net/ipv4/ip_local_port_range
+    ports=()
+    while [ ${#ports[@]} -lt 12 ] && read -r port; do
+        (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null || ports+=("$port")
+    done < <({ seq 10000 $((low - 1)); seq $((high + 1)) 65535; } | shuf)
+    [ ${#ports[@]} = 12 ] || fail "no ports are free outside of the range in /proc/sys/net/ipv4/ip_local_port_range"
 }
-own() { # own NAME: the processes of a program that uses this folder, also those that a test has started
-    local file words
-    for file in /proc/[0-9]*/cmdline; do
-        mapfile -d '' words 2>/dev/null <"$file" || continue
-        [[ ${words[*]} != *"$folder/$1"* ]] || cut -d / -f 3 <<<"$file"
-    done
-}
-finish() {
-    trap '' HUP INT TERM
-    trap - EXIT
-    # The daemons end first, so that they can still write. Patroni stops its server when it ends.
-    end INT "${processes[@]}"
-    # shellcheck disable=SC2046 # one word for each process
-    {
-        # A test may have suspended some.
-        kill -CONT $(own postgres) 2>/dev/null || true
-        end TERM $(own patroni)
-        end QUIT $(own postgres)
-    }
-    end TERM "${etcd[@]}"
-    cd /
-    rm -rf "$folder"
-}
-trap finish EXIT
-trap 'exit 129' HUP
-trap 'exit 130' INT
-trap 'exit 143' TERM
-
-# PostgreSQL of the newest Debian package, or in the search path. It rejects root.
-server=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1 || true)
-server=${server:-$(dirname "$(command -v initdb)")}
-as_postgres() { # as_postgres PROGRAM ARGUMENTS...
-    if [ "$(id -u)" = 0 ]; then
-        exec setpriv --reuid=postgres --regid=postgres --clear-groups env LC_ALL=C HOME="$folder" "$@"
-    fi
-    exec env LC_ALL=C HOME="$folder" "$@"
-}
-
-echo "starting etcd, PostgreSQL with Patroni, and the daemons, which takes up to a minute, in $folder"
-chmod 711 "$folder"
-cd "$folder"
-mapfile -t ports < <(python3 - <<'PYTHON'
-import socket
-sockets = [socket.socket() for _ in range(12)]
-for one in sockets:
-    one.bind(("127.0.0.1", 0))
-print("\n".join(str(one.getsockname()[1]) for one in sockets))
-PYTHON
-)
-member=''
-registry=''
-hosts=''
-for node in 0 1 2; do
-    member+=${member:+,}etcd$node=http://127.0.0.1:${ports[node]}
-    registry+=${registry:+,}127.0.0.1:${ports[node + 3]}
-    hosts+=${hosts:+,}127.0.0.1:${ports[node + 6]}
-done
-for node in 0 1 2; do
-    mkdir -m 700 "postgres$node" "etcd$node"
-    [ "$(id -u)" = 0 ] && chown postgres:postgres "postgres$node" "etcd$node"
-    (as_postgres etcd --name "etcd$node" --data-dir "$folder/etcd$node" \
-        --listen-peer-urls "http://127.0.0.1:${ports[node]}" --initial-advertise-peer-urls "http://127.0.0.1:${ports[node]}" \
-        --listen-client-urls "http://127.0.0.1:${ports[node + 3]}" --advertise-client-urls "http://127.0.0.1:${ports[node + 3]}" \
-        --initial-cluster "$member" --initial-cluster-state new --logger zap >"etcd$node.log" 2>&1) &
-    etcd+=($!)
+configure() { # configure NODE: of Patroni
     # A production system keeps ttl, loop_wait and retry_timeout at their defaults, see patroni.yml beside this script.
-    cat >"patroni$node.yml" <<YAML
+    cat >"patroni$1.yml" <<YAML
 scope: quorate
-name: postgres$node
+name: postgres$1
 restapi:
-  listen: 127.0.0.1:${ports[node + 9]}
-  connect_address: 127.0.0.1:${ports[node + 9]}
+  listen: 127.0.0.1:${ports[$1 + 9]}
+  connect_address: 127.0.0.1:${ports[$1 + 9]}
 etcd3:
-  hosts: $registry
+  hosts: 127.0.0.1:${ports[3]},127.0.0.1:${ports[4]},127.0.0.1:${ports[5]}
 bootstrap:
   dcs:
     ttl: 10
@@ -118,11 +65,14 @@ bootstrap:
     maximum_lag_on_failover: 1048576
     synchronous_mode: $synchronous
     synchronous_mode_strict: $synchronous
+    primary_start_timeout: 0
     postgresql:
       use_pg_rewind: true
       parameters:
         max_connections: 100
         wal_log_hints: on
+        # A server that is killed leaves nothing outside of its folder.
+        dynamic_shared_memory_type: mmap
   initdb:
     - encoding: UTF8
     - locale: C
@@ -133,51 +83,88 @@ bootstrap:
     - host replication all 127.0.0.1/32 trust
 postgresql:
   bin_dir: $server
-  data_dir: $folder/postgres$node/data
-  pgpass: $folder/postgres$node/pgpass
-  listen: 127.0.0.1:${ports[node + 6]}
-  connect_address: 127.0.0.1:${ports[node + 6]}
+  data_dir: $folder/postgres$1/data
+  pgpass: $folder/postgres$1/pgpass
+  listen: 127.0.0.1:${ports[$1 + 6]}
+  connect_address: 127.0.0.1:${ports[$1 + 6]}
   authentication:
     superuser: {username: postgres, password: unused}
     replication: {username: replicator, password: unused}
   parameters:
-    unix_socket_directories: $folder/postgres$node
+    unix_socket_directories: $folder/postgres$1
 YAML
-done
-for node in 0 1 2; do
-    (as_postgres patroni "$folder/patroni$node.yml" >"patroni$node.log" 2>&1) &
-    # Who starts Patroni of a node again writes its process here.
-    echo $! >"patroni$node.pid"
-    # Its end is expected.
-    disown
-done
-role() { # role NODE: what Patroni reports, such as primary or replica
-    curl --silent --max-time 2 "http://127.0.0.1:${ports[$1 + 9]}/patroni" | jq -r 'select(.state == "running") | .role | sub("master"; "primary")' 2>/dev/null || true
+    echo "127.0.0.1:${ports[$1 + 9]}" >>addresses
 }
-until [ "$(for node in 0 1 2; do role $node; done | sort | tr '\n' ' ')" = 'primary replica replica ' ]; do
-    for process in "${etcd[@]}" $(cat patroni?.pid); do
-        kill -0 "$process" 2>/dev/null || { tail -n 20 ./*.log >&2; exit 1; }
+start_servers() {
+    local node peers=''
+    choose_ports
+    for node in 0 1 2; do
+        peers+=${peers:+,}etcd$node=http://127.0.0.1:${ports[node]}
     done
-    sleep 0.2
-done
-query() { # query DATABASE TEXT: on the primary
-    "$server/psql" -X -q -A -t -v ON_ERROR_STOP=1 -d "postgres://postgres@$hosts/$1?target_session_attrs=read-write" -c "$2"
+    etcd=()
+    for node in 0 1 2; do
+        own_folder "postgres$node"
+        own_folder "etcd$node"
+        setsid "${as_postgres[@]}" etcd --name "etcd$node" --data-dir "$folder/etcd$node" \
+            --listen-peer-urls "http://127.0.0.1:${ports[node]}" --initial-advertise-peer-urls "http://127.0.0.1:${ports[node]}" \
+            --listen-client-urls "http://127.0.0.1:${ports[node + 3]}" --advertise-client-urls "http://127.0.0.1:${ports[node + 3]}" \
+            --initial-cluster "$peers" --initial-cluster-state new --logger zap >"etcd$node.log" 2>&1 &
+        etcd+=($!)
+        disown
+        configure $node
+    done
+    "$here/servers.sh" "$folder" start >/dev/null
 }
+is_ready() { # whether there is a primary, and a synchronous standby if there should be one
+    local expected='leader replica replica '
+    ! $synchronous || expected='leader replica sync_standby '
+    [ "$(curl --silent --noproxy '*' --max-time 3 "http://127.0.0.1:${ports[9]}/cluster" |
+        jq -r '.members[] | select(.state == "running" or .state == "streaming") | .role' 2>/dev/null | sort | tr '\n' ' ')" = "$expected" ]
+}
+await_servers() { # returns 1 if another program uses one of the ports
+    local node limit=$((SECONDS + 240))
+    until is_ready; do
+        ! grep -qi 'address already in use' etcd?.log patroni?.log || return 1
+        for node in 0 1 2; do
+            kill -0 "${etcd[node]}" 2>/dev/null || fail_unless_in_use "node $node of etcd ended" "etcd$node.log" || return 1
+            kill -0 "$(cat "patroni$node.pid")" 2>/dev/null || fail_unless_in_use "Patroni of server $node ended" "patroni$node.log" || return 1
+        done
+        [ $SECONDS -lt $limit ] || fail "the servers are not ready after four minutes" "$folder/patroni0.log"
+        sleep 0.2
+    done
+}
+fail_unless_in_use() { # fail_unless_in_use REASON LOG
+    grep -qi 'address already in use' etcd?.log patroni?.log || fail "$1" "$folder/$2"
+    return 1
+}
+query() { # query DATABASE TEXT: on the primary
+    run 60 "$server/psql" -X -q -A -t -v ON_ERROR_STOP=1 -d "postgres://postgres@$hosts/$1?target_session_attrs=read-write" -c "$2" >psql.log 2>&1 ||
+        fail "the database cannot be created" "$folder/psql.log"
+}
+
+show "starting etcd, PostgreSQL with Patroni, and the daemons, which takes up to a minute, in $folder"
+attempts=1
+start_servers
+until await_servers; do
+    [ $attempts -lt 10 ] || fail "other programs use the ports that the script chose, 10 times" "$(grep -li 'address already in use' "$folder"/*.log | head -n 1)"
+    attempts=$((attempts + 1))
+    echo "another program uses a port: trying other ports" >&2
+    stop_servers 2>/dev/null || true
+    rm -rf etcd* patroni* postgres* addresses
+    start_servers
+done
+hosts=127.0.0.1:${ports[6]},127.0.0.1:${ports[7]},127.0.0.1:${ports[8]}
 query postgres 'CREATE ROLE quorate LOGIN'
 query postgres "CREATE DATABASE quorate OWNER quorate ENCODING 'UTF8'"
 url=postgres://quorate@$hosts/quorate
 if $alone; then
-    exec 3<&0
-    echo "$url"
-    # A signal does not wait for the end of the input.
-    cat <&3 >/dev/null &
-    wait $!
-    exit 0
+    show "$url"
+    while read -r; do :; done
+    exit
 fi
 
 start_daemons "$url"
 show_daemons
-control="patronictl -c $folder/patroni0.yml"
-printf '%s\n' "the servers: $control list" "change the primary: $control switchover --force" \
-    "end a server as a crash does: kill -9 \$(head -n 1 $folder/postgres0/data/postmaster.pid)"
+show "the servers: $here/servers.sh $folder list" "change the primary: $here/servers.sh $folder switchover" \
+    "end the primary as a crash of its machine does: $here/servers.sh $folder kill" "start it again, as a standby: $here/servers.sh $folder start"
 use_daemons

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
+use std::net::TcpStream;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +19,7 @@ use quorate_tests::keys::Key;
 use quorate_tests::paths;
 use quorate_tests::receiver::Receiver;
 use quorate_tests::requests::{self, CREATE_WALLET, SIGN};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
@@ -454,15 +456,17 @@ async fn f9_crashes_of_daemons_and_of_the_database_lose_and_repeat_nothing() {
     fleet.verify().await;
 }
 
+/// Returns a command that runs the script in a folder of `assets/` without a terminal, in a process group of its own.
+fn script(folder: &str) -> Command {
+    let mut command = Command::new(format!("{}/../assets/{folder}/start.sh", env!("CARGO_MANIFEST_DIR")));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).process_group(0);
+    command
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_script_of_the_readme_starts_three_daemons_and_leaves_nothing() {
     let programs = paths::program("quorated").parent().expect("a folder").to_owned();
-    let mut script = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../assets/cluster/start.sh"))
-        .arg(programs)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the script runs");
+    let mut script = script("cluster").arg(programs).spawn().expect("the script runs");
     let mut output = BufReader::new(script.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
     let mut lines = Vec::new();
     while lines.last().is_none_or(|line: &String| !line.starts_with("There is no terminal")) {
@@ -484,5 +488,65 @@ async fn the_script_of_the_readme_starts_three_daemons_and_leaves_nothing() {
     assert!(folder.is_absolute() && !folder.exists(), "{} is left", folder.display());
     for listener in &listeners {
         assert!(listener.connect().await.is_err(), "a daemon is left");
+    }
+}
+
+#[test]
+fn the_script_of_the_readme_leaves_nothing_after_a_signal_of_the_terminal() {
+    let programs = paths::program("quorated").parent().expect("a folder").to_owned();
+    // A closed terminal, and Ctrl-C three times.
+    for (signal, count) in [(Signal::HUP, 1), (Signal::INT, 3)] {
+        let mut script = script("cluster").arg(&programs).spawn().expect("the script runs");
+        let mut output = BufReader::new(script.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
+        let mut read_until = |end: &str| {
+            let mut lines: Vec<String> = Vec::new();
+            while lines.last().is_none_or(|line| !line.starts_with(end)) {
+                lines.push(output.next().unwrap_or_else(|| panic!("the script ended: {lines:#?}")));
+            }
+            lines
+        };
+        let lines = read_until("There is no terminal");
+        let group = Pid::from_child(&script);
+        kill_process_group(group, signal).expect("the script can be ended");
+        read_until("stopping ");
+        for _ in 1..count {
+            // It may have ended meanwhile.
+            let _ = kill_process_group(group, signal);
+        }
+        script.wait().expect("the script ends");
+        let folder = Path::new(lines[0].rsplit(' ').next().expect("a folder"));
+        assert!(folder.is_absolute() && !folder.exists(), "{} is left", folder.display());
+        for line in &lines {
+            let address = line.split_once("API http://").and_then(|(_, rest)| rest.split(',').next());
+            assert!(
+                address.is_none_or(|address| TcpStream::connect(address).is_err()),
+                "a daemon is left: {line}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_scripts_with_three_daemons_check_their_arguments_before_anything_starts() {
+    for folder in ["cluster", "ha"] {
+        let run = |argument: &str| {
+            let output = script(folder).arg(argument).output().expect("the script runs");
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+            (output.status.code(), text(&output.stdout), text(&output.stderr))
+        };
+        let (code, stdout, stderr) = run("--help");
+        assert!(
+            code == Some(0) && stdout.contains("Usage: start.sh ") && stderr.is_empty(),
+            "{stdout}{stderr}"
+        );
+        let wrong = [
+            ("--unknown", 2, "start.sh: unknown "),
+            ("/nowhere", 1, "start.sh: there is no program quorated in /nowhere: "),
+        ];
+        for (argument, expected, reason) in wrong {
+            let (code, stdout, stderr) = run(argument);
+            assert_eq!((code, &*stdout), (Some(expected), ""), "{stderr}");
+            assert!(stderr.starts_with(reason) && stderr.lines().count() == 1, "{stderr}");
+        }
     }
 }
