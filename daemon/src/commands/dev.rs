@@ -126,13 +126,9 @@ pub async fn run(arguments: DevArguments) -> Result<(), StartError> {
         ..ServiceSettings::default()
     };
     let data = Data::in_folder(folder.clone(), KeySource::File(folder.join("root.key")), true);
+    let classes = KEY_CLASSES;
     let database = arguments.database.clone();
-    let database = database.map(|url| DatabaseSettings {
-        url,
-        ca_file: None,
-        password_file: None,
-        classes: KEY_CLASSES,
-    });
+    let database = database.map(|url| DatabaseSettings { url, ca_file: None, password_file: None, classes });
     let data = Data { engine: arguments.engine, database, ..data };
     let engine = service::open(&data, Limits::default(), &settings)?;
     let mut state = load_or_create(&engine, &arguments, &folder).await?;

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use quorate_common::console::Mode;
-use zeroize::Zeroizing;
 
 use super::stop_signal;
 use crate::barrier::KEY_CLASSES;

@@ -119,6 +119,7 @@ mod tests {
         let durability = [("synchronous_commit", "on"), ("synchronous_standby_names", "")];
         let durability = durability.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let engine = EngineStatus {
+            server: None,
             name: "postgres".to_owned(),
             durability: BTreeMap::from(durability),
             warning: None,

@@ -87,6 +87,7 @@ fn a_daemon_without_a_sign_of_life_is_a_finding() {
     };
     let mut found = |daemons| {
         health.status.engine = Some(Box::new(EngineStatus {
+            server: None,
             name: "postgres".to_owned(),
             durability: BTreeMap::default(),
             warning: None,
