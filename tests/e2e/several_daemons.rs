@@ -456,9 +456,12 @@ async fn f9_crashes_of_daemons_and_of_the_database_lose_and_repeat_nothing() {
     fleet.verify().await;
 }
 
-/// Returns a command that runs the script in a folder of `assets/` without a terminal, in a process group of its own.
+/// Returns a command that runs the script in a folder of `assets/` without a terminal, in a process group of its own. No signal is
+/// ignored, as it is for tests that run in the background of a shell.
 fn script(folder: &str) -> Command {
-    let mut command = Command::new(format!("{}/../assets/{folder}/start.sh", env!("CARGO_MANIFEST_DIR")));
+    let mut command = Command::new("env");
+    command.arg("--default-signal");
+    command.arg(format!("{}/../assets/{folder}/start.sh", env!("CARGO_MANIFEST_DIR")));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).process_group(0);
     command
 }

@@ -40,8 +40,8 @@ enum State {
     Alone,
     /// Another daemon has it, as far as is known: the values of the registers, and since when they are unchanged.
     Other { seen: Option<([u64; 2], Instant)>, looked: Option<Instant> },
-    /// This daemon has it.
-    Own { values: [u64; 2], renewed: Instant },
+    /// This daemon has it. The last attempt to renew it may have failed.
+    Own { values: [u64; 2], renewed: Instant, failed: Option<Instant> },
 }
 
 impl Lease {
@@ -66,7 +66,8 @@ impl Lease {
         match self.state {
             State::Alone => Duration::MAX,
             State::Other { .. } => LOOK,
-            State::Own { renewed, .. } => RENEWAL.saturating_sub(renewed.elapsed()),
+            State::Own { failed: Some(failed), .. } => LOOK.saturating_sub(failed.elapsed()),
+            State::Own { renewed, failed: None, .. } => RENEWAL.saturating_sub(renewed.elapsed()),
         }
     }
 
@@ -83,7 +84,10 @@ impl Lease {
         match self.state {
             State::Alone => Ok(true),
             State::Own { renewed, .. } if renewed.elapsed() < RENEWAL => Ok(true),
-            State::Own { values, renewed } => Ok(self.renew(values, renewed).await),
+            State::Own { renewed, failed: Some(failed), .. } if failed.elapsed() < LOOK => {
+                Ok(renewed.elapsed() < END)
+            }
+            State::Own { values, renewed, .. } => Ok(self.renew(values, renewed).await),
             State::Other { looked: Some(looked), .. } if looked.elapsed() < LOOK => Ok(false),
             State::Other { seen, .. } => self.look(seen).await,
         }
@@ -95,7 +99,7 @@ impl Lease {
         let next = [holder, life.saturating_add(1)];
         match self.change(values, next).await {
             Ok(()) => {
-                self.state = State::Own { values: next, renewed: began };
+                self.state = State::Own { values: next, renewed: began, failed: None };
                 true
             }
             Err(CommitError::Clash) => {
@@ -103,7 +107,10 @@ impl Lease {
                 false
             }
             // Nobody takes it before the store works again, or much later.
-            Err(_) => renewed.elapsed() < END,
+            Err(_) => {
+                self.state = State::Own { values, renewed, failed: Some(Instant::now()) };
+                renewed.elapsed() < END
+            }
         }
     }
 
@@ -120,7 +127,7 @@ impl Lease {
         let next = [self.taken(holder), life.saturating_add(1)];
         match self.change(values, next).await {
             Ok(()) => {
-                self.state = State::Own { values: next, renewed: now };
+                self.state = State::Own { values: next, renewed: now, failed: None };
                 Ok(true)
             }
             Err(CommitError::Clash) => Ok(false),
@@ -172,9 +179,30 @@ impl State {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
 
+    use std::sync::atomic::Ordering;
+
     use super::*;
     use crate::executor::testing;
+    use crate::store::Store;
     use crate::store::embedded::Embedded;
+    use crate::store::testing::FaultyStore;
+
+    #[tokio::test]
+    async fn a_lease_that_cannot_be_renewed_rests() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Embedded::open(&folder.path().join("store"), 0).unwrap();
+        let store = Arc::new(FaultyStore::new(store));
+        let (shared, _) = testing::shared(folder.path(), Arc::clone(&store) as Arc<dyn Store>);
+        let executor = Arc::new(Executor::start(shared));
+        let long_ago = Instant::now().checked_sub(RENEWAL).unwrap();
+        let state = State::Own { values: [1, 1], renewed: long_ago, failed: None };
+        let mut lease = Lease { executor, keys: layout::lease("test"), tag: 7, state };
+        assert_eq!(lease.wait_time(), Duration::ZERO);
+        store.rejects_writes.store(true, Ordering::Relaxed);
+        assert!(lease.hold().await.unwrap() && lease.is_own());
+        assert!(lease.wait_time() > LOOK / 2, "it is tried again at once");
+        assert!(lease.hold().await.unwrap());
+    }
 
     #[tokio::test]
     async fn a_daemon_that_starts_again_takes_its_own_lease_at_once() {

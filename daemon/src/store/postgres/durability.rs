@@ -1,12 +1,10 @@
 //! How durable a commit is on the server: its settings, and whether a failover would lose some.
 
 use std::collections::BTreeMap;
-use std::sync::PoisonError;
 
 use quorate_common::console::EngineStatus;
 
 use super::session::Session;
-use super::shared::Shared;
 
 /// The warning while [`Durability::is_at_risk`].
 const WARNING: &str = "synchronous_standby_names is empty, so a failover loses what no standby has yet: set it, with Patroni by \
@@ -51,19 +49,15 @@ impl Durability {
             ..EngineStatus::default()
         }
     }
-}
 
-impl Shared {
-    /// Keeps what was read last. Logs a warning when a failover begins to be able to lose something.
-    pub(super) fn set_durability(&self, durability: Durability) {
-        let mut last = self.durability.lock().unwrap_or_else(PoisonError::into_inner);
-        match (last.is_at_risk, durability.is_at_risk) {
+    /// Logs a warning when a failover begins to be able to lose something, and its end.
+    pub(super) fn log_change(&self, last: &Self) {
+        match (last.is_at_risk, self.is_at_risk) {
             (false, true) => tracing::warn!("{WARNING}"),
             (true, false) => {
                 tracing::info!("a failover of the database does not lose acknowledged changes anymore");
             }
             _ => {}
         }
-        *last = durability;
     }
 }

@@ -53,4 +53,11 @@ impl Shared {
         *self.cause.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.failed.store(false, Ordering::Release);
     }
+
+    /// Keeps how durable commits are, as it was read last.
+    pub(super) fn set_durability(&self, durability: Durability) {
+        let mut last = self.durability.lock().unwrap_or_else(PoisonError::into_inner);
+        durability.log_change(&last);
+        *last = durability;
+    }
 }
