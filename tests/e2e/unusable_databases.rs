@@ -194,7 +194,7 @@ async fn each_problem_with_the_password_has_its_message() {
     let installation = installation("");
     let url = url(&cluster, ROLE, "quorate");
     installation.configure(&configuration(&url));
-    let words = "quorated: the database server wants a password: set password_file in [store]\n";
+    let words = "quorated: the database server requires a password; set password_file in [store]\n";
     assert_run(&init(&installation).await, UNUSABLE, words);
     installation.configure(&configuration(&format!("{url}\"\npassword_file = \"db-password")));
     assert_run(&init(&installation).await, UNUSABLE, "quorated: [store] password_file: cannot read ");

@@ -12,6 +12,7 @@ mod durability;
 mod errors;
 mod group;
 mod lease;
+mod primary;
 mod replicated;
 mod rivals;
 mod rows;
@@ -202,8 +203,11 @@ impl Postgres {
         answered(self.runtime()?, ANSWER, read(session)).map_err(|error| self.unread(&error, doing))
     }
 
-    /// Remembers that the versions which a group has set are at the standby.
+    /// Remembers that the versions which a group has set are at the standby, if commits wait for one.
     fn add_replicated(&self, group: &Group<'_>, verdicts: &[BatchOutcome]) {
+        if !self.shared.waits_for_standby() {
+            return;
+        }
         if let Ok(replicated) = self.of_reading(|reading| Some(Arc::clone(&reading.replicated))) {
             let done =
                 group.batches.iter().zip(verdicts).filter(|(_, verdict)| **verdict == BatchOutcome::Done);

@@ -5,7 +5,7 @@
 //! was committed when its request arrived. A lease makes sure that the server is still the primary.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
@@ -37,9 +37,7 @@ pub(super) struct Proof {
 
 impl Proof {
     fn waits_for_standby(&self) -> bool {
-        self.shared.upgrade().is_some_and(|shared| {
-            shared.durability.lock().unwrap_or_else(PoisonError::into_inner).waits_for_standby()
-        })
+        self.shared.upgrade().is_some_and(|shared| shared.waits_for_standby())
     }
 }
 
@@ -98,8 +96,7 @@ async fn current_versions(
             continue;
         }
         if proof.waits_for_standby() && !proof.replicated.has(&found) {
-            proof.lease.end();
-            proof.lease.renew(session).await?;
+            proof.lease.commit(session).await?;
             proof.replicated.add(&found);
         }
         return Ok(found);

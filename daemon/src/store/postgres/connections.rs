@@ -15,6 +15,7 @@ use super::daemon::{self, Daemon};
 use super::durability::Durability;
 use super::errors::{DatabaseError, StatementError};
 use super::lease::{self, Lease};
+use super::primary::Primary;
 use super::replicated::Replicated;
 use super::rivals::Rivals;
 use super::session::{ANSWER, Session, answered};
@@ -101,7 +102,11 @@ impl Postgres {
             schema::check_clock(runtime, &session)?;
         }
         self.check_header(runtime, &session)?;
-        lease::wait_for_others(runtime, &session)?;
+        let primary = Self::primary(runtime, &session)?;
+        if !self.shared.accepts(primary) {
+            return Err(DatabaseError::Replaced.into());
+        }
+        lease::wait_for_others(runtime, &session, primary.timeline)?;
         let access = daemon::lock_store(runtime, &session, self.access)?;
         if let Some(id) = id {
             daemon::lock_daemon(runtime, &session, id)?;
@@ -124,6 +129,12 @@ impl Postgres {
             return Err(DatabaseError::OtherServer.into());
         }
         Ok((Committing { session, daemon, access, extra: Vec::new() }, reading))
+    }
+
+    fn primary(runtime: &Handle, session: &Session) -> Result<Primary, StoreError> {
+        let primary = Primary::read(runtime, session);
+        let primary = primary.map_err(|error| error.failed("reading which server is the primary"))?;
+        primary.ok_or_else(|| DatabaseError::Standby.into())
     }
 
     /// Checks that the store is the one that was opened before. Nothing is written to another one.
@@ -205,7 +216,7 @@ impl Postgres {
         let shared = || Arc::downgrade(&self.shared);
         let server = self.server.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(Server { host, .. }) = server.filter(|_| self.settings.hosts() > 1) {
-            let rivals = Rivals::of(runtime, &self.settings, host, &session).map_err(failed)?;
+            let rivals = Rivals::of(&self.settings, host, Self::primary(runtime, &session)?);
             runtime.spawn(rivals.run(runtime.clone(), shared(), generation));
         }
         let watcher = Watcher::begin(runtime, session, id, lease, (shared(), generation));

@@ -32,7 +32,7 @@ pub enum DatabaseError {
     )]
     Login(String),
     /// The server requires a password, and none is configured.
-    #[error("the database server wants a password: set password_file in [store]")]
+    #[error("the database server requires a password; set password_file in [store]")]
     Password,
     /// The server has no database with this name.
     #[error("the database does not exist; create it with CREATE DATABASE, and check the name in [store] url")]
@@ -52,14 +52,18 @@ pub enum DatabaseError {
     #[error("the database server is a standby; [store] url must name the primary, or all servers")]
     Standby,
     /// None of several servers is the primary. Each is named with the reason.
-    #[error("no server of [store] url is the primary now: {0}; the daemon continues by itself when one is")]
+    #[error("no server of [store] url is the primary now: {0}")]
     NoPrimary(String),
     /// The server waits for a standby with each commit, and none follows it.
     #[error(
-        "commits wait for a standby (synchronous_standby_names = {0}), and none is connected; start one, or see the page \
-         High availability"
+        "commits wait for a standby (synchronous_standby_names = {0}), and none is connected; start a standby"
     )]
     NoStandby(String),
+    /// The server is a primary, and another one has become the primary since.
+    #[error(
+        "the database server was replaced by another one and does not know it; end it, and let it rejoin as a standby"
+    )]
+    Replaced,
     /// A server that was just the primary is another one now.
     #[error("the database server was replaced or stopped while connections to it were opened")]
     OtherServer,

@@ -22,8 +22,8 @@ const RENEWAL: u64 = 2000;
 /// Commits something that needs no lock and no row. Returns the time of the server before the commit.
 const RENEW: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::int8, \
     pg_logical_emit_message(true, 'quorate', '')";
-/// Expression for the timeline of a primary.
-pub(super) const TIMELINE: &str = "('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int8";
+/// Returns the timeline for which daemons have waited.
+const KNOWN: &str = "SELECT value FROM meta WHERE name = 'timeline'";
 const KEEP: &str = "INSERT INTO meta VALUES ('timeline', int8send($1)) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
 
 /// When the last synchronous commit began that the server completed. It belongs to the connections to one server.
@@ -46,11 +46,17 @@ impl Renewal {
 }
 
 impl Lease {
-    /// Renews the lease unless it is fresh.
+    /// Renews the lease unless that was done within [`RENEWAL`].
     pub(super) async fn renew(&self, session: &Session) -> Result<(), StatementError> {
         if self.last().is_some_and(|last| last.age() < RENEWAL) {
             return Ok(());
         }
+        self.commit(session).await
+    }
+
+    /// Completes a synchronous commit, which renews the lease. Everything that the server showed before it began is then at the
+    /// standby, if commits wait for one.
+    pub(super) async fn commit(&self, session: &Session) -> Result<(), StatementError> {
         let begun = clock::since_boot();
         session.clear_warnings();
         let row = session.client.query_one(&session.statement(RENEW).await?, &[]).await?;
@@ -91,13 +97,16 @@ impl Lease {
     }
 }
 
-/// Waits until no other daemon relies on an earlier primary, unless a daemon has done so since this one became the primary.
-pub(super) fn wait_for_others(runtime: &Handle, session: &Session) -> Result<(), DatabaseError> {
-    let timelines = format!("SELECT {TIMELINE}, (SELECT value FROM meta WHERE name = 'timeline')");
-    let read = answered(runtime, ANSWER, session.client.query_one(&timelines, &[])).map_err(unusable)?;
-    let unreadable = |error: tokio_postgres::Error| unusable(error.into());
-    let current: i64 = read.try_get(0).map_err(unreadable)?;
-    let known: Option<Vec<u8>> = read.try_get(1).map_err(unreadable)?;
+/// Waits until no other daemon relies on an earlier primary, unless a daemon has done so since the one with this timeline became the
+/// primary.
+pub(super) fn wait_for_others(
+    runtime: &Handle,
+    session: &Session,
+    current: i64,
+) -> Result<(), DatabaseError> {
+    let read = answered(runtime, ANSWER, session.client.query_opt(KNOWN, &[])).map_err(unusable)?;
+    let known = read.map(|row| row.try_get::<_, Vec<u8>>(0)).transpose();
+    let known = known.map_err(|error| unusable(error.into()))?;
     if known.is_some_and(|known| known == current.to_be_bytes()) {
         return Ok(());
     }

@@ -9,9 +9,8 @@ use std::time::Duration;
 
 use tokio::runtime::Handle;
 
-use super::errors::{DatabaseError, StatementError};
-use super::lease::TIMELINE;
-use super::session::{ANSWER, Session, answered};
+use super::primary::Primary;
+use super::session::Session;
 use super::settings::DatabaseSettings;
 use super::shared::Shared;
 
@@ -26,41 +25,10 @@ pub(super) struct Rivals {
     primary: Primary,
 }
 
-/// A server that is no standby.
-#[derive(Debug, PartialEq, Eq)]
-struct Primary {
-    /// Which servers are copies of each other.
-    system: i64,
-    timeline: i64,
-}
-
-impl Primary {
-    /// Reads what a session is connected to; returns `None` for a standby.
-    fn read(runtime: &Handle, session: &Session) -> Result<Option<Self>, StatementError> {
-        const IS_STANDBY: &str = "SELECT pg_is_in_recovery()";
-        let read = async {
-            if session.client.query_one(IS_STANDBY, &[]).await?.try_get(0)? {
-                return Ok(None);
-            }
-            let identity = format!("SELECT system_identifier, {TIMELINE} FROM pg_control_system()");
-            let row = session.client.query_one(&identity, &[]).await?;
-            Ok::<_, tokio_postgres::Error>(Some(Self { system: row.try_get(0)?, timeline: row.try_get(1)? }))
-        };
-        answered(runtime, ANSWER, read)
-    }
-}
-
 impl Rivals {
-    /// Prepares looks at all servers but the one with this index, to which the session is connected.
-    pub(super) fn of(
-        runtime: &Handle,
-        settings: &DatabaseSettings,
-        own: usize,
-        session: &Session,
-    ) -> Result<Self, StatementError> {
-        let primary = Primary::read(runtime, session)?;
-        let primary = primary.ok_or_else(|| StatementError::Lost(DatabaseError::Standby.to_string()))?;
-        Ok(Self { settings: settings.clone(), own, primary })
+    /// Prepares looks at all servers but this primary, which has this index.
+    pub(super) fn of(settings: &DatabaseSettings, own: usize, primary: Primary) -> Self {
+        Self { settings: settings.clone(), own, primary }
     }
 
     /// Looks until the store ends, or all connections are replaced. A newer primary is a failure of the store, which then opens its
@@ -79,21 +47,21 @@ impl Rivals {
             {
                 return;
             }
-            if let Some(cause) = newer {
-                return shared.fail(cause);
+            if let Some((host, newer)) = newer {
+                shared.accepts(newer);
+                return shared.fail(format!("{} has replaced the primary", rivals.settings.url.server(host)));
             }
             drop(shared);
             tokio::time::sleep(INTERVAL).await;
         }
     }
 
-    /// Returns why the server of the store must be left, if another one has replaced it.
-    fn newer(&self, runtime: &Handle) -> Option<String> {
+    /// Returns the server that has replaced the one of the store, and its index.
+    fn newer(&self, runtime: &Handle) -> Option<(usize, Primary)> {
         (0..self.settings.hosts()).filter(|host| *host != self.own).find_map(|host| {
             let session = Session::connect(runtime, &self.settings, host, drop).ok()?;
             let found = Primary::read(runtime, &session).ok()??;
-            let is_newer = found.system == self.primary.system && found.timeline > self.primary.timeline;
-            is_newer.then(|| format!("{} has replaced the primary", self.settings.url.server(host)))
+            found.has_replaced(&self.primary).then_some((host, found))
         })
     }
 }

@@ -198,7 +198,8 @@ fn check_tables(runtime: &Handle, session: &Session) -> Result<(), DatabaseError
         AS expected (name, attribute, kind, is_key) WHERE NOT EXISTS (SELECT FROM pg_class JOIN pg_attribute \
         ON attrelid = pg_class.oid WHERE relnamespace = to_regnamespace('quorate') AND relname = expected.name \
         AND relkind = 'r' AND relpersistence = 'p' AND NOT relhasrules AND NOT relrowsecurity \
-        AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = pg_class.oid AND NOT tgisinternal) AND attname = attribute AND NOT attisdropped AND attnotnull \
+        AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = pg_class.oid AND NOT tgisinternal) \
+        AND attname = attribute AND NOT attisdropped AND attnotnull \
         AND format_type(atttypid, atttypmod) = kind AND (NOT is_key OR EXISTS (SELECT FROM pg_index \
         WHERE indrelid = pg_class.oid AND indisprimary AND indisvalid AND indimmediate AND indnatts = 1 \
         AND indkey[0] = attnum))) LIMIT 1";

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError, RwLock};
 use tokio::sync::Notify;
 
 use super::durability::Durability;
+use super::primary::Primary;
 use crate::store::{FailureCallback, NoticeCallback};
 
 /// What the tasks of connections change.
@@ -21,6 +22,8 @@ pub(super) struct Shared {
     pub(super) generation: AtomicU64,
     /// How durable commits are on the server, as it was read last.
     pub(super) durability: Mutex<Durability>,
+    /// The newest primary that was seen or used.
+    newest: Mutex<Option<Primary>>,
     /// Number of hosts in the URL.
     pub(super) hosts: usize,
     pub(super) on_failure: Mutex<Option<FailureCallback>>,
@@ -52,6 +55,21 @@ impl Shared {
     pub(super) fn recovered(&self) {
         *self.cause.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.failed.store(false, Ordering::Release);
+    }
+
+    /// Remembers a primary. Returns `false` if one that was seen before has replaced it: it is not used again, whatever else fails.
+    pub(super) fn accepts(&self, primary: Primary) -> bool {
+        let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_replaced = newest.is_some_and(|newest| newest.has_replaced(&primary));
+        if !is_replaced {
+            *newest = Some(primary);
+        }
+        !is_replaced
+    }
+
+    /// Returns whether the server waits for a standby with each commit.
+    pub(super) fn waits_for_standby(&self) -> bool {
+        self.durability.lock().unwrap_or_else(PoisonError::into_inner).waits_for_standby()
     }
 
     /// Keeps how durable commits are, as it was read last.

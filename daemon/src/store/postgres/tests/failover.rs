@@ -160,6 +160,11 @@ fn a_primary_that_still_commits_is_left_when_another_one_replaces_it() {
     assert_eq!(old.engine().server, Some(standby.socket().display().to_string()));
     assert_eq!(old.failure(), None);
     assert!(old.confirm(&[(b"v".to_vec(), 2)]).unwrap());
+    // It does not go back, although the old primary would still commit.
+    drop((other, standby));
+    let reopened = old.recover(&AcceptsAll).unwrap_err().to_string();
+    assert!(reopened.contains("was replaced by another one"), "{reopened}");
+    assert!(old.confirm(&[(b"v".to_vec(), 1)]).is_err());
     drop(loyal);
 }
 
@@ -174,7 +179,7 @@ fn the_error_names_each_server_if_none_is_the_primary() {
     };
     let standbys = refused(&standby, &other);
     let [first, second] = [&standby, &other].map(|server| server.socket().display().to_string());
-    assert!(standbys.contains(&format!("{first}: a standby; {second}: a standby;")), "{standbys}");
+    assert!(standbys.contains(&format!("{first}: a standby; {second}: a standby")), "{standbys}");
     drop(primary);
     // A server that cannot be reached may have the store, so no other one is created.
     let (down, empty) = (other, Cluster::start());
