@@ -47,6 +47,15 @@ choose_ports() { # sets `ports`, twelve that nobody uses, and that the kernel gi
     done < <({ seq 10000 $((low - 1)); seq $((high + 1)) 65535; } | shuf)
     [ ${#ports[@]} = 12 ] || fail "no ports are free outside of the range in /proc/sys/net/ipv4/ip_local_port_range"
 }
+choose_protocol() { # sets `protocol`, that of etcd for Patroni, and `etcd_options`
+    local found
+    found=$(patroni --version | cut -d ' ' -f 2)
+    protocol=etcd3 etcd_options=()
+    # With the protocol etcd3, earlier versions let a primary that was suspended take back its role. Debian 12 has such a version.
+    if [ "$(printf '%s\n' 3.0.3 "$found" | sort --version-sort | head -n 1)" != 3.0.3 ]; then
+        protocol=etcd etcd_options=(--enable-v2)
+    fi
+}
 configure() { # configure NODE: of Patroni
     # A production system keeps ttl, loop_wait and retry_timeout at their defaults, see patroni.yml beside this script.
     cat >"patroni$1.yml" <<YAML
@@ -55,7 +64,7 @@ name: postgres$1
 restapi:
   listen: 127.0.0.1:${ports[$1 + 9]}
   connect_address: 127.0.0.1:${ports[$1 + 9]}
-etcd3:
+$protocol:
   hosts: 127.0.0.1:${ports[3]},127.0.0.1:${ports[4]},127.0.0.1:${ports[5]}
 bootstrap:
   dcs:
@@ -98,6 +107,7 @@ YAML
 start_servers() {
     local node peers=''
     choose_ports
+    choose_protocol
     for node in 0 1 2; do
         peers+=${peers:+,}etcd$node=http://127.0.0.1:${ports[node]}
     done
@@ -108,7 +118,7 @@ start_servers() {
         setsid "${as_postgres[@]}" etcd --name "etcd$node" --data-dir "$folder/etcd$node" \
             --listen-peer-urls "http://127.0.0.1:${ports[node]}" --initial-advertise-peer-urls "http://127.0.0.1:${ports[node]}" \
             --listen-client-urls "http://127.0.0.1:${ports[node + 3]}" --advertise-client-urls "http://127.0.0.1:${ports[node + 3]}" \
-            --initial-cluster "$peers" --initial-cluster-state new --logger zap >"etcd$node.log" 2>&1 &
+            --initial-cluster "$peers" --initial-cluster-state new --logger zap "${etcd_options[@]}" >"etcd$node.log" 2>&1 &
         etcd+=($!)
         disown
         configure $node

@@ -25,6 +25,8 @@ const WRITERS: usize = 6;
 const PACE: Duration = Duration::from_millis(200);
 /// Number of acknowledgements that show that the daemons work again.
 const PROGRESS: usize = 30;
+/// Time after which the test fails if the daemons do not work again, or a server does not.
+const LONGEST: Duration = Duration::from_mins(4);
 const LIMITS: &str = "[limits]\nwallets = 10000\n";
 
 /// What was acknowledged.
@@ -136,7 +138,12 @@ async fn write(writer: usize, callers: Vec<Caller>, progress: Arc<Mutex<Progress
 }
 
 /// Lets something happen to the primary, waits until the daemons work again, and then until all servers do.
-async fn meet(patroni: &Patroni, load: &Load, event: Event) {
+async fn meet(fleet: &Fleet<Patroni>, load: &Load, event: Event) {
+    let met = tokio::time::timeout(LONGEST, meet_within(&fleet.cluster, load, event)).await;
+    assert!(met.is_ok(), "{event:?}: {:?}\n{}", fleet.cluster.nodes(), fleet.log(0));
+}
+
+async fn meet_within(patroni: &Patroni, load: &Load, event: Event) {
     load.proceeds().await;
     load.gap();
     let primary = patroni.primary(&[]).await;
@@ -293,7 +300,7 @@ async fn f26_failovers_lose_and_repeat_nothing() {
         let fleet = Fleet::on(patroni, url, DAEMONS, (1, 1), LIMITS).await;
         let load = Load::begin(&fleet);
         for event in all {
-            meet(&fleet.cluster, &load, event).await;
+            meet(&fleet, &load, event).await;
         }
         nothing_is_lost(fleet, load).await;
         eprintln!("{} s", begun.elapsed().as_secs());

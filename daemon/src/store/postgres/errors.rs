@@ -61,7 +61,8 @@ pub enum DatabaseError {
     NoStandby(String),
     /// The server is a primary, and another one has become the primary since.
     #[error(
-        "the database server was replaced by another one and does not know it; end it, and let it rejoin as a standby"
+        "the database server was replaced by another one and does not know it; end it, and let it rejoin as a standby; if it is to \
+         remain the primary, restart the daemon, which then states what is lost"
     )]
     Replaced,
     /// A server that was just the primary is another one now.
