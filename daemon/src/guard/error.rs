@@ -64,6 +64,13 @@ pub enum GuardError {
          store or the guard file so that they match{ACCEPT_LOSS}", .0.display()
     )]
     Mismatch(PathBuf),
+    /// Another process has committed as this daemon.
+    #[error(
+        "another process has continued as the daemon of the guard file {}, such as one with a copy of its data directory: \
+         end that process, and restart this daemon",
+        .0.display()
+    )]
+    Continued(PathBuf),
     /// The records of the store are not the ones that the daemon wrote.
     #[error(
         "records of the store were removed, put back, added or damaged, by a malfunction or by someone with \

@@ -109,16 +109,15 @@ impl State {
         Ok(Batch { writes: barrier.seal(writes)?, ..Batch::default() })
     }
 
-    /// Checks that a reopened store has all acknowledged groups of this run and of the previous one.
+    /// Checks that a reopened store has all acknowledged groups of this run and of the previous one, and none of another process that
+    /// was this daemon meanwhile. A start knows the groups that such a process continued from.
     pub(super) fn check(&self, path: &Path, stored: Option<&Stored>) -> Result<(), GuardError> {
-        let is_complete = match stored {
-            Some(Stored { mark, .. }) => {
-                mark.number >= self.mark.number && [self.run, self.mark.run].contains(&mark.run)
-            }
-            None => self.mark.number == 0,
-        };
         let mark = stored.map(|stored| &stored.mark);
-        if is_complete { Ok(()) } else { Err(lost(path, mark, mark.map(|mark| mark.time), &self.mark)) }
+        if mark.map_or(0, |mark| mark.number) < self.mark.number {
+            return Err(lost(path, mark, mark.map(|mark| mark.time), &self.mark));
+        }
+        let is_own = mark.is_none_or(|mark| [self.run, self.mark.run].contains(&mark.run));
+        if is_own { Ok(()) } else { Err(GuardError::Continued(path.to_owned())) }
     }
 
     /// Continues after the newest group of the store. A finding that the records are altered is kept.

@@ -278,6 +278,22 @@ fn the_failed_first_group_of_a_run_may_be_stored_or_not() {
 }
 
 #[test]
+fn a_process_with_a_copy_of_the_guard_file_is_reported_as_such() {
+    let fixture = Fixture::new();
+    let (barrier, copy) = (fixture.barrier(), fixture.folder.path().join("copy"));
+    let (guard, _) = Guard::open(&fixture.guard(), &barrier, 1000).unwrap();
+    group(&guard, &barrier, true);
+    fs::copy(fixture.guard(), &copy).unwrap();
+    let (other, _) = Guard::open(&copy, &barrier, 1000).unwrap();
+    group(&other, &barrier, true);
+    let refused = guard.resume(&barrier).unwrap_err();
+    assert!(matches!(refused, GuardError::Continued(_)), "{refused}");
+    drop((guard, other, barrier));
+    // Nothing is lost, so a restart continues.
+    fixture.run(1);
+}
+
+#[test]
 fn the_newest_time_survives_a_restart() {
     let fixture = Fixture::new();
     let barrier = fixture.barrier();
