@@ -380,7 +380,12 @@ fn all_stopped(threads: &Path) -> bool {
 
 /// Waits until a process has exited by itself.
 pub async fn ended(child: &mut Child) -> ExitStatus {
-    let deadline = Instant::now() + TIMEOUT;
+    ended_within(child, TIMEOUT).await
+}
+
+/// Does the same for a process that may take longer.
+pub async fn ended_within(child: &mut Child, limit: Duration) -> ExitStatus {
+    let deadline = Instant::now() + limit;
     loop {
         if let Some(status) = child.try_wait().expect("the process can be waited for") {
             return status;

@@ -149,7 +149,7 @@ impl<D> Fleet<D> {
     /// Panics if a record is not the one that was written.
     pub async fn verify(mut self) {
         (0..self.count()).for_each(|daemon| self.kill(daemon));
-        let run = self.installations[0].run("verify", &[]).await;
+        let run = self.installations[0].verify().await;
         assert_eq!(run.code, 0, "{run:#?}");
     }
 }

@@ -9,11 +9,14 @@ use hyper::Method;
 use tempfile::TempDir;
 
 use crate::caller::Caller;
-use crate::daemon::{POLL_INTERVAL, ended, engine};
+use crate::daemon::{POLL_INTERVAL, ended_within, engine};
 use crate::http::{Listener, Reply, TIMEOUT};
 use crate::keys::Key;
 use crate::operator::write_secret;
 use crate::paths;
+
+/// Time that a verification of a large store may take.
+const VERIFICATION: Duration = Duration::from_mins(10);
 
 /// Outcome of a run of `quorated`.
 #[derive(Debug)]
@@ -83,6 +86,13 @@ impl Installation {
         let mut arguments = vec![command, "--config", configuration.to_str().expect("UTF-8")];
         arguments.extend(more);
         run(&self.root, &arguments).await
+    }
+
+    /// Checks every record of the store, of which there may be a million.
+    pub async fn verify(&self) -> Run {
+        let configuration = self.path("quorated.toml");
+        let arguments = ["verify", "--config", configuration.to_str().expect("UTF-8")];
+        run_within(&self.root, &arguments, VERIFICATION).await
     }
 
     /// Creates an organization with one root user, who has this key, and returns its id.
@@ -195,8 +205,12 @@ pub async fn run_for(life: Duration, folder: &Path, arguments: &[&str]) {
 
 /// Runs `quorated` until it exits. Its output is kept in `folder`.
 pub async fn run(folder: &Path, arguments: &[&str]) -> Run {
+    run_within(folder, arguments, TIMEOUT).await
+}
+
+async fn run_within(folder: &Path, arguments: &[&str], limit: Duration) -> Run {
     let mut child = spawn(folder, arguments);
-    let status = ended(&mut child).await;
+    let status = ended_within(&mut child, limit).await;
     let read = |name: &str| fs::read_to_string(folder.join(name)).expect("output in UTF-8");
     Run { code: status.code().unwrap_or(-1), output: read("output"), stderr: read("complaint") }
 }
