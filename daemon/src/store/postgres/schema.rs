@@ -65,7 +65,8 @@ pub(super) fn prepare(
     }
     check_level(runtime, session)?;
     check_rights(runtime, session)?;
-    run(FEED)?;
+    // Another start may be creating the table. If this fails for that reason, the other one has created it.
+    run(FEED).or_else(|_| run(FEED))?;
     check_tables(runtime, session)?;
     run(UNLOCKED)
 }

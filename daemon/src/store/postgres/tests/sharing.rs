@@ -41,6 +41,30 @@ fn done(store: &Postgres, batch: Batch) -> bool {
 }
 
 #[test]
+fn a_table_that_another_start_creates_at_the_same_time_is_used() {
+    let cluster = Cluster::start();
+    let settings = settings(&cluster.url());
+    drop(create(&settings).unwrap());
+    cluster.sql("ALTER TABLE quorate.feed RENAME TO other");
+    std::thread::scope(|scope| {
+        // The table appears once the store waits for this transaction.
+        let created = scope.spawn(|| {
+            cluster.sql(
+                "BEGIN; ALTER TABLE quorate.other RENAME TO feed; DO $$ BEGIN WHILE NOT EXISTS \
+                (SELECT FROM pg_locks WHERE NOT granted) LOOP END LOOP; END $$; COMMIT",
+            )
+        });
+        let renamed = "SELECT FROM pg_locks WHERE relation = 'quorate.other'::regclass \
+            AND mode = 'AccessExclusiveLock' AND granted";
+        while cluster.sql(&format!("SELECT EXISTS ({renamed})")) == "f\n" {
+            std::thread::yield_now();
+        }
+        open(&settings).unwrap();
+        created.join().unwrap();
+    });
+}
+
+#[test]
 fn a_store_is_shared_once_its_first_daemon_allows_it() {
     let cluster = Cluster::start();
     let settings = settings(&cluster.url());
