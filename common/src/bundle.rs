@@ -125,22 +125,37 @@ impl TargetKey {
     /// # Errors
     /// [`BundleError::Decryption`] if the bundle was encrypted to another key or was modified.
     pub fn open(&self, sealed: &Sealed) -> Result<Zeroizing<Vec<u8>>, BundleError> {
+        self.open_in(sealed, INFO, &[])
+    }
+
+    /// Decrypts what was encrypted to this key for the exchange `info`. `context` is authenticated after the public
+    /// keys.
+    ///
+    /// # Errors
+    /// See [`TargetKey::open`].
+    pub fn open_in(
+        &self,
+        sealed: &Sealed,
+        info: &[u8],
+        context: &[u8],
+    ) -> Result<Zeroizing<Vec<u8>>, BundleError> {
         let encapped = Encapped::from_bytes(&sealed.encapped.0).map_err(|_| BundleError::Decryption)?;
-        let mut context = hpke::setup_receiver::<AesGcm256, HkdfSha256, Suite>(
+        let mut receiver = hpke::setup_receiver::<AesGcm256, HkdfSha256, Suite>(
             &OpModeR::Base,
             &self.secret,
             &encapped,
-            INFO,
+            info,
         )
         .map_err(|_| BundleError::Decryption)?;
-        let decrypted = context.open(&sealed.ciphertext, &associated_data(&sealed.encapped, &self.public));
+        let data = associated_data(&sealed.encapped, &self.public, context);
+        let decrypted = receiver.open(&sealed.ciphertext, &data);
         decrypted.map(Zeroizing::new).map_err(|_| BundleError::Decryption)
     }
 }
 
-/// Returns the associated data: both public keys.
-fn associated_data(encapped: &TargetPublicKey, target: &TargetPublicKey) -> Vec<u8> {
-    [encapped.0, target.0].concat()
+/// Returns the associated data: both public keys, and what else the exchange authenticates.
+fn associated_data(encapped: &TargetPublicKey, target: &TargetPublicKey, context: &[u8]) -> Vec<u8> {
+    [encapped.0.as_slice(), &target.0, context].concat()
 }
 
 /// A secret encrypted to a [`TargetPublicKey`].
@@ -168,17 +183,31 @@ impl Sealed {
         plaintext: &[u8],
         fill: &mut dyn FnMut(&mut [u8]),
     ) -> Result<Self, BundleError> {
+        Self::new_in(target, plaintext, INFO, &[], fill)
+    }
+
+    /// Encrypts bytes to a key for the exchange `info`. `context` is authenticated after the public keys.
+    ///
+    /// # Errors
+    /// See [`Sealed::new`].
+    pub fn new_in(
+        target: &TargetPublicKey,
+        plaintext: &[u8],
+        info: &[u8],
+        context: &[u8],
+        fill: &mut dyn FnMut(&mut [u8]),
+    ) -> Result<Self, BundleError> {
         let recipient = Public::from_bytes(&target.0).map_err(|_| BundleError::PublicKey)?;
-        let (encapped, mut context) = hpke::setup_sender_with_rng::<AesGcm256, HkdfSha256, Suite>(
+        let (encapped, mut sender) = hpke::setup_sender_with_rng::<AesGcm256, HkdfSha256, Suite>(
             &OpModeS::Base,
             &recipient,
-            INFO,
+            info,
             &mut CallerRng(fill),
         )
         .map_err(|_| BundleError::PublicKey)?;
         let encapped = TargetPublicKey(encapped.to_bytes().into());
-        let ciphertext = context
-            .seal(plaintext, &associated_data(&encapped, target))
+        let ciphertext = sender
+            .seal(plaintext, &associated_data(&encapped, target, context))
             .map_err(|_| BundleError::PublicKey)?;
         Ok(Self { encapped, ciphertext })
     }
@@ -210,6 +239,23 @@ impl Sealed {
         bs58::encode(bytes).with_check().into_string()
     }
 
+    /// Returns the compressed encapsulated key and the ciphertext in hexadecimal digits.
+    pub fn to_hex(&self) -> String {
+        const_hex::encode([self.encapped.compressed().as_slice(), &self.ciphertext].concat())
+    }
+
+    /// Parses the text that [`Sealed::to_hex`] returns.
+    ///
+    /// # Errors
+    /// [`BundleError::Malformed`] if the text is none.
+    pub fn from_hex(text: &str) -> Result<Self, BundleError> {
+        let (encapped, ciphertext) =
+            text.split_at_checked(2 * COMPRESSED_BYTES).ok_or(BundleError::Malformed)?;
+        let encapped = TargetPublicKey::parse(encapped).map_err(|_| BundleError::Malformed)?;
+        let ciphertext = const_hex::decode(ciphertext).map_err(|_| BundleError::Malformed)?;
+        Ok(Self { encapped, ciphertext })
+    }
+
     fn text(&self) -> SealedText {
         let ciphertext = const_hex::encode(&self.ciphertext);
         SealedText { encapped_public: self.encapped.hex(), ciphertext }
@@ -217,7 +263,7 @@ impl Sealed {
 }
 
 /// Source of randomness that takes its bytes from the caller's function.
-struct CallerRng<'a>(&'a mut dyn FnMut(&mut [u8]));
+pub(crate) struct CallerRng<'a>(pub(crate) &'a mut dyn FnMut(&mut [u8]));
 
 impl TryRng for CallerRng<'_> {
     type Error = Infallible;

@@ -31,7 +31,10 @@
 //! | `POST /console/v1/organizations/ID/webhooks/RECEIVER/test` | [`WebhookAttempt`] |
 //! | `GET /console/v1/outbox/parked?after=CURSOR&limit=N` | [`ParkedPage`] |
 //! | `GET /console/v1/events?after=TOKEN` | server-sent events, each `data` an [`Event`], each `id` its token |
+//!
+//! The paths of [`custody`] are answered by a sealed daemon too.
 
+pub mod custody;
 mod health;
 mod messages;
 mod review;

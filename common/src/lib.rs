@@ -16,6 +16,7 @@ pub mod fingerprint;
 pub mod ids;
 mod inline_schema;
 pub mod json;
+pub mod share;
 pub mod stamp;
 mod stamp_header;
 pub mod token;

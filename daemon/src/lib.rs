@@ -10,6 +10,7 @@ pub mod clock;
 pub mod commands;
 pub mod config;
 pub mod console;
+pub mod custody;
 mod digest;
 pub mod executor;
 pub mod fail_points;

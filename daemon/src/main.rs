@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use quorated::commands::{
     Arguments, Command, accept_clock, accept_loss, clear_ip_allowlist, dev, init, join, manual, quorum_key,
-    reject, remove_mfa_policies, serve, store, verify,
+    reject, rekey, remove_mfa_policies, seal, serve, slot, store, verify,
 };
 use quorated::service::StartError;
 
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
 
 async fn run(arguments: Arguments) -> Result<(), StartError> {
     match arguments.command {
-        Command::Serve { config } => serve::run(&config).await,
+        Command::Serve { config, sealed } => serve::run(&config, sealed).await,
         Command::Init(arguments) => init::run(arguments).await,
         Command::Join(arguments) => join::run(&arguments),
         Command::ClearIpAllowlist(arguments) => clear_ip_allowlist::run(arguments).await,
@@ -41,6 +41,9 @@ async fn run(arguments: Arguments) -> Result<(), StartError> {
         Command::Verify(arguments) => verify::run(&arguments),
         Command::AcceptLoss(arguments) => accept_loss::run(&arguments),
         Command::AcceptClock(arguments) => accept_clock::run(&arguments),
+        Command::Rekey(arguments) => rekey::run(arguments).await,
+        Command::Seal(arguments) => seal::run(&arguments).await,
+        Command::Slot(command) => slot::run(command).await,
         Command::Store(arguments) => store::run(&arguments),
         Command::Dev(arguments) => dev::run(*arguments).await,
         Command::Completion { shell } => manual::completion(shell),

@@ -14,6 +14,7 @@ use quorate_core::{kinds, queries};
 use crate::auth_proxy::{self, AuthProxy};
 use crate::clock;
 use crate::console::Console;
+use crate::custody::Custody;
 use crate::executor::Executor;
 use crate::fail_points;
 use crate::listener::{Answer, Incoming, Listener, Service, Sharing};
@@ -31,6 +32,7 @@ const CONSOLE: &str = "/console/v1/";
 pub struct Routes {
     executor: Arc<Executor>,
     console: Arc<Console>,
+    custody: Arc<Custody>,
     auth_proxy: Option<AuthProxy>,
     registrations: Registrations,
     /// Reader threads for consoles, which do not wait behind the public API.
@@ -39,20 +41,28 @@ pub struct Routes {
     pages: Option<Pages>,
 }
 
+/// The services behind the routes.
+pub struct Services {
+    /// The console of the local socket.
+    pub console: Console,
+    /// Who can open the store.
+    pub custody: Arc<Custody>,
+    /// The authentication proxy, if it is configured.
+    pub auth_proxy: Option<AuthProxy>,
+    /// Counts of registrations.
+    pub registrations: Registrations,
+}
+
 /// Maximum number of concurrent console requests.
 const CONSOLE_READERS: usize = 4;
 
 impl Routes {
-    /// Creates routes to an executor, a console and, if they are configured, the authentication proxy and pages.
-    pub fn new(
-        executor: Arc<Executor>,
-        console: Console,
-        auth_proxy: Option<AuthProxy>,
-        registrations: Registrations,
-        pages: Option<Pages>,
-    ) -> Self {
+    /// Creates routes to an executor, services and, if they are served, pages.
+    pub fn new(executor: Arc<Executor>, services: Services, pages: Option<Pages>) -> Self {
+        let Services { console, custody, auth_proxy, registrations } = services;
+        let console = Arc::new(console);
         let console_readers = Readers::new(CONSOLE_READERS, CONSOLE_READERS, usize::MAX);
-        Self { executor, console: Arc::new(console), auth_proxy, registrations, console_readers, pages }
+        Self { executor, console, custody, auth_proxy, registrations, console_readers, pages }
     }
 
     async fn submit(&self, name: &str, incoming: &Incoming) -> Answer {
@@ -91,6 +101,9 @@ impl Routes {
 
     /// Answers a console request. If the future is dropped, the work ends at its next read.
     async fn console(&self, rest: &str, incoming: Incoming) -> Answer {
+        if let Some(answer) = self.custody.answer(rest, &incoming).await {
+            return answer;
+        }
         let cancellation = Cancellation::default();
         let _cancel = CancelOnDrop(cancellation.clone());
         let (console, rest) = (Arc::clone(&self.console), rest.to_owned());

@@ -2,41 +2,42 @@
 
 mod data;
 mod database;
+mod listening;
 mod location;
+mod sealed;
 
 pub use data::{Engine, ServiceSettings, open, open_store};
 pub use database::header as database_header;
+pub use listening::{HttpSettings, Listeners, Listening};
 pub use location::{Data, GUARD, RESERVE_MIB, STORE, create_private, lock_folder};
+pub use sealed::unseal;
 
 use std::future::Future;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use quorate_common::console::Mode;
 use quorate_core::error::Corrupt;
-use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use crate::auth_proxy::AuthProxy;
 use crate::cleanup;
 use crate::clock;
 use crate::console::{Console, DaemonInfo};
+use crate::custody::{Custody, HeaderError};
 use crate::executor::{Condition, Executor};
 use crate::fail_points;
 use crate::guard::GuardError;
-use crate::http::limits::{Limits as ListenerLimits, RequestLimits};
-use crate::http::{HttpListener, Server};
+use crate::http::Server;
 use crate::identity::IdentityError;
 use crate::last_uses;
 use crate::outbox::{Mailer, Outbox, Texter};
 use crate::pages::Pages;
 use crate::private_file::SecretFileError;
 use crate::registrations::Registrations;
-use crate::routes::Routes;
-use crate::socket::{SocketError, SocketListener};
-use crate::source::Proxies;
+use crate::routes::{Routes, Services};
+use crate::socket::SocketError;
 use crate::store::StoreError;
 use crate::store::postgres::DatabaseError;
 use crate::telemetry::{Metrics, Readiness, SharedReadiness};
@@ -102,12 +103,27 @@ pub enum StartError {
     /// The store is in use. States what to do.
     #[error("{0}")]
     InUse(String),
+    /// The daemon is sealed. States what to do.
+    #[error("{0}")]
+    Sealed(String),
+    /// No daemon listens on the local socket.
+    #[error("no daemon listens on {0}; start it first")]
+    NoDaemon(String),
     /// An argument or the configuration is invalid.
     #[error("{0}")]
     Usage(String),
     /// Any other error during the start.
     #[error("{0}")]
     Other(String),
+}
+
+impl From<HeaderError> for StartError {
+    fn from(error: HeaderError) -> Self {
+        match error {
+            HeaderError::Vault(error) => error.into(),
+            HeaderError::Store(error) => error.into(),
+        }
+    }
 }
 
 impl StartError {
@@ -130,8 +146,9 @@ impl StartError {
     /// - 5: the key is wrong, or it or another secret is accessible to other users
     /// - 6: the data directory is in use
     /// - 7: the store is damaged
-    /// - 8: an address or socket is in use
-    /// - 9: the store does not match what was acknowledged
+    /// - 8: an address or socket is in use, or no daemon listens
+    /// - 9: the daemon or the store is sealed
+    /// - 10: the store does not match what was acknowledged
     pub const fn exit_code(&self) -> u8 {
         match self {
             Self::Vault(error) => match error {
@@ -140,14 +157,20 @@ impl StartError {
                 | VaultError::NotAKey(_)
                 | VaultError::ShortPassphrase
                 | VaultError::WrongKey(_)
+                | VaultError::NoShares(_)
                 | VaultError::OtherKind(..) => 5,
+                VaultError::Sealed(_) => 9,
+                VaultError::SharesFirst | VaultError::Holders(_) | VaultError::OtherEngine(..) => 2,
+                VaultError::NoSlot(_) | VaultError::LastSlot(_) | VaultError::TooManySlots => 1,
                 VaultError::NoStore(_)
                 | VaultError::NoStoreInDatabase(_)
                 | VaultError::Moved(..)
                 | VaultError::NoKeyDirectory(_)
                 | VaultError::System { .. } => 3,
-                VaultError::OtherEngine(..) => 2,
-                VaultError::NoHeader(_) | VaultError::Header(_) | VaultError::DatabaseHeader => 7,
+                VaultError::Slot(_)
+                | VaultError::NoHeader(_)
+                | VaultError::Header(_)
+                | VaultError::DatabaseHeader => 7,
             },
             Self::Secret(error) | Self::Setting { cause: error, .. } => match error {
                 SecretFileError::TooOpen(..) => 5,
@@ -156,16 +179,17 @@ impl StartError {
             Self::Other(_) => 1,
             Self::Usage(_) => 2,
             Self::InUse(_) => 6,
+            Self::Sealed(_) => 9,
             Self::Store(error)
             | Self::Guard(GuardError::Store(error))
             | Self::Upgrade(UpgradeError::Store(error))
             | Self::Identity(IdentityError::Store(error)) => match error {
                 StoreError::InUse(_) => 6,
                 StoreError::Full { .. } | StoreError::System { .. } | StoreError::Unavailable => 3,
-                StoreError::Empty(_) => 9,
+                StoreError::Empty(_) => 10,
                 StoreError::Database(error) => match error {
                     DatabaseError::InUse | DatabaseError::DaemonInUse => 6,
-                    DatabaseError::Missing | DatabaseError::OtherStore | DatabaseError::NoHeader => 9,
+                    DatabaseError::Missing | DatabaseError::OtherStore | DatabaseError::NoHeader => 10,
                     DatabaseError::NotConfigured => 2,
                     DatabaseError::Level(_) | DatabaseError::Table(_) => 7,
                     _ => 3,
@@ -177,7 +201,7 @@ impl StartError {
                 | GuardError::System { .. }
                 | GuardError::NoDirectory(_) => 3,
                 GuardError::Corrupt(_) => 7,
-                _ => 9,
+                _ => 10,
             },
             Self::Upgrade(UpgradeError::System { .. }) => 3,
             Self::Corrupt(_)
@@ -185,66 +209,39 @@ impl StartError {
             | Self::Unreadable(_)
             | Self::Upgrade(_)
             | Self::Identity(_) => 7,
-            Self::Socket(_) | Self::Listen { .. } => 8,
+            Self::Socket(_) | Self::Listen { .. } | Self::NoDaemon(_) => 8,
         }
     }
 }
 
-/// Settings of the HTTP listener.
-pub struct HttpSettings {
-    /// Address to listen on; port 0 selects a free port.
-    pub listen: SocketAddr,
-    /// URL that clients use; `None` if it is the address listened on.
-    pub base_url: Option<String>,
-    /// TLS acceptor with certificate and key; `None` to serve plain HTTP.
-    pub tls: Option<TlsAcceptor>,
-    /// Deadlines and counts of the listener.
-    pub limits: ListenerLimits,
-    /// Proxies that are trusted to report the client address.
-    pub proxies: Proxies,
+/// Why a daemon stopped serving.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// It received the stop signal.
+    Stopped,
+    /// It is to be sealed.
+    Seal,
 }
 
-/// Settings of all listeners and of the service behind them.
-pub struct Listeners {
-    /// HTTP listener, if there is one.
-    pub http: Option<HttpSettings>,
-    /// Path of the local socket.
-    pub socket: PathBuf,
-    /// Group whose members may connect besides the owner.
-    pub group: Option<u32>,
-    /// Limits on concurrent requests and their memory.
-    pub requests: RequestLimits,
-    /// Mode in which the daemon was started.
-    pub mode: Mode,
-    /// Settings of the service.
-    pub settings: ServiceSettings,
-}
-
-/// Serves until `stop`. Calls `ready` with the base URL once both listeners accept connections.
+/// Serves until `signal` or until the daemon is to be sealed. Calls `ready` with the base URL once both listeners accept
+/// connections.
 ///
 /// # Errors
-/// Returns an error if a listener cannot be bound, mail cannot be set up, or `ready` fails.
+/// Returns an error if mail cannot be set up, or `ready` fails.
 pub async fn serve<F, R>(
     engine: Engine,
-    listeners: Listeners,
-    stop: CancellationToken,
+    listening: Listening,
+    signal: CancellationToken,
     ready: F,
-) -> Result<(), StartError>
+) -> Result<Ending, StartError>
 where
     F: FnOnce(Option<String>) -> R,
     R: Future<Output = Result<(), StartError>>,
 {
-    let Listeners { http, socket, group, requests, mode, settings } = listeners;
+    let Listening { http, base_url, socket, proxies, requests, mode, settings } = listening;
+    let stop = signal.child_token();
     let executor = || Arc::clone(&engine.executor);
-    let socket = SocketListener::bind(&socket, group, ListenerLimits::socket()).await?;
-    let proxies = http.as_ref().map(|http| http.proxies.clone()).unwrap_or_default();
-    let (http, base_url) = match http {
-        None => (None, None),
-        Some(http) => {
-            let (listener, base_url) = bind(http).await?;
-            (Some(listener), Some(base_url))
-        }
-    };
+    let custody = Custody::open(engine.headers.clone(), engine.store_key.clone(), mode == Mode::Production);
     warn_of_unlocked_keys(&engine.executor);
     let (metrics, readiness) = (Metrics::new(), SharedReadiness::default());
     let info = DaemonInfo {
@@ -265,7 +262,8 @@ where
     let outbox = Outbox::new(executor(), identity, &settings.webhooks, limits, metrics.clone());
     let console = Console::new(executor(), info, outbox.control());
     let registrations = Registrations::new(settings.registrations_per_address);
-    let routes = Arc::new(Routes::new(executor(), console, proxy, registrations, pages.map(Pages::new)));
+    let services = Services { console, custody: Arc::clone(&custody), auth_proxy: proxy, registrations };
+    let routes = Arc::new(Routes::new(executor(), services, pages.map(Pages::new)));
     let server = Server::new(routes, metrics.clone(), readiness.clone(), proxies, &requests);
     let outbox = tokio::spawn(outbox.run(stop.clone()));
     let mailer = settings.mail.map(|mail| Mailer::new(executor(), mail, metrics.clone()));
@@ -276,6 +274,8 @@ where
     let cleanup = tokio::spawn(maintain(executor(), stop.clone()));
     let last_uses = tokio::spawn(last_uses::run(executor(), metrics.clone(), stop.clone()));
     let watch = tokio::spawn(watch(executor(), metrics, readiness.clone(), stop.clone()));
+    let seal = custody.done().clone();
+    tokio::spawn(stop_to_seal(seal.clone(), stop.clone()));
     let socket = tokio::spawn(socket.run(server.clone(), stop.clone()));
     let http = http.map(|listener| tokio::spawn(listener.run(server, stop.clone())));
     fail_points::reach("start.serve");
@@ -299,7 +299,20 @@ where
     let _ = cleanup.await;
     let _ = last_uses.await;
     let _ = watch.await;
-    started
+    // A stop signal that arrives while the daemon is being sealed ends it.
+    let is_sealed = seal.is_cancelled() && !signal.is_cancelled();
+    started.map(|()| if is_sealed { Ending::Seal } else { Ending::Stopped })
+}
+
+/// Stops the service when it is to be sealed.
+async fn stop_to_seal(seal: CancellationToken, stop: CancellationToken) {
+    tokio::select! {
+        () = seal.cancelled() => {
+            tracing::info!("sealing: no request is accepted anymore");
+            stop.cancel();
+        }
+        () = stop.cancelled() => {}
+    }
 }
 
 /// Logs a warning if decrypted keys can be swapped to disk.
@@ -318,15 +331,6 @@ async fn maintain(executor: Arc<Executor>, stop: CancellationToken) {
         witness::run(Arc::clone(&executor), stop.clone()),
         waiting_index::run(executor, stop)
     );
-}
-
-async fn bind(settings: HttpSettings) -> Result<(HttpListener, String), StartError> {
-    let HttpSettings { listen, base_url, tls, limits, .. } = settings;
-    let scheme = if tls.is_some() { "https" } else { "http" };
-    let failed = |source| StartError::Listen { address: listen, source };
-    let listener = HttpListener::bind(listen, tls, limits).await.map_err(failed)?;
-    let address = listener.local_address().map_err(failed)?;
-    Ok((listener, base_url.unwrap_or_else(|| format!("{scheme}://{address}"))))
 }
 
 /// Updates metrics and readiness.

@@ -71,6 +71,8 @@ pub enum Readiness {
     /// The daemon does not accept requests yet.
     #[default]
     Starting,
+    /// The daemon waits for shares that open the store.
+    Sealed,
     /// The daemon is ready.
     Ready,
     /// The store has too little free space.
@@ -95,6 +97,7 @@ impl Readiness {
         match self {
             Self::Ready => None,
             Self::Starting => Some("starting"),
+            Self::Sealed => Some("the daemon is sealed"),
             Self::StoreFull => Some("the file system of the store is full"),
             Self::StoreFailed => Some("the store failed and is being reopened"),
             Self::DatabaseFailed => Some("the database of the store cannot be reached or used"),

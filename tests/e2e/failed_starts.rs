@@ -23,7 +23,7 @@ const UNUSABLE: i32 = 3;
 const NO_KEY: i32 = 4;
 const IN_USE: i32 = 6;
 const DAMAGED: i32 = 7;
-const LOST: i32 = 9;
+const LOST: i32 = 10;
 
 /// Returns all files below a folder with their content.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {

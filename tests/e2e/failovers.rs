@@ -234,7 +234,7 @@ async fn noticed<D>(mut fleet: Fleet<D>, acknowledged: &BTreeMap<String, Value>)
     }
     for daemon in 0..DAEMONS {
         let ended = fleet.installation(daemon).run("serve", &[]).await;
-        assert_eq!(ended.code, 9, "{daemon}: {ended:#?}");
+        assert_eq!(ended.code, 10, "{daemon}: {ended:#?}");
     }
     for daemon in 0..DAEMONS {
         let accepted = fleet.installation(daemon).run("accept-loss", &["--confirm", "lost"]).await;

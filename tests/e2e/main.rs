@@ -26,6 +26,7 @@ mod console;
 mod contexts;
 mod crashes;
 mod credentials;
+mod custody;
 mod database_changes;
 mod delegation;
 mod deletion;

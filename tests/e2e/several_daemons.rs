@@ -268,7 +268,7 @@ async fn lose(fleet: &mut Fleet, round: usize) {
     }
     for daemon in 0..daemons {
         let ended = fleet.installation(daemon).run("serve", &[]).await;
-        assert_eq!(ended.code, 9, "{daemon}: {ended:#?}");
+        assert_eq!(ended.code, 10, "{daemon}: {ended:#?}");
     }
     // Each guard file is a witness of its own.
     for daemon in (0..daemons).rev() {

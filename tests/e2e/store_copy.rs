@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 const KEY_FILE: &str = "file = \"root.key\"";
 const USAGE: i32 = 2;
 const MOVED: i32 = 3;
-const LOST: i32 = 9;
+const LOST: i32 = 10;
 
 /// Configures a data directory, on an engine if one is named.
 fn use_store(installation: &Installation, path: &str, engine: Option<&str>) {

@@ -12,7 +12,7 @@ const UNUSABLE: i32 = 3;
 const NO_KEY: i32 = 4;
 const WRONG_KEY: i32 = 5;
 const DAMAGED: i32 = 7;
-const LOST: i32 = 9;
+const LOST: i32 = 10;
 
 fn configuration(url: &str) -> String {
     format!(

@@ -17,7 +17,7 @@ use crate::operations::{KINDS, Operation, Stage};
 use crate::scenario::Scenario;
 
 /// Exit codes of a daemon that fails to start: see README.
-const STARTUP_EXIT_CODES: std::ops::RangeInclusive<i32> = 3..=9;
+const STARTUP_EXIT_CODES: std::ops::RangeInclusive<i32> = 3..=10;
 /// Length of the swapped blocks in bytes.
 const BLOCK: usize = 512;
 

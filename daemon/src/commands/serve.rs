@@ -1,6 +1,8 @@
 //! `quorated serve`: the daemon in production.
 
+use std::os::unix::process::CommandExt;
 use std::path::Path;
+use std::process::Command;
 
 use quorate_common::console::Mode;
 
@@ -12,22 +14,25 @@ use crate::outbox::{MailSettings, SmsSettings};
 use crate::outgoing::ReceiverPolicy;
 use crate::pages::PagesSettings;
 use crate::private_file::SecretFileError;
-use crate::service::{self, Data, Engine, HttpSettings, Listeners, ServiceSettings, StartError};
+use crate::service::{
+    self, Data, Ending, Engine, HttpSettings, Listeners, Listening, ServiceSettings, StartError,
+};
 use crate::socket::group;
 use crate::source::Proxies;
 use crate::store::postgres::DatabaseSettings;
-use crate::vault::KeySource;
+use crate::vault::{Header, KeySource, SlotState};
 use crate::{prompt, telemetry};
 
 /// Name of the setting with the password of the database user, in messages.
 const PASSWORD_FILE: &str = "[store] password_file";
 
-/// Reads the configuration and serves until SIGTERM or SIGINT.
+/// Reads the configuration and serves until SIGTERM or SIGINT. `starts_sealed` makes the daemon wait for shares, even if
+/// the configuration names another key.
 ///
 /// # Errors
 /// Returns an error if the configuration is invalid, the store cannot be opened, or a listener cannot be
 /// started.
-pub async fn run(path: &Path) -> Result<(), StartError> {
+pub async fn run(path: &Path, starts_sealed: bool) -> Result<(), StartError> {
     let config = read(path)?;
     telemetry::start(config.log.format, config.log.level, false)
         .map_err(|error| StartError::Other(error.to_string()))?;
@@ -36,8 +41,7 @@ pub async fn run(path: &Path) -> Result<(), StartError> {
     }
     let stop = stop_signal()?;
     let settings = service_settings(&config)?;
-    let data = data(&config, false)?;
-    let engine = service::open(&data, config.limits.resources.clone(), &settings)?;
+    let mut data = if starts_sealed { data_with(&config, KeySource::Shares)? } else { data(&config, false)? };
     let listeners = Listeners {
         http: config.http.as_ref().map(|http| http_settings(http, &config)).transpose()?,
         socket: config.socket.path.clone(),
@@ -46,11 +50,47 @@ pub async fn run(path: &Path) -> Result<(), StartError> {
         mode: Mode::Production,
         settings,
     };
-    service::serve(engine, listeners, stop, |base_url| async move {
+    let resources = config.limits.resources.clone();
+    let (engine, listening) = if matches!(data.key, KeySource::Shares) {
+        // Holders can give their shares only to a daemon that listens.
+        let listening = Listening::bind(listeners).await?;
+        let Some(key) = service::unseal(&data, &listening, &stop).await? else { return Ok(()) };
+        data.key = KeySource::StoreKey(key);
+        (service::open(&data, resources, listening.settings())?, listening)
+    } else {
+        // An error of the store is more important than one of the listeners.
+        let engine = service::open(&data, resources, &listeners.settings)?;
+        warn_without_shares(&engine);
+        (engine, Listening::bind(listeners).await?)
+    };
+    let ending = service::serve(engine, listening, stop, |base_url| async move {
         tracing::info!(base_url = base_url.as_deref().unwrap_or("none"), "ready");
         Ok(())
     })
-    .await
+    .await?;
+    match ending {
+        Ending::Stopped => Ok(()),
+        Ending::Seal => Err(start_sealed(path)),
+    }
+}
+
+/// Replaces this process by one that waits for shares. The system frees all its memory, and with it every key. Returns
+/// only if this fails.
+fn start_sealed(config: &Path) -> StartError {
+    tracing::info!("sealed: starting again without keys");
+    let mut again = Command::new("/proc/self/exe");
+    again.arg0("quorated").arg("serve").arg("--config").arg(config).arg("--sealed");
+    StartError::Other(format!("cannot start again: {}", again.exec()))
+}
+
+/// Warns of a store that is lost with its only key.
+fn warn_without_shares(engine: &Engine) {
+    let header = engine.headers.read();
+    if header.is_ok_and(|header| !header.slots(SlotState::Active).any(|slot| slot.shares().is_some())) {
+        tracing::warn!(
+            "no slot of the store is opened by shares: the store is lost with its only key; see 'quorated rekey'"
+        );
+    }
 }
 
 /// Reads a configuration file.
@@ -103,18 +143,24 @@ fn service_settings(config: &Config) -> Result<ServiceSettings, StartError> {
     })
 }
 
-/// Returns the location of the data and the source of its root key.
+/// Returns the location of the data and what opens it.
 pub(super) fn data(config: &Config, create: bool) -> Result<Data, StartError> {
     let key = match &config.key {
         config::KeySource::File(path) => KeySource::File(path.clone()),
         config::KeySource::PassphraseFile(path) => KeySource::Passphrase(prompt::from_file(path)?),
         config::KeySource::PassphrasePrompt => {
-            KeySource::Passphrase(prompt::from_terminal("Passphrase of the root key")?)
+            KeySource::Passphrase(prompt::from_terminal("Passphrase of the store")?)
         }
+        config::KeySource::Shares => KeySource::Shares,
     };
+    Ok(Data { create, ..data_with(config, key)? })
+}
+
+/// Returns the location of existing data that this source opens.
+fn data_with(config: &Config, key: KeySource) -> Result<Data, StartError> {
     let database = database(&config.store)?;
     let config::Store { path, engine, redb, guard, reserve, .. } = config.store.clone();
-    Ok(Data { folder: path, key, create, engine, redb, database, guard, reserve, joins: false })
+    Ok(Data { folder: path, key, create: false, engine, redb, database, guard, reserve, joins: false })
 }
 
 /// Returns the settings of the database of a store. The file with its password can be read.
@@ -123,7 +169,8 @@ pub(super) fn database(store: &config::Store) -> Result<Option<DatabaseSettings>
         return Ok(None);
     };
     password_file.as_deref().map(check_password).transpose()?;
-    Ok(Some(DatabaseSettings { url, ca_file, password_file, classes: KEY_CLASSES }))
+    let is_same_store = Header::are_of_same_store;
+    Ok(Some(DatabaseSettings { url, ca_file, password_file, classes: KEY_CLASSES, is_same_store }))
 }
 
 /// Checks that the file with the password of the database user can be read. It is read again for each connection.

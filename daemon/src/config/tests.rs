@@ -103,7 +103,7 @@ on = true
         "line 3: http.base_url: must be an http or https URL without query, such as \"https://keys.example.org\"",
         "line 5: http.port: unknown key",
         "line 7: store.path: must be a string",
-        "line 8: key: needs exactly one of file, passphrase_file and passphrase_prompt = true",
+        "line 8: key: needs exactly one of file, passphrase_file, passphrase_prompt = true and shares = true",
         "line 14: webhook.allow_networks: has bits set beyond its prefix length",
         "line 15: webhook.allow_networks: must be a network, such as \"10.0.0.0/8\"",
         "line 17: webhook.allow_http: must be true or false",
@@ -132,11 +132,15 @@ fn reports_single_problems() {
         (&MINIMAL.replace("\"d\"", "\"\""), vec!["line 4: store.path: must be a path"]),
         (
             &MINIMAL.replace("file = \"k\"", ""),
-            vec!["line 5: key: needs exactly one of file, passphrase_file and passphrase_prompt = true"],
+            vec![
+                "line 5: key: needs exactly one of file, passphrase_file, passphrase_prompt = true and shares = true",
+            ],
         ),
         (
             &MINIMAL.replace("file = \"k\"", "passphrase_prompt = false"),
-            vec!["line 5: key: needs exactly one of file, passphrase_file and passphrase_prompt = true"],
+            vec![
+                "line 5: key: needs exactly one of file, passphrase_file, passphrase_prompt = true and shares = true",
+            ],
         ),
         (&format!("log = 1\n{MINIMAL}"), vec!["line 1: log: must be a section"]),
         (&format!("{MINIMAL}[http]\n"), vec!["line 7: http.listen: required key is missing"]),
@@ -263,7 +267,7 @@ fn the_sample_is_valid_and_shows_every_key() {
     assert_eq!(
         problems(&full),
         [format!(
-            "line {line}: key: needs exactly one of file, passphrase_file and passphrase_prompt = true"
+            "line {line}: key: needs exactly one of file, passphrase_file, passphrase_prompt = true and shares = true"
         )]
     );
 }
@@ -271,8 +275,11 @@ fn the_sample_is_valid_and_shows_every_key() {
 #[test]
 fn the_sample_shows_the_defaults() {
     let defaults = Limits::default();
-    let shown =
-        Config::check(&on_a_database(&uncommented()).replace("passphrase_", "# "), Path::new("")).unwrap();
+    let shown = Config::check(
+        &on_a_database(&uncommented()).replace("passphrase_", "# ").replace("shares = true", ""),
+        Path::new(""),
+    )
+    .unwrap();
     assert_eq!(shown.limits, defaults);
     assert_eq!(shown.log, Log::default());
     assert!(!shown.webhook.allow_http);

@@ -335,6 +335,9 @@ fn listener_route<S>(context: &Context<S>, method: &Method, path: &str) -> Optio
 }
 
 fn ready(readiness: Readiness) -> Answer {
+    if readiness == Readiness::Sealed {
+        return Answer::json(StatusCode::SERVICE_UNAVAILABLE, Bytes::from_static(br#"{"status":"sealed"}"#));
+    }
     match readiness.problem() {
         None => Answer::ok(Bytes::from_static(br#"{"status":"ready"}"#)),
         Some(problem) => Answer::error(&ApiError::new(Code::Unavailable, format!("Not ready: {problem}"))),

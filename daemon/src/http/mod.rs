@@ -102,16 +102,33 @@ impl HttpListener {
         self.listener.local_addr()
     }
 
-    /// Serves until `stop`, then waits for the accepted requests and returns.
+    /// Serves until `stop`, then closes the listener, waits for the accepted requests and returns.
     pub async fn run<S: Service>(self, server: Server<S>, stop: CancellationToken) {
         let Self { listener, tls, limits } = self;
-        let handshake = limits.handshake;
-        let connections = Connections::new(server, limits, Versions::All, stop);
-        let open = |connections: &Connections<S>, (stream, peer): (TcpStream, SocketAddr)| {
-            open(connections, stream, peer.ip(), tls.clone(), handshake);
-        };
-        connections.serve(async move || listener.accept().await, open).await;
+        serve(async move || listener.accept().await, tls, limits, server, stop).await;
     }
+
+    /// Serves until `stop`, then waits for the accepted requests and returns. Clients that connect afterwards wait until
+    /// the listener serves again or is dropped.
+    pub async fn run_until<S: Service>(&self, server: Server<S>, stop: CancellationToken) {
+        let accept = async || self.listener.accept().await;
+        serve(accept, self.tls.clone(), self.limits.clone(), server, stop).await;
+    }
+}
+
+async fn serve<S: Service>(
+    accept: impl AsyncFn() -> io::Result<(TcpStream, SocketAddr)>,
+    tls: Option<TlsAcceptor>,
+    limits: Limits,
+    server: Server<S>,
+    stop: CancellationToken,
+) {
+    let handshake = limits.handshake;
+    let connections = Connections::new(server, limits, Versions::All, stop);
+    let open = |connections: &Connections<S>, (stream, peer): (TcpStream, SocketAddr)| {
+        open(connections, stream, peer.ip(), tls.clone(), handshake);
+    };
+    connections.serve(accept, open).await;
 }
 
 fn open<S: Service>(

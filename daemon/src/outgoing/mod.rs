@@ -2,6 +2,7 @@
 //! only this module uses hyper, and only as a client.
 
 pub mod dial;
+pub mod local;
 mod lookup;
 pub mod receiver;
 pub(crate) mod shares;

@@ -17,6 +17,7 @@ use super::{StartError, database};
 use crate::auth_proxy;
 use crate::barrier::Barrier;
 use crate::clock;
+use crate::custody::Headers;
 use crate::executor::{Executor, Oauth2, PhoneCheck, Shared, WorldSettings};
 use crate::fail_points;
 use crate::guard::{self, Guard};
@@ -31,7 +32,7 @@ use crate::store::embedded::Embedded;
 use crate::store::engine::{self, Engine as StoreEngine};
 use crate::store::{Access, StoreError};
 use crate::upgrade;
-use crate::vault::{Header, Vault};
+use crate::vault::{Header, KeySource, StoreKey, Vault};
 use crate::vitals::Place;
 
 /// Time for which the records of the store are compared with their digest before requests are answered. The rest
@@ -46,6 +47,10 @@ pub struct Engine {
     pub identity: Identity,
     /// Location of the store.
     pub place: Place,
+    /// Places of the header.
+    pub headers: Arc<Headers>,
+    /// Key of all sealed data of the store.
+    pub store_key: StoreKey,
 }
 
 impl Drop for Engine {
@@ -131,10 +136,12 @@ pub fn open(data: &Data, limits: Limits, settings: &ServiceSettings) -> Result<E
         oidc: settings.oidc.clone(),
         oauth2: oauth2.transpose()?,
     };
+    let store_key = barrier.vault().store_key().clone();
+    let headers = Arc::new(Headers::of_store(data.folder.clone(), Arc::clone(barrier.store())));
     let shared = Arc::new(Shared::new(barrier, guard, identity.clone(), limits, world_settings));
     warn_of_unknown(&settings.trusted, &shared);
     let place = Place { folder: data.folder.join(STORE), reserve: data.reserve };
-    Ok(Engine { executor: Arc::new(Executor::start(shared)), identity, place })
+    Ok(Engine { executor: Arc::new(Executor::start(shared)), identity, place, headers, store_key })
 }
 
 /// Returns the check for phone numbers with one of these prefixes. An empty list allows all numbers.
@@ -208,10 +215,10 @@ fn open_store_as(data: &Data, access: Access) -> Result<Barrier, StartError> {
 fn upgraded(data: &Data, barrier: Barrier, store_path: &Path) -> Result<Barrier, StartError> {
     let folder = &data.folder;
     let barrier = if upgrade::is_needed(store_path, &barrier)? {
-        let vault = Vault::open(folder, &data.key)?;
-        upgrade::rewrite(store_path, barrier, vault, data.reserve)?;
+        let key = KeySource::StoreKey(barrier.vault().store_key().clone());
+        upgrade::rewrite(store_path, barrier, Vault::open(folder, &key)?, data.reserve)?;
         let store = Arc::new(Embedded::open_again(store_path, data.reserve)?);
-        Barrier::new(store, Vault::open(folder, &data.key)?)
+        Barrier::new(store, Vault::open(folder, &key)?)
     } else {
         barrier
     };

@@ -31,11 +31,12 @@ pub(super) fn open(data: &Data, access: Access) -> Result<Barrier, StartError> {
                 Some(local) if !local.is_same_store(&stored) => {
                     return Err(StoreError::from(DatabaseError::OtherStore).into());
                 }
-                Some(local) if local.moved_to().is_none() => Vault::open(folder, &data.key)?,
-                _ => {
-                    // A wrong root key leaves no header behind.
+                local => {
+                    // A wrong key leaves no header behind. Another daemon may have changed the slots.
                     let vault = Vault::open_with(&stored, folder, &data.key)?;
-                    stored.put(folder)?;
+                    if local.is_none_or(|local| local != stored) {
+                        stored.put(folder)?;
+                    }
                     vault
                 }
             }

@@ -17,6 +17,7 @@ use interprocess::local_socket::tokio::prelude::*;
 use interprocess::local_socket::tokio::{Listener as LocalListener, Stream};
 use interprocess::local_socket::{GenericFilePath, ListenerOptions, PeerCreds};
 use interprocess::os::unix::local_socket::ListenerOptionsExt;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
 use crate::http::limits::Limits;
@@ -84,13 +85,38 @@ impl SocketListener {
         Ok(Self { listener, admission: Admission { owner, group }, limits })
     }
 
-    /// Serves until `stop`, then waits for the accepted requests and returns.
+    /// Serves until `stop`, then closes the listener, waits for the accepted requests and returns.
     pub async fn run<S: Service>(self, server: Server<S>, stop: CancellationToken) {
         let Self { listener, admission, limits } = self;
-        let connections = Connections::new(server, limits, Versions::Http1, stop);
-        let open = |connections: &Connections<S>, stream: Stream| open(connections, admission, stream);
-        connections.serve(async move || listener.accept().await, open).await;
+        serve(async move || listener.accept().await, admission, limits, server, stop).await;
     }
+
+    /// Serves until `stop`, then waits for the accepted requests and returns. Clients that connect afterwards wait until
+    /// the listener serves again or is dropped.
+    pub async fn run_until<S: Service>(&self, server: Server<S>, stop: CancellationToken) {
+        let accept = async || self.listener.accept().await;
+        serve(accept, self.admission, self.limits.clone(), server, stop).await;
+    }
+}
+
+async fn serve<S: Service>(
+    accept: impl AsyncFn() -> io::Result<Stream>,
+    admission: Admission,
+    limits: Limits,
+    server: Server<S>,
+    stop: CancellationToken,
+) {
+    let connections = Connections::new(server, limits, Versions::Http1, stop);
+    let open = |connections: &Connections<S>, stream: Stream| open(connections, admission, stream);
+    connections.serve(accept, open).await;
+}
+
+/// Connects to the socket of a daemon on this machine.
+///
+/// # Errors
+/// Returns an I/O error if no daemon listens.
+pub async fn connect(path: &Path) -> io::Result<impl AsyncRead + AsyncWrite + Unpin + Send + 'static> {
+    Stream::connect(path.to_fs_name::<GenericFilePath>()?).await
 }
 
 fn listen(path: &Path, group: Option<u32>) -> io::Result<LocalListener> {

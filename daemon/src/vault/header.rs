@@ -1,49 +1,76 @@
-//! The header of a data directory: how its store is sealed, which engine it is on, which versions can read its records, and
-//! whether it was moved.
+//! The header of a data directory: what opens its store, which engine it is on, which versions can read its records,
+//! and whether it was moved.
 
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
 
-use super::{VaultError, system};
+use super::Vault;
+use super::error::{HEADER, MAX_SLOTS, VaultError, system};
+use super::slot::{KeyKind, Slot, SlotState};
+use super::source::{KeySource, random, read_key};
+use super::store_key::StoreKey;
 use crate::private_file;
 use crate::store::engine::Engine;
 
-/// File name of the header.
-pub(super) const HEADER: &str = "quorate.json";
-/// Format of the header.
-pub(super) const FORMAT: u32 = 1;
+/// Format of a header without slots: its key is the store key. Version 0.1 wrote it.
+const ONE_KEY: u32 = 1;
+/// Format of a header with slots.
+const SLOTS: u32 = 2;
+/// Context of the check value.
+const CHECK_CONTEXT: &[u8] = b"quorate/check";
+const CHECK: &[u8] = b"quorate";
 /// Level of the records that this version writes. Version 0.1 wrote level 1 and states none.
 pub(super) const LEVEL: u32 = 2;
 
 /// The header of a data directory.
 #[serde_with::skip_serializing_none]
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Header {
-    pub(super) format: u32,
-    pub(super) store_id: String,
-    pub(super) key: KeyKind,
-    pub(super) check: String,
+    format: u32,
+    store_id: String,
+    /// Kind of the only key, in the format without slots.
+    key: Option<KeyKind>,
+    /// Slots, in the format with slots.
+    slots: Option<Vec<Slot>>,
+    /// A known text under the first sealing key, which shows that a key is wrong.
+    check: String,
     /// Level of the records. Version 0.1, which cannot read those of later levels, rejects a header with this member.
     pub(super) level: Option<u32>,
     /// Engine of the store. Absent for sled.
-    pub(super) engine: Option<Engine>,
+    engine: Option<Engine>,
     /// Engine and place to which the store was moved. Earlier versions reject a header with this member.
-    pub(super) moved_to: Option<String>,
-}
-
-/// Kind of the root key.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "kind", deny_unknown_fields)]
-pub(super) enum KeyKind {
-    File,
-    Passphrase { salt: String, memory_kib: u32, passes: u32, lanes: u32 },
+    moved_to: Option<String>,
 }
 
 impl Header {
+    /// Creates the header of a new store, with one slot.
+    pub(super) fn new(
+        store_id: String,
+        key: KeyKind,
+        slot_key: &Zeroizing<[u8; 32]>,
+        store_key: &StoreKey,
+    ) -> Result<Self, VaultError> {
+        let slot = Slot::wrap(new_id()?, key, slot_key, store_key, &store_id)?;
+        let unusable = || VaultError::Slot(slot.id().to_owned());
+        let vault = Vault::of(store_key, &store_id).ok_or_else(unusable)?;
+        let check = vault.seal().seal(random()?, CHECK_CONTEXT, CHECK).map_err(|_| unusable())?;
+        Ok(Self {
+            format: SLOTS,
+            store_id,
+            key: None,
+            slots: Some(vec![slot]),
+            check: const_hex::encode(check),
+            level: Some(LEVEL),
+            engine: None,
+            moved_to: None,
+        })
+    }
+
     /// Reads the header of a data directory; returns `None` if there is none.
     ///
     /// # Errors
@@ -69,9 +96,174 @@ impl Header {
 
     fn decode(text: &[u8], path: &Path) -> Result<Self, VaultError> {
         let header: Option<Self> = serde_json::from_slice(text).ok();
-        let is_known =
-            |header: &Self| header.format == FORMAT && header.level.is_none_or(|level| level <= LEVEL);
+        let is_known = |header: &Self| {
+            let keys = match (header.format, &header.key, &header.slots) {
+                (ONE_KEY, Some(key), None) => !matches!(key, KeyKind::Shares(_)),
+                (SLOTS, None, Some(slots)) => {
+                    slots.len() <= MAX_SLOTS && slots.iter().any(|slot| slot.state() == SlotState::Active)
+                }
+                _ => false,
+            };
+            keys && header.level.is_none_or(|level| level <= LEVEL)
+        };
         header.filter(is_known).ok_or_else(|| VaultError::Header(path.to_owned()))
+    }
+
+    /// Returns the store key that a source opens.
+    ///
+    /// # Errors
+    /// Returns [`VaultError`] if the source cannot be read, opens no slot, or must wait for holders.
+    pub(super) fn store_key(&self, folder: &Path, source: &KeySource) -> Result<StoreKey, VaultError> {
+        let wrong = || VaultError::WrongKey(self.place(folder));
+        let (kind, key) = match source {
+            KeySource::Shares if self.slots(SlotState::Active).any(|slot| slot.shares().is_some()) => {
+                return Err(VaultError::Sealed(self.place(folder)));
+            }
+            KeySource::Shares => return Err(VaultError::NoShares(self.place(folder))),
+            KeySource::StoreKey(key) => {
+                return Some(key.clone()).filter(|key| self.is_opened_by(key)).ok_or_else(wrong);
+            }
+            KeySource::File(file) => (KeyKind::File, file),
+            KeySource::Passphrase(passphrase) => {
+                return self.opened_by_passphrase(folder, passphrase);
+            }
+        };
+        if !self.has_kind(|key| *key == kind) {
+            return Err(self.other_kind(folder));
+        }
+        let missing = || VaultError::MissingKey { file: key.clone(), store: self.place(folder) };
+        let key = read_key(key)?.ok_or_else(missing)?;
+        self.opened_by(|_| Some(key.clone()), |slot| *slot == kind).ok_or_else(wrong)
+    }
+
+    fn opened_by_passphrase(
+        &self,
+        folder: &Path,
+        passphrase: &Zeroizing<String>,
+    ) -> Result<StoreKey, VaultError> {
+        let is_passphrase = |key: &KeyKind| matches!(key, KeyKind::Passphrase(_));
+        if !self.has_kind(is_passphrase) {
+            return Err(self.other_kind(folder));
+        }
+        let derive = |key: &KeyKind| match key {
+            KeyKind::Passphrase(stretching) => stretching.derive(passphrase),
+            KeyKind::File | KeyKind::Shares(_) => None,
+        };
+        self.opened_by(derive, is_passphrase).ok_or_else(|| VaultError::WrongKey(self.place(folder)))
+    }
+
+    /// Returns the store key, if one of the slots that `matches` is opened by its key.
+    fn opened_by(
+        &self,
+        key_of: impl Fn(&KeyKind) -> Option<Zeroizing<[u8; 32]>>,
+        matches: impl Fn(&KeyKind) -> bool,
+    ) -> Option<StoreKey> {
+        let found = if let Some(key) = &self.key {
+            key_of(key).map(StoreKey::new)
+        } else {
+            let mut slots = self.slots(SlotState::Active).filter(|slot| matches(slot.key()));
+            slots.find_map(|slot| slot.unwrap(&key_of(slot.key())?, &self.store_id))
+        };
+        found.filter(|key| self.is_opened_by(key))
+    }
+
+    /// Returns whether this is the store key of the header.
+    pub(super) fn is_opened_by(&self, key: &StoreKey) -> bool {
+        let opened = || {
+            let check = const_hex::decode(&self.check).ok()?;
+            Vault::of(key, &self.store_id)?.seal().open(CHECK_CONTEXT, &check).ok()
+        };
+        opened().is_some_and(|plain| plain == CHECK)
+    }
+
+    fn has_kind(&self, matches: impl Fn(&KeyKind) -> bool) -> bool {
+        self.key.iter().any(&matches) || self.slots(SlotState::Active).any(|slot| matches(slot.key()))
+    }
+
+    fn other_kind(&self, folder: &Path) -> VaultError {
+        let slots = self.slots(SlotState::Active).map(Slot::key);
+        let mut nouns: Vec<&str> = self.key.iter().chain(slots).map(KeyKind::noun).collect();
+        nouns.dedup();
+        VaultError::OtherKind(self.place(folder), nouns.join(" or "))
+    }
+
+    /// Returns where the store is, for messages.
+    fn place(&self, folder: &Path) -> String {
+        match self.engine() {
+            Engine::Postgres => "the database".to_owned(),
+            Engine::Sled | Engine::Redb => folder.display().to_string(),
+        }
+    }
+
+    /// Returns the id of the store.
+    pub fn store_id(&self) -> &str {
+        &self.store_id
+    }
+
+    /// Returns the kind of the only key, if the header has no slots yet.
+    pub const fn only_key(&self) -> Option<&KeyKind> {
+        self.key.as_ref()
+    }
+
+    /// Returns all slots.
+    pub fn all_slots(&self) -> &[Slot] {
+        self.slots.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the slots in this state.
+    pub fn slots(&self, state: SlotState) -> impl Iterator<Item = &Slot> {
+        self.all_slots().iter().filter(move |slot| slot.state() == state)
+    }
+
+    /// Adds a slot. A header without slots gets one for its only key. A pending slot takes the place of another pending
+    /// one.
+    pub(super) fn add(&mut self, slot: Slot, store_key: &StoreKey) -> Result<(), VaultError> {
+        let mut slots = match (self.slots.take(), self.key.take()) {
+            (Some(slots), _) => slots,
+            (None, Some(key)) => {
+                let own = Zeroizing::new(*store_key.bytes());
+                vec![Slot::wrap(new_id()?, key, &own, store_key, &self.store_id)?]
+            }
+            (None, None) => Vec::new(),
+        };
+        if slot.state() == SlotState::Pending {
+            slots.retain(|slot| slot.state() == SlotState::Active);
+        }
+        let is_full = slots.len() >= MAX_SLOTS;
+        if !is_full {
+            slots.push(slot);
+        }
+        self.slots = Some(slots);
+        self.format = SLOTS;
+        if is_full { Err(VaultError::TooManySlots) } else { Ok(()) }
+    }
+
+    /// Makes a pending slot active, and removes the slots that it replaces.
+    ///
+    /// # Errors
+    /// [`VaultError::NoSlot`].
+    pub fn activate(&mut self, id: &str) -> Result<(), VaultError> {
+        let missing = || VaultError::NoSlot(id.to_owned());
+        let slots = self.slots.as_mut().ok_or_else(missing)?;
+        let replaced = slots.iter_mut().find(|slot| slot.id() == id).ok_or_else(missing)?.activate();
+        slots.retain(|slot| !replaced.iter().any(|id| id == slot.id()));
+        Ok(())
+    }
+
+    /// Removes a slot, unless it is the last active one.
+    ///
+    /// # Errors
+    /// [`VaultError::NoSlot`] or [`VaultError::LastSlot`].
+    pub fn remove(&mut self, id: &str) -> Result<(), VaultError> {
+        let found = self.all_slots().iter().find(|slot| slot.id() == id);
+        let state = found.ok_or_else(|| VaultError::NoSlot(id.to_owned()))?.state();
+        if state == SlotState::Active && self.slots(SlotState::Active).count() == 1 {
+            return Err(VaultError::LastSlot(id.to_owned()));
+        }
+        if let Some(slots) = &mut self.slots {
+            slots.retain(|slot| slot.id() != id);
+        }
+        Ok(())
     }
 
     /// Raises the level in the header of a data directory to that of this version, before its first record is written.
@@ -89,6 +281,14 @@ impl Header {
     /// Returns [`VaultError::Header`] if it cannot be encoded.
     pub fn for_database(&self, folder: &Path) -> Result<Vec<u8>, VaultError> {
         self.encode(&folder.join(HEADER))
+    }
+
+    /// Returns whether both texts are headers of the same store, and neither was marked as moved since the other.
+    pub fn are_of_same_store(one: &[u8], other: &[u8]) -> bool {
+        let read = |text| Self::of_database(text, Path::new("")).ok();
+        read(one)
+            .zip(read(other))
+            .is_some_and(|(one, other)| one.is_same_store(&other) && one.moved_to == other.moved_to)
     }
 
     /// Returns whether both are headers of the same store.
@@ -172,4 +372,9 @@ impl Header {
     fn encode(&self, path: &Path) -> Result<Vec<u8>, VaultError> {
         serde_json::to_vec_pretty(self).map_err(|_| VaultError::Header(path.to_owned()))
     }
+}
+
+/// Returns a random id.
+pub(super) fn new_id() -> Result<String, VaultError> {
+    random::<16>().map(const_hex::encode)
 }

@@ -13,6 +13,7 @@ use super::dev::DevArguments;
 use super::examples;
 use super::policy_arguments::{PolicyCommand, ProposalArguments, ProposeArguments};
 use super::proof_arguments::{Expected, ProofCommand, VoteCommand};
+use super::shares::ShareCommand;
 use super::values::{CurveArgument, UserKey, chain, fingerprint};
 use super::webhook_arguments::WebhookCommand;
 use crate::address::Address;
@@ -46,6 +47,8 @@ Exit codes:
   7    a check failed, a HIGH flag was not accepted by name, proof bundles differ, or doctor found a problem
   8    daemon unreachable or not ready
   9    daemon sealed
+  10   a share or a letter does not match
+  12   the share is given, and more are needed
   101  internal error of the console
   130  interrupted";
 
@@ -187,6 +190,17 @@ pub(crate) enum Command {
     /// List, select or show contexts: named sets of daemon, organization, user and key
     #[command(subcommand, after_help = examples::CONTEXT)]
     Context(ContextCommand),
+    /// Give the share in a letter to the daemon
+    ///
+    /// Enough shares open a sealed daemon. In an open one, they confirm a new set of shares.
+    Unseal {
+        /// File of the letter
+        #[arg(value_name = "LETTER")]
+        letter: PathBuf,
+    },
+    /// Check or show the letter of a share
+    #[command(subcommand)]
+    Share(ShareCommand),
     /// Start a throwaway daemon with a demo organization
     Dev(DevArguments),
     /// Print a completion script for a shell

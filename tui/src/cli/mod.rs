@@ -32,6 +32,7 @@ mod proposals;
 mod propose;
 mod review;
 mod schemas;
+mod shares;
 mod status;
 mod table;
 mod users;
@@ -83,6 +84,8 @@ pub(crate) async fn run(arguments: &Arguments, command: &Command, folders: &Fold
         Command::Doctor => doctor::run(&arguments.context, folders).await,
         Command::Config(command) => config::run(folders, &arguments.context, *command),
         Command::Context(command) => contexts::run(folders, &arguments.context, command),
+        Command::Unseal { letter } => shares::unseal(&session()?, folders, &arguments.context, letter).await,
+        Command::Share(command) => shares::run(folders, &arguments.context, command),
         Command::Dev(options) => dev::without_terminal(options, folders).await,
         Command::Completion { shell, r#static } => manual::completion(*shell, *r#static),
         Command::Schema => Ok(schemas::run()),

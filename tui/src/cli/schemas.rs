@@ -1,6 +1,7 @@
 //! `quorate schema`: the JSON Schema of what `--json` prints. Records of the daemon have the schema of their types; what
 //! this program adds is described here. Members may be added later; none is removed or changed.
 
+use quorate_common::console::custody::ShareOutcome;
 use quorate_common::console::{
     ActivityRow, DaemonStatus, MessageEvent, Mode, OrganizationDetail, OrganizationHead, ParkedDeliveries,
     RetriedDelivery, WaitingDelivery, WebhookAttempt, WebhookReceiver,
@@ -14,7 +15,7 @@ use crate::output::Answer;
 use crate::published::time_name;
 
 /// The commands that print each noun.
-const NOUNS: [(&str, &str); 28] = [
+const NOUNS: [(&str, &str); 30] = [
     ("organization", "quorate org ls"),
     ("organizationDetail", "quorate org get"),
     ("credential", "quorate user ls"),
@@ -43,6 +44,8 @@ const NOUNS: [(&str, &str); 28] = [
     ("finding", "quorate doctor"),
     ("event", "quorate watch"),
     ("identity", "quorate whoami"),
+    ("share", "quorate share check, quorate share show"),
+    ("givenShare", "quorate unseal"),
 ];
 
 /// Returns the schema, or the definition of one noun with all that it refers to.
@@ -120,6 +123,7 @@ fn of_daemon(generator: &mut SchemaGenerator, all: &mut Map<String, Value>) {
     ];
     // The second one is that of a daemon at a URL.
     all.insert("status".to_owned(), json!({"anyOf": [local, object(&remote, &[])]}));
+    all.insert("givenShare".to_owned(), wire(generator.subschema_for::<ShareOutcome>()));
     all.insert("decision".to_owned(), wire(generator.subschema_for::<Entry>()));
     let policy = wire(generator.subschema_for::<Policy>());
     let policy = object(&[("policy", policy), ("words", text())], &[("findings", list(&json!(true)))]);
@@ -129,6 +133,18 @@ fn of_daemon(generator: &mut SchemaGenerator, all: &mut Map<String, Value>) {
 /// Adds what this program defines.
 fn of_console(all: &mut Map<String, Value>) {
     let mut add = |noun: &str, schema| all.insert(noun.to_owned(), schema);
+    let share = [
+        ("storeId", text()),
+        ("set", text()),
+        ("index", number()),
+        ("threshold", number()),
+        ("holders", number()),
+        ("holder", text()),
+        ("publicKey", text()),
+        ("checksum", text()),
+        ("checked", yes_or_no()),
+    ];
+    add("share", object(&share, &[]));
     add("review", object(&review(), &[("activity", json!(true))]));
     let heavy = ["message", "result", "failure", "fields", "facts", "changes"];
     let mut approval: Vec<_> = review().into_iter().filter(|(name, _)| !heavy.contains(name)).collect();

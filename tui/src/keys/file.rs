@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use argon2::{Algorithm, Argon2, Params, Version};
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use quorate_common::bundle::TargetKey;
 use quorate_common::stamp::{ApiKeyCurve, Stamper};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
@@ -47,6 +48,9 @@ pub(crate) enum KeyFileError {
     /// The passphrase is wrong or the file was altered; these cases cannot be distinguished.
     #[error("wrong passphrase, or the key file was altered")]
     Passphrase,
+    /// The key is of a curve to which nothing is encrypted.
+    #[error("only keys of the curve p256 decrypt")]
+    Curve,
     /// The passphrase is too short.
     #[error("the passphrase is too short: use at least {PASSPHRASE_MINIMUM} characters")]
     ShortPassphrase,
@@ -59,7 +63,7 @@ impl From<KeyFileError> for KeyError {
     fn from(error: KeyFileError) -> Self {
         let cause = match &error {
             KeyFileError::Missing(_) => Cause::NotFound,
-            KeyFileError::Name | KeyFileError::ShortPassphrase => Cause::Usage,
+            KeyFileError::Name | KeyFileError::Curve | KeyFileError::ShortPassphrase => Cause::Usage,
             KeyFileError::Passphrase | KeyFileError::File(FileError::Permissions { .. }) => Cause::Denied,
             KeyFileError::File(_) | KeyFileError::Content(_) | KeyFileError::Crypto(_) => Cause::Failed,
         };
@@ -136,6 +140,21 @@ impl KeyFile {
 
     /// Decrypts the secret and creates a stamper from it. Deliberately takes about a tenth of a second.
     pub(crate) fn unlock(&self, passphrase: &str) -> Result<Box<Stamper>, KeyFileError> {
+        let secret = self.secret(passphrase)?;
+        let stamper = Box::new(Stamper::new(self.curve, &secret).map_err(|_| KeyFileError::Passphrase)?);
+        if stamper.public_key() == self.public_key { Ok(stamper) } else { Err(KeyFileError::Passphrase) }
+    }
+
+    /// Decrypts the secret and creates the key from it that decrypts what was encrypted to the public key.
+    pub(crate) fn decryption_key(&self, passphrase: &str) -> Result<TargetKey, KeyFileError> {
+        if self.curve != ApiKeyCurve::P256 {
+            return Err(KeyFileError::Curve);
+        }
+        let secret = self.secret(passphrase)?;
+        TargetKey::from_bytes(secret.as_slice()).map_err(|_| KeyFileError::Passphrase)
+    }
+
+    fn secret(&self, passphrase: &str) -> Result<Zeroizing<[u8; 32]>, KeyFileError> {
         let salt = const_hex::decode(&self.salt).map_err(|_| KeyFileError::Passphrase)?;
         let nonce: [u8; NONCE_LEN] =
             const_hex::decode_to_array(&self.nonce).map_err(|_| KeyFileError::Passphrase)?;
@@ -145,10 +164,7 @@ impl KeyFile {
         let plain = key
             .open_in_place(Nonce::assume_unique_for_key(nonce), Aad::from(self.associated_data()), &mut bytes)
             .map_err(|_| KeyFileError::Passphrase)?;
-        let secret: Zeroizing<[u8; 32]> =
-            Zeroizing::new((&*plain).try_into().map_err(|_| KeyFileError::Passphrase)?);
-        let stamper = Box::new(Stamper::new(self.curve, &secret).map_err(|_| KeyFileError::Passphrase)?);
-        if stamper.public_key() == self.public_key { Ok(stamper) } else { Err(KeyFileError::Passphrase) }
+        Ok(Zeroizing::new((&*plain).try_into().map_err(|_| KeyFileError::Passphrase)?))
     }
 
     fn seal(

@@ -223,6 +223,17 @@ impl Client {
             .body(Full::new(Bytes::copy_from_slice(body.as_bytes()))))
     }
 
+    /// Posts to a route of the local socket that has an effect. It is never sent twice.
+    pub(super) async fn act<T: DeserializeOwned>(&self, path: &str, body: Vec<u8>) -> Result<T> {
+        if self.is_remote() {
+            return Err(LinkError::LocalOnly);
+        }
+        let request = Request::builder().method(Method::POST).uri(path).header("host", "localhost");
+        let bytes =
+            self.call(request.body(Full::new(Bytes::from(body)))).await.map_err(LinkError::of_route)?;
+        serde_json::from_slice(&bytes).map_err(|error| LinkError::Unreadable(error.to_string()))
+    }
+
     /// Opens a route and returns its body as a stream.
     pub(super) async fn open(&self, path: &str) -> Result<Incoming> {
         let request = get(path).map_err(|error| LinkError::Unreadable(error.to_string()))?;

@@ -3,6 +3,7 @@
 
 mod client;
 mod connection;
+mod custody;
 mod error;
 mod escape;
 mod events;

@@ -1,15 +1,12 @@
 //! Requests about webhook receivers.
 
-use http::{Method, Request};
-use http_body_util::Full;
 use quorate_common::console::{
     FEATURE, RetriedDelivery, WebhookAttempt, WebhookDeliveries, WebhookReceivers,
 };
 use quorate_common::ids::{ActivityId, EndpointId, OrganizationId};
-use serde::de::DeserializeOwned;
 
 use super::client::Client;
-use super::error::{LinkError, Result};
+use super::error::Result;
 
 /// A webhook receiver: an endpoint of an organization, or the URL of its webhook feature.
 pub(crate) type ReceiverId = (OrganizationId, Option<EndpointId>);
@@ -32,22 +29,12 @@ impl Client {
         (organization, activity): (OrganizationId, ActivityId),
     ) -> Result<RetriedDelivery> {
         let path = path(receiver);
-        self.act(&format!("{path}/retry?organization={organization}&activity={activity}")).await
+        self.act(&format!("{path}/retry?organization={organization}&activity={activity}"), Vec::new()).await
     }
 
     /// Requests that a test event is posted to a receiver, and waits until the attempt ends.
     pub(crate) async fn test_webhook(&self, receiver: ReceiverId) -> Result<WebhookAttempt> {
-        self.act(&format!("{}/test", path(receiver))).await
-    }
-
-    /// Posts to a route that has an effect. It is never sent twice.
-    async fn act<T: DeserializeOwned>(&self, path: &str) -> Result<T> {
-        if self.is_remote() {
-            return Err(LinkError::LocalOnly);
-        }
-        let request = Request::builder().method(Method::POST).uri(path).header("host", "localhost");
-        let bytes = self.call(request.body(Full::default())).await?;
-        serde_json::from_slice(&bytes).map_err(|error| LinkError::Unreadable(error.to_string()))
+        self.act(&format!("{}/test", path(receiver)), Vec::new()).await
     }
 }
 

@@ -141,11 +141,13 @@ impl Postgres {
     fn check_header(&self, runtime: &Handle, session: &Session) -> Result<(), StoreError> {
         let Some(known) = self.known_header().clone() else { return Ok(()) };
         let header = answered(runtime, ANSWER, rows::header(session));
-        if header.map_err(|error| error.failed("reading the header"))? != Some(known) {
-            // The database was replaced, or the store was moved in the meantime.
-            return Err(DatabaseError::OtherStore.into());
+        let header = header.map_err(|error| error.failed("reading the header"))?;
+        // Other daemons may have changed its slots.
+        if header.is_some_and(|header| (self.settings.is_same_store)(&known, &header)) {
+            return Ok(());
         }
-        Ok(())
+        // The database was replaced, or the store was moved in the meantime.
+        Err(DatabaseError::OtherStore.into())
     }
 
     /// Opens the connections that read, to the server of this session.

@@ -164,6 +164,8 @@ pub struct DatabaseSettings {
     pub password_file: Option<PathBuf>,
     /// Which keys have a table of their own. This is part of the format of the store.
     pub classes: KeyClasses,
+    /// Whether two headers are of the same store, which was not moved between them.
+    pub is_same_store: fn(&[u8], &[u8]) -> bool,
 }
 
 impl fmt::Debug for DatabaseSettings {

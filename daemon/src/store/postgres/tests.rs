@@ -12,7 +12,13 @@ use super::*;
 const CLASSES: KeyClasses = KeyClasses { registers: b'v', queues: *b"xyz" };
 
 fn settings(url: &str) -> DatabaseSettings {
-    DatabaseSettings { url: url.parse().unwrap(), ca_file: None, password_file: None, classes: CLASSES }
+    DatabaseSettings {
+        url: url.parse().unwrap(),
+        ca_file: None,
+        password_file: None,
+        classes: CLASSES,
+        is_same_store: |known, header| known == header,
+    }
 }
 
 fn create(settings: &DatabaseSettings) -> Result<Postgres, StoreError> {

@@ -102,6 +102,7 @@ fn main() {
             ca_file: None,
             password_file: None,
             classes: KEY_CLASSES,
+            is_same_store: |known, header| known == header,
         });
         let settings = Settings { engine: arguments.engine, database, ..Settings::default() };
         Limit::Twin(Twin::open(known, folder, &settings))

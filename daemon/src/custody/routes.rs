@@ -1,0 +1,253 @@
+//! The paths of custody on the local socket. Only `GET` of the state and giving a share are for every peer that may
+//! connect; changes are for the user who runs the daemon.
+
+use std::sync::Arc;
+
+use http::{Method, StatusCode};
+use quorate_common::api_error::{ApiError, Code};
+use quorate_common::bundle::TargetPublicKey;
+use quorate_common::console::custody::{
+    HolderRow, Letters, NewHolder, NewKeySlot, NewShareSet, SealStatus, ShareOutcome, SlotCondition,
+    SlotKind, SlotRow,
+};
+use quorate_common::share::GivenShare;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::time::Instant;
+
+use super::headers::HeaderError;
+use super::{Custody, CustodyError};
+use crate::listener::{Answer, Incoming, Listener};
+use crate::private_file;
+use crate::vault::{
+    GiveError, Given, Header, Holder, KeyKind, KeySource, NewShares, ShareSet, Slot, SlotState, VaultError,
+};
+
+/// A request about custody.
+enum Requested {
+    Status,
+    Give(GivenShare),
+    Seal,
+    Rekey(NewShareSet),
+    AddKey(NewKeySlot),
+    Remove(String),
+}
+
+impl Custody {
+    /// Answers a request for the path after `/console/v1/`; returns `None` if the path is none of custody.
+    pub async fn answer(self: &Arc<Self>, rest: &str, incoming: &Incoming) -> Option<Answer> {
+        let requested = match requested(rest, incoming)? {
+            Ok(requested) => requested,
+            Err(answer) => return Some(answer),
+        };
+        let (custody, listener) = (Arc::clone(self), incoming.listener);
+        // Headers are read from and written to disks and databases.
+        let answered = tokio::task::spawn_blocking(move || custody.carry_out(requested, listener)).await;
+        self.expire_later();
+        let answer = answered.unwrap_or_else(|_| Err(CustodyError::Input("a request panicked".to_owned())));
+        Some(answer.unwrap_or_else(|error| Answer::error(&error.api_error())))
+    }
+
+    fn carry_out(&self, requested: Requested, listener: Listener) -> Result<Answer, CustodyError> {
+        if !matches!(requested, Requested::Status | Requested::Give(_)) {
+            check_owner(listener)?;
+        }
+        match requested {
+            Requested::Status => json(&self.status(&self.headers.read()?)?),
+            Requested::Give(given) => self.outcome(&given),
+            Requested::Seal => {
+                self.store_key()?;
+                if !self.can_seal {
+                    return Err(CustodyError::Throwaway);
+                }
+                let header = self.headers.read()?;
+                if !header.slots(SlotState::Active).any(|slot| slot.shares().is_some()) {
+                    return Err(CustodyError::NothingUnseals);
+                }
+                let status = self.status(&header)?;
+                self.done.cancel();
+                json(&status)
+            }
+            Requested::Rekey(new) => {
+                let new = new_shares(new)?;
+                let (_, letters) = self.change(|header, key| header.add_shares(key, &new))?;
+                let set = letters.first().map(|letter| letter.place.set.clone()).unwrap_or_default();
+                json(&Letters { set, letters })
+            }
+            Requested::AddKey(new) => {
+                let source = key_source(new)?;
+                let (header, _) = self.change(|header, key| header.add_key(key, &source))?;
+                json(&self.status(&header)?)
+            }
+            Requested::Remove(id) => {
+                let (header, ()) = self.change(|header, _| header.remove(&id))?;
+                json(&self.status(&header)?)
+            }
+        }
+    }
+
+    fn outcome(&self, given: &GivenShare) -> Result<Answer, CustodyError> {
+        let (header, taken) = self.give(given)?;
+        let slot = header.all_slots().iter().find(|slot| slot.id() == given.set);
+        let set = slot.and_then(Slot::shares);
+        let (holder, threshold) = set.map_or((None, 0), |set| {
+            (set.holders.iter().find(|holder| holder.index == given.index), set.threshold)
+        });
+        let open = matches!(taken, Given::Open(..));
+        let count = |attempt: &mut super::Attempt| attempt.collection.given(&given.set).count();
+        let count = if open { usize::from(threshold) } else { self.with_attempt(count)? };
+        json(&ShareOutcome {
+            holder: holder.map(|holder| holder.name.clone()).unwrap_or_default(),
+            given: u8::try_from(count).unwrap_or(u8::MAX),
+            threshold,
+            open,
+            status: self.status(&header)?,
+        })
+    }
+
+    fn status(&self, header: &Header) -> Result<SealStatus, CustodyError> {
+        let waits = header.slots(self.awaited()).any(|slot| slot.shares().is_some());
+        let state = |attempt: &mut super::Attempt| {
+            let rows = rows(header, |set| attempt.collection.given(set).collect());
+            let ends = attempt.ends.map(|ends| ends.saturating_duration_since(Instant::now()).as_secs());
+            (attempt.collection.attempt(), ends, rows)
+        };
+        let (attempt, ends_in_seconds, slots) = self.with_attempt(state)?;
+        let attempt = waits.then_some(attempt);
+        Ok(SealStatus { sealed: self.is_sealed(), attempt, ends_in_seconds, slots })
+    }
+}
+
+/// Returns what is requested, or the answer to a request that cannot be read; `None` if the path is none of custody.
+fn requested(rest: &str, incoming: &Incoming) -> Option<Result<Requested, Answer>> {
+    let parts: Vec<&str> = rest.split('/').collect();
+    let (is_get, is_post) = (incoming.method == Method::GET, incoming.method == Method::POST);
+    let requested = match parts.as_slice() {
+        ["seal"] if is_get => Ok(Requested::Status),
+        ["seal"] if is_post => Ok(Requested::Seal),
+        ["unseal"] if is_post => body(incoming).map(Requested::Give),
+        ["rekey"] if is_post => body(incoming).map(Requested::Rekey),
+        ["slots"] if is_post => body(incoming).map(Requested::AddKey),
+        ["slots", id, "remove"] if is_post => Ok(Requested::Remove((*id).to_owned())),
+        ["seal" | "unseal" | "rekey" | "slots"] | ["slots", _, "remove"] => {
+            return Some(Err(Answer::wrong_method()));
+        }
+        _ => return None,
+    };
+    Some(requested.map_err(|error| Answer::error(&error.api_error())))
+}
+
+fn body<T: DeserializeOwned>(incoming: &Incoming) -> Result<T, CustodyError> {
+    serde_json::from_slice(&incoming.body).map_err(|error| CustodyError::Input(error.to_string()))
+}
+
+fn json<T: Serialize>(value: &T) -> Result<Answer, CustodyError> {
+    let text = serde_json::to_vec(value).map_err(|error| CustodyError::Input(error.to_string()))?;
+    Ok(Answer::ok(text).cached("no-store"))
+}
+
+fn check_owner(listener: Listener) -> Result<(), CustodyError> {
+    let owner = rustix::process::geteuid().as_raw();
+    match listener {
+        Listener::Socket { user_id } if user_id == owner || user_id == 0 => Ok(()),
+        Listener::Socket { .. } | Listener::Http { .. } => Err(CustodyError::NotOwner),
+    }
+}
+
+fn new_shares(new: NewShareSet) -> Result<NewShares, CustodyError> {
+    let holder = |NewHolder { name, public_key }: NewHolder| {
+        let key = TargetPublicKey::parse(&public_key);
+        let invalid = |_| VaultError::Holders(format!("the key of {name} is no public key of P-256"));
+        Ok(Holder { key: key.map_err(invalid)?, name })
+    };
+    let holders = new.holders.into_iter().map(holder).collect::<Result<_, VaultError>>()?;
+    Ok(NewShares { threshold: new.threshold, holders, replaces: new.replaces })
+}
+
+fn key_source(new: NewKeySlot) -> Result<KeySource, CustodyError> {
+    let input = |error: private_file::SecretFileError| CustodyError::Input(error.to_string());
+    let absolute = |path: &str| {
+        let is_absolute = path.starts_with('/');
+        is_absolute
+            .then(|| path.into())
+            .ok_or_else(|| CustodyError::Input(format!("{path}: not an absolute path")))
+    };
+    match (new.key_file, new.passphrase_file) {
+        (Some(file), None) => Ok(KeySource::File(absolute(&file)?)),
+        (None, Some(file)) => {
+            let path: std::path::PathBuf = absolute(&file)?;
+            Ok(KeySource::Passphrase(private_file::first_line(&path).map_err(input)?))
+        }
+        _ => Err(CustodyError::Input("give exactly one of keyFile and passphraseFile".to_owned())),
+    }
+}
+
+/// Returns the slots of a header. `given` returns the numbers of the shares of a set that were given.
+pub fn rows(header: &Header, given: impl Fn(&str) -> Vec<u8>) -> Vec<SlotRow> {
+    let slots = header.all_slots().iter().map(|slot| row(slot, &given(slot.id())));
+    slots.chain(header.only_key().map(|key| with_holders(key, &[]))).collect()
+}
+
+fn row(slot: &Slot, given: &[u8]) -> SlotRow {
+    let state = match slot.state() {
+        SlotState::Pending => SlotCondition::Pending,
+        SlotState::Active => SlotCondition::Active,
+    };
+    let replaces = slot.replaces().to_vec();
+    SlotRow { id: Some(slot.id().to_owned()), state, replaces, ..with_holders(slot.key(), given) }
+}
+
+fn with_holders(key: &KeyKind, given: &[u8]) -> SlotRow {
+    let (kind, threshold, holders) = match key {
+        KeyKind::File => (SlotKind::File, None, Vec::new()),
+        KeyKind::Passphrase(_) => (SlotKind::Passphrase, None, Vec::new()),
+        KeyKind::Shares(set) => (SlotKind::Shares, Some(set.threshold), holders(set, given)),
+    };
+    SlotRow { id: None, state: SlotCondition::Active, kind, threshold, holders, replaces: Vec::new() }
+}
+
+fn holders(set: &ShareSet, given: &[u8]) -> Vec<HolderRow> {
+    let row = |holder: &crate::vault::ShareHolder| HolderRow {
+        index: holder.index,
+        name: holder.name.clone(),
+        public_key: holder.public_key.clone(),
+        given: given.contains(&holder.index),
+    };
+    set.holders.iter().map(row).collect()
+}
+
+impl CustodyError {
+    fn api_error(&self) -> ApiError {
+        let code = match self {
+            Self::Give(GiveError::Repeated(_)) => Code::AlreadyExists,
+            Self::Give(GiveError::UnknownSet(_) | GiveError::UnknownShare(_))
+            | Self::Vault(VaultError::NoSlot(_)) => Code::NotFound,
+            Self::Give(GiveError::Wrong(_))
+            | Self::Vault(
+                VaultError::Holders(_)
+                | VaultError::ShortPassphrase
+                | VaultError::NotAKey(_)
+                | VaultError::KeyTooOpen(..)
+                | VaultError::NoKeyDirectory(_),
+            )
+            | Self::Input(_) => Code::InvalidArgument,
+            Self::Give(GiveError::OtherAttempt)
+            | Self::Vault(VaultError::LastSlot(_) | VaultError::TooManySlots)
+            | Self::NothingUnseals
+            | Self::Throwaway => Code::FailedPrecondition,
+            Self::Header(HeaderError::Store(_)) | Self::Sealed => Code::Unavailable,
+            Self::NotOwner => Code::PermissionDenied,
+            Self::Give(GiveError::Vault(_)) | Self::Vault(_) | Self::Header(HeaderError::Vault(_)) => {
+                Code::Internal
+            }
+        };
+        ApiError::new(code, self.to_string())
+    }
+}
+
+impl Answer {
+    /// Returns the answer of a sealed daemon to what it cannot answer.
+    pub(super) fn sealed() -> Self {
+        Self::error_as(StatusCode::SERVICE_UNAVAILABLE, &CustodyError::Sealed.api_error())
+    }
+}
