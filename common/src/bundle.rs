@@ -247,7 +247,7 @@ impl Sealed {
     /// Parses the text that [`Sealed::to_hex`] returns.
     ///
     /// # Errors
-    /// [`BundleError::Malformed`] if the text is none.
+    /// [`BundleError::Malformed`] if it is another text.
     pub fn from_hex(text: &str) -> Result<Self, BundleError> {
         let (encapped, ciphertext) =
             text.split_at_checked(2 * COMPRESSED_BYTES).ok_or(BundleError::Malformed)?;

@@ -15,7 +15,7 @@ use crate::bundle::{BundleError, CallerRng, Sealed, TargetKey, TargetPublicKey};
 pub const MIN_THRESHOLD: u8 = 2;
 /// Most holders of one set of shares.
 pub const MAX_HOLDERS: u8 = 16;
-/// Most characters of a holder's name.
+/// Maximum length of the name of a holder, in bytes of UTF-8.
 pub const MAX_NAME: usize = 64;
 /// Length in bytes of a secret that is split, and of each share.
 pub const SHARE_BYTES: usize = 32;
@@ -98,23 +98,30 @@ impl SharePlace {
 /// A share and its place. It is wiped when dropped, and has no `Debug` implementation.
 pub struct Share {
     place: SharePlace,
-    value: Zeroizing<[u8; SHARE_BYTES]>,
+    /// On the heap, so that a share that is moved leaves no copy behind.
+    value: Box<Zeroizing<[u8; SHARE_BYTES]>>,
 }
 
 impl Share {
     /// Creates a share.
-    pub const fn new(place: SharePlace, value: Zeroizing<[u8; SHARE_BYTES]>) -> Self {
-        Self { place, value }
+    pub fn new(place: SharePlace, value: &[u8; SHARE_BYTES]) -> Self {
+        let mut own = Box::new(Zeroizing::new([0; SHARE_BYTES]));
+        own.copy_from_slice(value);
+        Self { place, value: own }
     }
 
     fn of(place: SharePlace, plain: &[u8]) -> Option<Self> {
-        let value = Zeroizing::new(plain.try_into().ok()?);
-        Some(Self { place, value })
+        Some(Self::new(place, plain.try_into().ok()?))
     }
 
     /// Returns the place.
     pub const fn place(&self) -> &SharePlace {
         &self.place
+    }
+
+    /// Returns the bytes of the share.
+    pub fn value(&self) -> &[u8] {
+        self.value.as_slice()
     }
 
     /// Returns the value that proves later that a share is this one: a SHA-256 hash of place and share in hexadecimal
@@ -303,7 +310,7 @@ pub fn split(
 ///
 /// # Errors
 /// [`ShareError::Combine`] if fewer than two shares are given, two have the same number, or one has the number 0.
-pub fn combine(shares: &[&Share]) -> Result<Zeroizing<[u8; SHARE_BYTES]>, ShareError> {
+pub fn combine(shares: &[&Share]) -> Result<Zeroizing<Vec<u8>>, ShareError> {
     let mut numbers: Vec<u8> = shares.iter().map(|share| share.place.index).collect();
     numbers.sort_unstable();
     numbers.dedup();
@@ -312,9 +319,7 @@ pub fn combine(shares: &[&Share]) -> Result<Zeroizing<[u8; SHARE_BYTES]>, ShareE
     }
     let points = shares.iter().map(|share| [&[share.place.index], share.value.as_slice()].concat());
     let points: Zeroizing<Vec<Vec<u8>>> = Zeroizing::new(points.collect());
-    let secret = Gf256::combine_array(points.as_slice()).map(Zeroizing::new);
-    let secret = secret.map_err(|_| ShareError::Combine)?;
-    secret.as_slice().try_into().map(Zeroizing::new).map_err(|_| ShareError::Combine)
+    Gf256::combine_array(points.as_slice()).map(Zeroizing::new).map_err(|_| ShareError::Combine)
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use quorate_common::share::GivenShare;
+use quorate_core::error::Corrupt;
+use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -17,6 +19,8 @@ pub use self::routes::rows;
 pub use self::sealed::Sealed;
 use crate::vault::{Collection, GiveError, Given, Header, SlotState, StoreKey, VaultError};
 
+/// Maximum number of requests that are carried out at once. Others wait.
+const TURNS: usize = 4;
 /// Time from the first share of an attempt to its end.
 const ATTEMPT: Duration = Duration::from_mins(10);
 
@@ -25,19 +29,28 @@ pub struct Custody {
     headers: Arc<Headers>,
     /// The store key; `None` while the daemon is sealed.
     store_key: Option<StoreKey>,
-    attempt: Mutex<Option<Attempt>>,
+    /// On the heap, so that its key leaves no copy behind when it is moved.
+    attempt: Mutex<Option<Box<Attempt>>>,
     /// The store key that the shares opened.
     opened: Mutex<Option<StoreKey>>,
     /// Serializes changes of the header.
     changes: Mutex<()>,
     /// Cancelled when a sealed daemon was opened, or an open one is to be sealed.
     done: CancellationToken,
-    can_seal: bool,
+    /// Checks that the daemon can start again, sealed; `None` if it cannot be sealed.
+    can_seal: Option<SealCheck>,
+    /// Limits how many requests are carried out at once.
+    turns: Semaphore,
 }
+
+/// Checks that a daemon can start again once it is sealed. Returns why it cannot.
+pub type SealCheck = Box<dyn Fn() -> Result<(), String> + Send + Sync>;
 
 struct Attempt {
     collection: Collection,
     ends: Option<Instant>,
+    /// Whether a task wipes it at its end.
+    is_timed: bool,
 }
 
 /// Why a request about custody is not carried out.
@@ -57,22 +70,26 @@ enum CustodyError {
     Throwaway,
     #[error("no slot is opened by shares, so nothing would open the sealed daemon")]
     NothingUnseals,
+    #[error("the daemon could not start again: {0}")]
+    CannotRestart(String),
+    #[error(transparent)]
+    Corrupt(#[from] Corrupt),
     #[error("{0}")]
     Input(String),
 }
 
 impl Custody {
     /// Creates the custody of an open store.
-    pub fn open(headers: Arc<Headers>, store_key: StoreKey, can_seal: bool) -> Arc<Self> {
+    pub fn open(headers: Arc<Headers>, store_key: StoreKey, can_seal: Option<SealCheck>) -> Arc<Self> {
         Arc::new(Self::of(headers, Some(store_key), can_seal))
     }
 
     /// Creates the custody of a store that waits for shares.
     pub fn sealed(headers: Headers) -> Arc<Self> {
-        Arc::new(Self::of(Arc::new(headers), None, false))
+        Arc::new(Self::of(Arc::new(headers), None, None))
     }
 
-    fn of(headers: Arc<Headers>, store_key: Option<StoreKey>, can_seal: bool) -> Self {
+    fn of(headers: Arc<Headers>, store_key: Option<StoreKey>, can_seal: Option<SealCheck>) -> Self {
         Self {
             headers,
             store_key,
@@ -81,6 +98,7 @@ impl Custody {
             changes: Mutex::default(),
             done: CancellationToken::new(),
             can_seal,
+            turns: Semaphore::new(TURNS),
         }
     }
 
@@ -113,7 +131,11 @@ impl Custody {
         let has_ended = |attempt: &Attempt| attempt.ends.is_some_and(|ends| ends <= Instant::now());
         let current = match attempt.take().filter(|attempt| !has_ended(attempt)) {
             Some(current) => current,
-            None => Attempt { collection: Collection::begin(self.awaited())?, ends: None },
+            None => Box::new(Attempt {
+                collection: Collection::begin(self.awaited())?,
+                ends: None,
+                is_timed: false,
+            }),
         };
         Ok(work(attempt.insert(current)))
     }
@@ -164,8 +186,12 @@ impl Custody {
 
     /// Wipes the shares of an attempt when its time is over.
     fn expire_later(self: &Arc<Self>) {
-        let ends = lock(&self.attempt).as_ref().and_then(|attempt| attempt.ends);
-        let Some(ends) = ends else { return };
+        let untimed = |attempt: &mut Box<Attempt>| {
+            let ends = attempt.ends.filter(|_| !attempt.is_timed)?;
+            attempt.is_timed = true;
+            Some(ends)
+        };
+        let Some(ends) = lock(&self.attempt).as_mut().and_then(untimed) else { return };
         let custody: Weak<Self> = Arc::downgrade(self);
         tokio::spawn(async move {
             tokio::time::sleep_until(ends).await;

@@ -1,6 +1,7 @@
 //! The program `quorated`: parses the arguments, runs the command and returns its exit code.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
 use quorated::commands::{
@@ -8,6 +9,9 @@ use quorated::commands::{
     reject, rekey, remove_mfa_policies, seal, serve, slot, store, verify,
 };
 use quorated::service::StartError;
+
+/// Time for work that is still in progress when a command has ended.
+const LAST_WORK: Duration = Duration::from_secs(5);
 
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
@@ -18,7 +22,12 @@ fn main() -> ExitCode {
     quorated::process::harden();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let result = match runtime {
-        Ok(runtime) => runtime.block_on(run(arguments)),
+        Ok(runtime) => {
+            let result = runtime.block_on(run(arguments));
+            // A file system that does not answer must not keep the process.
+            runtime.shutdown_timeout(LAST_WORK);
+            result
+        }
         Err(error) => Err(StartError::Other(format!("cannot start the runtime: {error}"))),
     };
     match result {

@@ -5,11 +5,14 @@ use std::io::Write;
 
 use rustix::mm::{MlockAllFlags, mlockall};
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
+use rustix::thread::set_name;
 
 /// Prevents other users and core files from reading the memory of this process.
 pub fn harden() {
     // Each call is a second line of defence, so the daemon also runs if the system rejects one.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    // A daemon that was sealed has the name of the link that it was started by.
+    let _ = set_name(c"quorated");
     let none = Rlimit { current: Some(0), maximum: Some(0) };
     let _ = setrlimit(Resource::Core, none);
     lock_memory();

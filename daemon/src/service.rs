@@ -17,7 +17,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use quorate_common::console::Mode;
 use quorate_core::error::Corrupt;
 use tokio_util::sync::CancellationToken;
 
@@ -238,10 +237,10 @@ where
     F: FnOnce(Option<String>) -> R,
     R: Future<Output = Result<(), StartError>>,
 {
-    let Listening { http, base_url, socket, proxies, requests, mode, settings } = listening;
+    let Listening { http, base_url, socket, proxies, requests, mode, seal_check, settings } = listening;
     let stop = signal.child_token();
     let executor = || Arc::clone(&engine.executor);
-    let custody = Custody::open(engine.headers.clone(), engine.store_key.clone(), mode == Mode::Production);
+    let custody = Custody::open(engine.headers.clone(), engine.store_key.clone(), seal_check);
     warn_of_unlocked_keys(&engine.executor);
     let (metrics, readiness) = (Metrics::new(), SharedReadiness::default());
     let info = DaemonInfo {

@@ -1,11 +1,12 @@
 //! Who can open a store: slots, shares of several holders, and a daemon that is sealed and opened again.
 
+mod faults;
+
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hyper::Method;
 use quorate_tests::caller::{Caller, submit_path};
 use quorate_tests::fleet::Fleet;
 use quorate_tests::http::Reply;
@@ -120,6 +121,16 @@ async fn wallets(root: &Caller) -> usize {
     root.fetch("list_wallets", json!({})).await["wallets"].as_array().map_or(0, Vec::len)
 }
 
+/// Creates an installation whose organization has a wallet, with a running daemon. A key file opens its store.
+async fn created() -> (Installation, RunningDaemon, String, Key) {
+    let installation = Installation::new(KEY_FILE);
+    let key = Key::named("first root user");
+    let organization = installation.create_organization("treasury", &key).await;
+    let served = installation.serve().await;
+    served.caller(&organization, key.clone()).completed(CREATE_WALLET, &requests::wallet("kept")).await;
+    (installation, served, organization, key)
+}
+
 /// An installation with an organization, whose store 2 of 3 holders open.
 struct Stage {
     installation: Installation,
@@ -132,11 +143,7 @@ struct Stage {
 impl Stage {
     /// Moves a store from its key file to shares, with the file still beside if `keeps_file`.
     async fn prepare(keeps_file: bool) -> Self {
-        let installation = Installation::new(KEY_FILE);
-        let key = Key::named("first root user");
-        let organization = installation.create_organization("treasury", &key).await;
-        let served = installation.serve().await;
-        served.caller(&organization, key.clone()).completed(CREATE_WALLET, &requests::wallet("kept")).await;
+        let (installation, served, organization, key) = created().await;
         let holders = Holder::all(&installation, &["mira", "jo", "zoe"]).await;
         let replaces = if keeps_file { Vec::new() } else { slot_ids(&installation).await };
         let letters = rekey(&installation, "2", &holders, &replaces).await;
@@ -151,26 +158,11 @@ impl Stage {
     fn root(&self, served: &RunningDaemon) -> Caller {
         served.caller(&self.organization, self.key.clone())
     }
-
-    async fn ready(&self, served: &RunningDaemon) {
-        loop {
-            let mut connection = served.listener().connect().await.expect("the daemon accepts connections");
-            let reply = connection.call(Method::GET, "/readyz", &[], b"").await;
-            if reply.is_ok_and(|reply| reply.status == 200) {
-                return;
-            }
-            tokio::time::sleep(quorate_tests::daemon::POLL_INTERVAL).await;
-        }
-    }
 }
 
 #[tokio::test]
 async fn a_store_moves_from_a_key_file_to_shares() {
-    let installation = Installation::new(KEY_FILE);
-    let key = Key::named("first root user");
-    let organization = installation.create_organization("treasury", &key).await;
-    let served = installation.serve().await;
-    served.caller(&organization, key.clone()).completed(CREATE_WALLET, &requests::wallet("kept")).await;
+    let (installation, served, _, _) = created().await;
     let holders = Holder::all(&installation, &["mira", "jo", "zoe"]).await;
     let file_slot = slot_ids(&installation).await;
     assert_eq!(slots(&installation).await[0]["kind"], "file");
@@ -265,7 +257,7 @@ async fn a_sealed_daemon_answers_nothing_until_enough_holders_have_given_their_s
     assert_eq!(given, [json!(false), json!(false), json!(true)]);
     let opened = holders[0].unseal(&letters[0], 0).await.json();
     assert_eq!(opened["open"], true);
-    stage.ready(&served).await;
+    served.becomes_ready().await;
     let root = stage.root(&served);
     assert_eq!(wallets(&root).await, 1);
     root.completed(CREATE_WALLET, &requests::wallet("more")).await;
@@ -312,7 +304,7 @@ async fn sealing_under_load_ends_every_request_and_loses_none() {
 
     holders[1].unseal(&letters[1], MORE).await;
     holders[2].unseal(&letters[2], 0).await;
-    stage.ready(&served).await;
+    served.becomes_ready().await;
     let count = wallets(&stage.root(&served)).await;
     assert!(count > acknowledged, "{acknowledged} acknowledged, {count} in the store");
 }
@@ -324,7 +316,7 @@ async fn a_lost_holder_is_replaced_and_the_letters_of_the_set_before_open_nothin
     let served = installation.serve_until(is_sealed).await;
     holders[0].unseal(&letters[0], MORE).await;
     holders[1].unseal(&letters[1], 0).await;
-    stage.ready(&served).await;
+    served.becomes_ready().await;
     let newcomers = Holder::all(installation, &["mira", "jo", "ana"]).await;
     let old = slot_ids(installation).await;
     let fresh = rekey(installation, "2", &newcomers, &old).await;
@@ -338,7 +330,7 @@ async fn a_lost_holder_is_replaced_and_the_letters_of_the_set_before_open_nothin
     assert!(old.stderr.contains("of an earlier set, or of another store"), "{old:#?}");
     newcomers[1].unseal(&fresh[1], MORE).await;
     newcomers[2].unseal(&fresh[2], 0).await;
-    stage.ready(&served).await;
+    served.becomes_ready().await;
     assert_eq!(wallets(&stage.root(&served)).await, 1);
 }
 
@@ -414,9 +406,7 @@ async fn daemons_on_one_database_share_their_slots() {
     fleet.crash_database();
     for daemon in 0..2 {
         let installation = fleet.installation(daemon);
-        while fleet.daemon(daemon).get("/readyz").await.status != 200 {
-            tokio::time::sleep(quorate_tests::daemon::POLL_INTERVAL).await;
-        }
+        fleet.daemon(daemon).becomes_ready().await;
         fleet.root(daemon, 0).completed(CREATE_WALLET, &requests::wallet(&format!("after {daemon}"))).await;
         use_key(installation, SHARES);
     }
@@ -426,8 +416,6 @@ async fn daemons_on_one_database_share_their_slots() {
     let sealed = fleet.installation(0).serve_until(is_sealed).await;
     holders[0].unseal(&letters[0], MORE).await;
     holders[1].unseal(&letters[1], 0).await;
-    while sealed.get("/readyz").await.status != 200 {
-        tokio::time::sleep(quorate_tests::daemon::POLL_INTERVAL).await;
-    }
+    sealed.becomes_ready().await;
     assert_eq!(wallets(&fleet.root(1, 0)).await, 3);
 }

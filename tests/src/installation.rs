@@ -181,6 +181,23 @@ impl RunningDaemon {
         self.child.id()
     }
 
+    /// Waits until the daemon is ready.
+    ///
+    /// # Panics
+    /// Panics if it is not in time.
+    pub async fn becomes_ready(&self) {
+        let deadline = Instant::now() + TIMEOUT;
+        while readiness(&self.listener).await.is_none_or(|readiness| readiness.status != 200) {
+            assert!(Instant::now() < deadline, "the daemon is not ready in time");
+            tokio::time::sleep(POLL_INTERVAL).await;
+        }
+    }
+
+    /// Waits until the daemon has ended, and returns its exit code; -1 after a signal.
+    pub async fn ended(&mut self) -> i32 {
+        ended_within(&mut self.child, TIMEOUT).await.code().unwrap_or(-1)
+    }
+
     /// Returns the answer to a GET request over the socket.
     pub async fn get(&self, path: &str) -> Reply {
         let mut connection = self.listener.connect().await.expect("the daemon accepts connections");

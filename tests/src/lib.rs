@@ -28,6 +28,7 @@ pub mod issuer;
 pub mod keys;
 pub mod load;
 pub mod mailbox;
+pub mod memory;
 pub mod oauth2_provider;
 pub mod operator;
 pub mod overload;

@@ -153,6 +153,7 @@ pub async fn run(arguments: DevArguments) -> Result<(), StartError> {
         group: None,
         requests: RequestLimits::default(),
         mode: Mode::Dev,
+        seal_check: None,
         settings,
     };
     let listening = Listening::bind(listeners).await?;

@@ -1,17 +1,20 @@
 //! `quorated rekey`: splits the key of a new slot into shares.
 
 use std::fmt::Write as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use quorate_common::console::custody::{Letters, NewHolder, NewShareSet};
-use quorate_common::share::{ShareError, ShareLetter};
+use quorate_common::console::custody::{Letters, NewHolder, NewShareSet, SealStatus};
+use quorate_common::share::ShareLetter;
 use serde_json::json;
 
 use super::daemon::request;
 use super::serve::read;
+use crate::config::Config;
 use crate::private_file;
 use crate::service::{StartError, create_private};
+use crate::vault::VaultError;
 
 /// Arguments of `quorated rekey`.
 #[derive(Debug, Args)]
@@ -51,8 +54,16 @@ pub async fn run(arguments: RekeyArguments) -> Result<(), StartError> {
     create_private(&folder)?;
     let new = NewShareSet { threshold, holders, replaces };
     let made: Letters = request(&config, "rekey", Some(&new)).await?;
-    let written = made.letters.iter().map(|letter| write(&folder, letter));
-    let files = written.collect::<Result<Vec<_>, _>>()?;
+    let mut files = Vec::new();
+    for letter in &made.letters {
+        match write(&folder, letter) {
+            Ok(file) => files.push(file),
+            Err(error) => {
+                withdraw(&config, &made.set, &files).await;
+                return Err(error);
+            }
+        }
+    }
     if json {
         let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
         return super::print(
@@ -71,14 +82,29 @@ pub async fn run(arguments: RekeyArguments) -> Result<(), StartError> {
     super::print(&text)
 }
 
+/// Removes a set of which a letter could not be written. Its holders could confirm it, although one has no share.
+async fn withdraw(config: &Config, set: &str, files: &[PathBuf]) {
+    for file in files {
+        // They are useless without the set.
+        let _ = fs::remove_file(file);
+    }
+    let removed = request::<SealStatus>(config, &format!("slots/{set}/remove"), Some(&json!({}))).await;
+    if let Err(error) = removed {
+        crate::process::print_error(&error);
+    }
+}
+
 fn write(folder: &Path, letter: &ShareLetter) -> Result<PathBuf, StartError> {
-    let failed = |error: &dyn std::fmt::Display| StartError::Other(format!("cannot write a letter: {error}"));
     let place = &letter.place;
     let plain = |letter: char| if letter.is_alphanumeric() { letter } else { '-' };
     let holder: String = place.holder.chars().map(plain).collect();
     let set = place.set.get(..8).unwrap_or_default();
     let path = folder.join(format!("share-{set}-{}-{holder}.json", place.index));
-    let text = letter.to_json().map_err(|error: ShareError| failed(&error))?;
-    private_file::create(&path, text.as_bytes()).map_err(|error| failed(&error))?;
+    let text = letter.to_json().map_err(|error| StartError::Other(error.to_string()))?;
+    private_file::create(&path, text.as_bytes()).map_err(|source| VaultError::System {
+        doing: "writing the letter",
+        path: path.clone(),
+        source,
+    })?;
     Ok(path)
 }

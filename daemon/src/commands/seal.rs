@@ -6,21 +6,20 @@ use std::time::Duration;
 use clap::Args;
 use quorate_common::console::custody::{SealStatus, SlotCondition, SlotKind};
 use serde_json::{Value, json};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep};
 
 use super::daemon::request;
 use super::serve::read;
-use crate::config::Config;
 use crate::service::StartError;
 
 /// Word that confirms the command.
 const WORD: &str = "seal";
 /// Path of the state of the seal.
 const SEAL: &str = "seal";
-/// Time between two questions whether the daemon is sealed.
+/// Time between two requests for its state.
 const PAUSE: Duration = Duration::from_millis(50);
 /// Time in which a daemon ends its requests and starts again.
-const DEADLINE: Duration = Duration::from_mins(2);
+const DEADLINE: Duration = Duration::from_mins(1);
 /// No body, so that a request reads.
 const NOTHING: Option<&Value> = None;
 
@@ -65,20 +64,24 @@ pub async fn run(arguments: &SealArguments) -> Result<(), StartError> {
     );
     super::confirm(&question, WORD, arguments.confirm.as_deref())?;
     let _: SealStatus = request(&config, SEAL, Some(&json!({}))).await?;
-    let sealed = timeout(DEADLINE, sealed(&config)).await;
-    let late = |_| StartError::Other("the daemon has not ended its requests yet; look at its log".to_owned());
-    finish(&sealed.map_err(late)?, arguments.json, "sealed: the daemon has no keys anymore")
-}
-
-async fn sealed(config: &Config) -> SealStatus {
+    let begun = Instant::now();
     loop {
         // It does not listen while it starts again.
-        if let Ok(status) = request::<SealStatus>(config, SEAL, NOTHING).await
-            && status.sealed
-        {
-            return status;
+        match request::<SealStatus>(&config, SEAL, NOTHING).await {
+            Ok(status) if status.sealed => {
+                return finish(&status, arguments.json, "sealed: the daemon has no keys anymore");
+            }
+            Err(error) if begun.elapsed() > DEADLINE => {
+                return Err(StartError::Other(format!(
+                    "the daemon did not start again: {error}; look at its log"
+                )));
+            }
+            Ok(_) if begun.elapsed() > DEADLINE => {
+                let text = "the daemon is not sealed yet: it has not ended its requests; look at its log";
+                return Err(StartError::Other(text.to_owned()));
+            }
+            _ => sleep(PAUSE).await,
         }
-        sleep(PAUSE).await;
     }
 }
 

@@ -9,6 +9,7 @@ use quorate_common::console::Mode;
 use super::stop_signal;
 use crate::barrier::KEY_CLASSES;
 use crate::config::{self, Config};
+use crate::custody::SealCheck;
 use crate::http::tls::{self, TlsError};
 use crate::outbox::{MailSettings, SmsSettings};
 use crate::outgoing::ReceiverPolicy;
@@ -48,6 +49,7 @@ pub async fn run(path: &Path, starts_sealed: bool) -> Result<(), StartError> {
         group: config.socket.group.as_deref().map(group_id).transpose()?,
         requests: config.limits.requests,
         mode: Mode::Production,
+        seal_check: Some(seal_check(path)),
         settings,
     };
     let resources = config.limits.resources.clone();
@@ -72,6 +74,12 @@ pub async fn run(path: &Path, starts_sealed: bool) -> Result<(), StartError> {
         Ending::Stopped => Ok(()),
         Ending::Seal => Err(start_sealed(path)),
     }
+}
+
+/// Returns the check that the configuration is still valid, which a daemon that is sealed reads again.
+fn seal_check(config: &Path) -> SealCheck {
+    let config = config.to_owned();
+    Box::new(move || Config::read(&config).map(drop).map_err(|error| error.to_string()))
 }
 
 /// Replaces this process by one that waits for shares. The system frees all its memory, and with it every key. Returns

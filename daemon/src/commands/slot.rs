@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::daemon::request;
 use super::serve::{database, read};
 use crate::custody::{self, Headers};
+use crate::private_file;
 use crate::service::StartError;
 
 /// Word that confirms the removal of a slot.
@@ -68,7 +69,7 @@ pub struct RemoveArguments {
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
     /// Id of the slot
-    #[arg(value_name = "SLOT")]
+    #[arg(value_name = "SLOT", value_parser = slot_id)]
     id: String,
     /// Confirm without a terminal, with the word `remove`
     #[arg(long, value_name = "WORD")]
@@ -76,6 +77,11 @@ pub struct RemoveArguments {
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+fn slot_id(text: &str) -> Result<String, String> {
+    let is_id = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_id { Ok(text.to_owned()) } else { Err("expected an id, as 'quorated slot ls' shows it".to_owned()) }
 }
 
 /// Runs a subcommand.
@@ -86,6 +92,11 @@ pub async fn run(command: SlotCommand) -> Result<(), StartError> {
     match command {
         SlotCommand::Ls(arguments) => list(&arguments).await,
         SlotCommand::Add(arguments) => {
+            // The daemon, which reads them, would only state that a file cannot be used.
+            let secrets = [&arguments.key_file, &arguments.passphrase_file];
+            for secret in secrets.into_iter().flatten().filter(|path| path.is_file()) {
+                private_file::open_secret(secret)?;
+            }
             let new = NewKeySlot {
                 key_file: arguments.key_file.as_deref().map(absolute).transpose()?,
                 passphrase_file: arguments.passphrase_file.as_deref().map(absolute).transpose()?,

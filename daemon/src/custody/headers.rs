@@ -48,7 +48,7 @@ impl Headers {
     /// Reads the header.
     ///
     /// # Errors
-    /// Returns [`HeaderError`] if there is none, or it cannot be read.
+    /// Returns [`HeaderError`] if it is missing or cannot be read.
     pub fn read(&self) -> Result<Header, HeaderError> {
         let stored = match &self.source {
             Source::Folder => None,

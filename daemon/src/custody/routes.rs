@@ -1,6 +1,7 @@
 //! The paths of custody on the local socket. Only `GET` of the state and giving a share are for every peer that may
 //! connect; changes are for the user who runs the daemon.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use http::{Method, StatusCode};
@@ -11,16 +12,18 @@ use quorate_common::console::custody::{
     SlotKind, SlotRow,
 };
 use quorate_common::share::GivenShare;
+use quorate_core::error::{Corrupt, RequestError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 
 use super::headers::HeaderError;
-use super::{Custody, CustodyError};
+use super::{Attempt, Custody, CustodyError};
 use crate::listener::{Answer, Incoming, Listener};
 use crate::private_file;
 use crate::vault::{
-    GiveError, Given, Header, Holder, KeyKind, KeySource, NewShares, ShareSet, Slot, SlotState, VaultError,
+    GiveError, Given, Header, Holder, KeyKind, KeySource, NewShares, ShareHolder, ShareSet, Slot, SlotState,
+    VaultError,
 };
 
 /// A request about custody.
@@ -34,17 +37,20 @@ enum Requested {
 }
 
 impl Custody {
-    /// Answers a request for the path after `/console/v1/`; returns `None` if the path is none of custody.
+    /// Answers a request for the path after `/console/v1/`; returns `None` for other paths.
     pub async fn answer(self: &Arc<Self>, rest: &str, incoming: &Incoming) -> Option<Answer> {
         let requested = match requested(rest, incoming)? {
             Ok(requested) => requested,
             Err(answer) => return Some(answer),
         };
         let (custody, listener) = (Arc::clone(self), incoming.listener);
+        // The semaphore is never closed.
+        let _turn = self.turns.acquire().await;
         // Headers are read from and written to disks and databases.
         let answered = tokio::task::spawn_blocking(move || custody.carry_out(requested, listener)).await;
         self.expire_later();
-        let answer = answered.unwrap_or_else(|_| Err(CustodyError::Input("a request panicked".to_owned())));
+        let answer =
+            answered.unwrap_or_else(|_| Err(Corrupt::Invariant("a request about custody panicked").into()));
         Some(answer.unwrap_or_else(|error| Answer::error(&error.api_error())))
     }
 
@@ -57,9 +63,8 @@ impl Custody {
             Requested::Give(given) => self.outcome(&given),
             Requested::Seal => {
                 self.store_key()?;
-                if !self.can_seal {
-                    return Err(CustodyError::Throwaway);
-                }
+                let check = self.can_seal.as_ref().ok_or(CustodyError::Throwaway)?;
+                check().map_err(CustodyError::CannotRestart)?;
                 let header = self.headers.read()?;
                 if !header.slots(SlotState::Active).any(|slot| slot.shares().is_some()) {
                     return Err(CustodyError::NothingUnseals);
@@ -94,7 +99,7 @@ impl Custody {
             (set.holders.iter().find(|holder| holder.index == given.index), set.threshold)
         });
         let open = matches!(taken, Given::Open(..));
-        let count = |attempt: &mut super::Attempt| attempt.collection.given(&given.set).count();
+        let count = |attempt: &mut Attempt| attempt.collection.given(&given.set).count();
         let count = if open { usize::from(threshold) } else { self.with_attempt(count)? };
         json(&ShareOutcome {
             holder: holder.map(|holder| holder.name.clone()).unwrap_or_default(),
@@ -107,7 +112,7 @@ impl Custody {
 
     fn status(&self, header: &Header) -> Result<SealStatus, CustodyError> {
         let waits = header.slots(self.awaited()).any(|slot| slot.shares().is_some());
-        let state = |attempt: &mut super::Attempt| {
+        let state = |attempt: &mut Attempt| {
             let rows = rows(header, |set| attempt.collection.given(set).collect());
             let ends = attempt.ends.map(|ends| ends.saturating_duration_since(Instant::now()).as_secs());
             (attempt.collection.attempt(), ends, rows)
@@ -118,7 +123,7 @@ impl Custody {
     }
 }
 
-/// Returns what is requested, or the answer to a request that cannot be read; `None` if the path is none of custody.
+/// Returns what is requested, or the answer to a request that cannot be read; `None` for other paths.
 fn requested(rest: &str, incoming: &Incoming) -> Option<Result<Requested, Answer>> {
     let parts: Vec<&str> = rest.split('/').collect();
     let (is_get, is_post) = (incoming.method == Method::GET, incoming.method == Method::POST);
@@ -175,7 +180,7 @@ fn key_source(new: NewKeySlot) -> Result<KeySource, CustodyError> {
     match (new.key_file, new.passphrase_file) {
         (Some(file), None) => Ok(KeySource::File(absolute(&file)?)),
         (None, Some(file)) => {
-            let path: std::path::PathBuf = absolute(&file)?;
+            let path: PathBuf = absolute(&file)?;
             Ok(KeySource::Passphrase(private_file::first_line(&path).map_err(input)?))
         }
         _ => Err(CustodyError::Input("give exactly one of keyFile and passphraseFile".to_owned())),
@@ -207,7 +212,7 @@ fn with_holders(key: &KeyKind, given: &[u8]) -> SlotRow {
 }
 
 fn holders(set: &ShareSet, given: &[u8]) -> Vec<HolderRow> {
-    let row = |holder: &crate::vault::ShareHolder| HolderRow {
+    let row = |holder: &ShareHolder| HolderRow {
         index: holder.index,
         name: holder.name.clone(),
         public_key: holder.public_key.clone(),
@@ -234,9 +239,11 @@ impl CustodyError {
             Self::Give(GiveError::OtherAttempt)
             | Self::Vault(VaultError::LastSlot(_) | VaultError::TooManySlots)
             | Self::NothingUnseals
+            | Self::CannotRestart(_)
             | Self::Throwaway => Code::FailedPrecondition,
             Self::Header(HeaderError::Store(_)) | Self::Sealed => Code::Unavailable,
             Self::NotOwner => Code::PermissionDenied,
+            Self::Corrupt(error) => return RequestError::from(error.clone()).api_error(),
             Self::Give(GiveError::Vault(_)) | Self::Vault(_) | Self::Header(HeaderError::Vault(_)) => {
                 Code::Internal
             }

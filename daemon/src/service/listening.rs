@@ -7,6 +7,7 @@ use quorate_common::console::Mode;
 use tokio_rustls::TlsAcceptor;
 
 use super::{ServiceSettings, StartError};
+use crate::custody::SealCheck;
 use crate::http::HttpListener;
 use crate::http::limits::{Limits as ListenerLimits, RequestLimits};
 use crate::socket::SocketListener;
@@ -38,6 +39,8 @@ pub struct Listeners {
     pub requests: RequestLimits,
     /// Mode in which the daemon was started.
     pub mode: Mode,
+    /// Checks that the daemon can start again, sealed; `None` if it cannot be sealed.
+    pub seal_check: Option<SealCheck>,
     /// Settings of the service.
     pub settings: ServiceSettings,
 }
@@ -56,6 +59,8 @@ pub struct Listening {
     pub(super) requests: RequestLimits,
     /// Mode in which the daemon was started.
     pub(super) mode: Mode,
+    /// Checks that the daemon can start again, sealed; `None` if it cannot be sealed.
+    pub(super) seal_check: Option<SealCheck>,
     /// Settings of the service.
     pub(super) settings: ServiceSettings,
 }
@@ -71,7 +76,7 @@ impl Listening {
     /// # Errors
     /// Returns an error if one cannot be bound.
     pub async fn bind(listeners: Listeners) -> Result<Self, StartError> {
-        let Listeners { http, socket, group, requests, mode, settings } = listeners;
+        let Listeners { http, socket, group, requests, mode, seal_check, settings } = listeners;
         let socket = SocketListener::bind(&socket, group, ListenerLimits::socket()).await?;
         let proxies = http.as_ref().map(|http| http.proxies.clone()).unwrap_or_default();
         let (http, base_url) = match http {
@@ -81,7 +86,7 @@ impl Listening {
                 (Some(listener), Some(base_url))
             }
         };
-        Ok(Self { http, base_url, socket, proxies, requests, mode, settings })
+        Ok(Self { http, base_url, socket, proxies, requests, mode, seal_check, settings })
     }
 }
 

@@ -101,13 +101,13 @@ pub fn lock_folder(folder: &Path) -> Result<File, StartError> {
     }
 }
 
-/// Creates the data directory with access for its owner only.
+/// Creates a directory with access for its owner only.
 ///
 /// # Errors
 /// Returns an error if the directory cannot be created.
 pub fn create_private(folder: &Path) -> Result<(), StartError> {
     use std::os::unix::fs::DirBuilderExt;
     let created = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    let doing = "creating the data directory";
+    let doing = "creating the directory";
     created.map_err(|source| VaultError::System { doing, path: folder.to_owned(), source }.into())
 }

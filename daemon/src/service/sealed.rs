@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::StartError;
 use super::listening::Listening;
-use super::location::Data;
+use super::location::{Data, lock_folder};
 use crate::custody::{Custody, Headers, Sealed};
 use crate::http::Server;
 use crate::telemetry::{Metrics, Readiness, SharedReadiness};
@@ -22,6 +22,8 @@ pub async fn unseal(
     listening: &Listening,
     stop: &CancellationToken,
 ) -> Result<Option<StoreKey>, StartError> {
+    // Another process that opened the store meanwhile would make the shares useless.
+    let _lock = lock_folder(&data.folder)?;
     let headers = Headers::of_sealed(data.folder.clone(), data.database.clone());
     let header = tokio::task::block_in_place(|| headers.read())?;
     header.served_engine(&data.folder, data.engine)?;

@@ -13,11 +13,7 @@ use super::store_key::StoreKey;
 pub struct Collection {
     key: TargetKey,
     state: SlotState,
-    #[expect(
-        clippy::vec_box,
-        reason = "a list that grows leaves its contents behind, and shares must be wiped"
-    )]
-    shares: Vec<Box<Share>>,
+    shares: Vec<Share>,
 }
 
 /// What a share brought about.
@@ -72,11 +68,7 @@ impl Collection {
 
     /// Returns the numbers of the shares of a set that were given.
     pub fn given(&self, set: &str) -> impl Iterator<Item = u8> {
-        self.shares
-            .iter()
-            .map(|share| share.place())
-            .filter(move |place| place.set == set)
-            .map(|place| place.index)
+        self.shares.iter().map(Share::place).filter(move |place| place.set == set).map(|place| place.index)
     }
 
     /// Returns whether no share was given.
@@ -107,13 +99,13 @@ impl Collection {
         if self.given(&given.set).any(|index| index == given.index) {
             return Err(GiveError::Repeated(holder.name.clone()));
         }
-        self.shares.push(Box::new(share));
+        self.shares.push(share);
         if self.given(&given.set).count() < usize::from(set.threshold) {
             return Ok(Given::Incomplete);
         }
-        let own = self.shares.iter().map(|share| &**share).filter(|share| share.place().set == given.set);
+        let own = self.shares.iter().filter(|share| share.place().set == given.set);
         let combined = share::combine(&own.collect::<Vec<_>>());
-        // Wiped where they are. The shares of other sets are not needed anymore.
+        // The shares of other sets are not needed anymore.
         self.shares.clear();
         let opened = combined.ok().and_then(|key| slot.unwrap(&key, header.store_id()));
         let key = opened.filter(|key| header.is_opened_by(key));

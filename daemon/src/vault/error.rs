@@ -35,7 +35,7 @@ pub enum VaultError {
     #[error("the key file {0} must contain 64 hex digits")]
     NotAKey(PathBuf),
     /// The passphrase of a new store is too short.
-    #[error("the passphrase of the root key is too short: use at least {MIN_PASSPHRASE} characters")]
+    #[error("the passphrase is too short: use at least {MIN_PASSPHRASE} characters")]
     ShortPassphrase,
     /// The key belongs to another store.
     #[error("wrong key: it does not decrypt the store in {0}")]

@@ -162,7 +162,7 @@ impl Header {
             key_of(key).map(StoreKey::new)
         } else {
             let mut slots = self.slots(SlotState::Active).filter(|slot| matches(slot.key()));
-            slots.find_map(|slot| slot.unwrap(&key_of(slot.key())?, &self.store_id))
+            slots.find_map(|slot| slot.unwrap(key_of(slot.key())?.as_slice(), &self.store_id))
         };
         found.filter(|key| self.is_opened_by(key))
     }

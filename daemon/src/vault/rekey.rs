@@ -1,11 +1,13 @@
 //! New slots: a set of shares whose letters go to their holders, a key file or a passphrase.
 
+use std::path::Path;
+
 use quorate_common::bundle::TargetPublicKey;
 use quorate_common::share::{self, MAX_NAME, Share, ShareError, ShareLetter, SharePlace};
 use zeroize::Zeroizing;
 
 use super::Vault;
-use super::error::VaultError;
+use super::error::{MAX_SLOTS, VaultError};
 use super::header::{Header, new_id};
 use super::slot::{KeyKind, ShareHolder, ShareSet, Slot, SlotState};
 use super::source::{KeySource, fill, random};
@@ -36,9 +38,10 @@ impl NewShares {
         let invalid = |text: String| Err(VaultError::Holders(text));
         for (at, holder) in self.holders.iter().enumerate() {
             let name = &holder.name;
-            if name.is_empty() || name.chars().count() > MAX_NAME || name.chars().any(char::is_control) {
+            let is_plain = |letter: char| letter.is_alphanumeric() || " -_.@".contains(letter);
+            if name.is_empty() || name.len() > MAX_NAME || !name.chars().all(is_plain) {
                 return invalid(format!(
-                    "a name must have 1 to {MAX_NAME} characters, of which none is a control character"
+                    "a name has at most {MAX_NAME} bytes of letters, digits, spaces, hyphens, underscores, dots and @"
                 ));
             }
             let before = self.holders.get(..at).unwrap_or_default();
@@ -85,7 +88,7 @@ impl Header {
                 holders: count,
                 holder: holder.name.clone(),
             };
-            let letter = Share::new(place, value).letter(&holder.key, &mut random_source.filler());
+            let letter = Share::new(place, &value).letter(&holder.key, &mut random_source.filler());
             let letter = letter.map_err(failed)?;
             set.holders.push(ShareHolder {
                 index,
@@ -107,6 +110,11 @@ impl Header {
     /// # Errors
     /// Returns [`VaultError`] if the key cannot be read or created, or the store has too many slots.
     pub fn add_key(&mut self, store_key: &StoreKey, source: &KeySource) -> Result<String, VaultError> {
+        // No key file is created for a slot that cannot be added.
+        if self.all_slots().len() >= MAX_SLOTS {
+            return Err(VaultError::TooManySlots);
+        }
+        Vault::check_new(Path::new(""), source)?;
         let (kind, slot_key) = Vault::slot_key(source)?;
         let slot = Slot::wrap(new_id()?, kind, &slot_key, store_key, self.store_id())?;
         let id = slot.id().to_owned();

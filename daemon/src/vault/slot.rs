@@ -48,7 +48,7 @@ pub enum KeyKind {
 
 /// A set of shares.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ShareSet {
     /// Number of shares that open the slot.
     pub threshold: u8,
@@ -92,7 +92,7 @@ impl Slot {
     ) -> Result<Self, VaultError> {
         let mut slot = Self { id, state: SlotState::Active, key, wrapped: String::new(), replaces: None };
         let unusable = || VaultError::Slot(slot.id.clone());
-        let wrapping = slot.wrapping_key(slot_key, store_id).ok_or_else(unusable)?;
+        let wrapping = slot.wrapping_key(slot_key.as_slice(), store_id).ok_or_else(unusable)?;
         let context = slot.context(store_id).ok_or_else(unusable)?;
         let sealed =
             wrapping.seal(random::<NONCE>()?, &context, store_key.bytes()).map_err(|_| unusable())?;
@@ -112,7 +112,7 @@ impl Slot {
     }
 
     /// Returns the store key, if this is the key of the slot.
-    pub(super) fn unwrap(&self, slot_key: &Zeroizing<[u8; 32]>, store_id: &str) -> Option<StoreKey> {
+    pub(super) fn unwrap(&self, slot_key: &[u8], store_id: &str) -> Option<StoreKey> {
         let wrapped = const_hex::decode(&self.wrapped).ok()?;
         let wrapping = self.wrapping_key(slot_key, store_id)?;
         let plain = Zeroizing::new(wrapping.open(&self.context(store_id)?, &wrapped).ok()?);
@@ -148,8 +148,8 @@ impl Slot {
     }
 
     /// Derives the wrapping key (HKDF-SHA256, RFC 5869, with the id of the store as salt).
-    fn wrapping_key(&self, slot_key: &Zeroizing<[u8; 32]>, store_id: &str) -> Option<SealKey> {
-        let hkdf = Hkdf::<Sha256>::new(Some(store_id.as_bytes()), slot_key.as_slice());
+    fn wrapping_key(&self, slot_key: &[u8], store_id: &str) -> Option<SealKey> {
+        let hkdf = Hkdf::<Sha256>::new(Some(store_id.as_bytes()), slot_key);
         let mut key = Zeroizing::new([0; 32]);
         hkdf.expand_multi_info(&[b"quorate/slot/1", self.id.as_bytes()], key.as_mut_slice()).ok()?;
         SealKey::misuse_resistant(&key).ok()

@@ -41,7 +41,7 @@ pub enum KeySource {
 
 /// Parameters of the derivation of a key from a passphrase (Argon2id, RFC 9106).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Stretching {
     salt: String,
     memory_kib: u32,
@@ -82,13 +82,13 @@ pub(super) fn read_key(path: &Path) -> Result<Option<Zeroizing<[u8; 32]>>, Vault
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(system(READING_KEY, path)(error)),
     };
-    let mode = metadata.permissions().mode() & 0o777;
-    if mode & 0o077 != 0 {
-        return Err(VaultError::KeyTooOpen(path.to_owned(), mode));
-    }
     // Reading a pipe could wait for ever.
     if !metadata.is_file() || metadata.len() > LONGEST_KEY_FILE {
         return Err(VaultError::NotAKey(path.to_owned()));
+    }
+    let mode = metadata.permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
+        return Err(VaultError::KeyTooOpen(path.to_owned(), mode));
     }
     let text = Zeroizing::new(fs::read_to_string(path).map_err(system(READING_KEY, path))?);
     let mut key = Zeroizing::new([0; 32]);

@@ -313,17 +313,17 @@ fn a_wrong_share_is_rejected_by_name_and_counts_for_nothing() {
     for at in 0..right.len() {
         let mut wrong: [u8; 32] = right.as_slice().try_into().unwrap();
         wrong[at] ^= 1;
-        let share = Share::new(own[0].place().clone(), Zeroizing::new(wrong));
+        let share = Share::new(own[0].place().clone(), &wrong);
         assert!(rejected(&share).contains("share of mira is wrong"), "byte {at}");
     }
-    let swapped = Share::new(own[1].place().clone(), Zeroizing::new(right.as_slice().try_into().unwrap()));
+    let swapped = Share::new(own[1].place().clone(), &right.as_slice().try_into().unwrap());
     assert!(rejected(&swapped).contains("share of jo is wrong"));
     let mut renamed = own[2].place().clone();
     renamed.holder = "mira".to_owned();
-    assert!(rejected(&Share::new(renamed, Zeroizing::new([7; 32]))).contains("share of zoe is wrong"));
+    assert!(rejected(&Share::new(renamed, &[7; 32])).contains("share of zoe is wrong"));
     let mut unknown = own[2].place().clone();
     unknown.index = 4;
-    assert!(rejected(&Share::new(unknown, Zeroizing::new([7; 32]))).contains("no share 4"));
+    assert!(rejected(&Share::new(unknown, &[7; 32])).contains("no share 4"));
     assert!(collection.is_empty());
 
     let mut other = Collection::begin(SlotState::Pending).unwrap();
@@ -352,8 +352,8 @@ fn holders_must_be_distinct_and_enough() {
         (2, many, "needs 2 to 16 holders"),
         (2, Vec::new(), "needs 2 to 16 holders"),
         (2, named_twice, "mira is named twice"),
-        (2, empty, "1 to 64 characters"),
-        (2, control, "1 to 64 characters"),
+        (2, empty, "at most 64 bytes of letters"),
+        (2, control, "at most 64 bytes of letters"),
         (2, one_key, "mira and jo have the same key"),
     ] {
         let new = NewShares { threshold, holders, replaces: Vec::new() };

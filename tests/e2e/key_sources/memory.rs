@@ -1,13 +1,12 @@
 //! The memory of the console has an unlocked key only until it is locked, and never a passphrase afterwards.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::time::Instant;
 
 use argon2::{Algorithm, Argon2, Params, Version};
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use quorate_tests::daemon::{Daemon, POLL_INTERVAL};
 use quorate_tests::http::TIMEOUT;
+use quorate_tests::memory::count;
 use quorate_tests::operator::Operator;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -17,8 +16,6 @@ use crate::console::type_like_a_person;
 use crate::screen::{Screen, Setup};
 
 const PASSPHRASE: &str = "xylophone quartz 7 vexing";
-/// Regions are read in pieces, so that a reserved gigabyte costs no memory.
-const PIECE: usize = 1 << 20;
 
 /// Decrypts a key file, as its format is documented.
 fn secret(operator: &Operator, name: &str) -> Vec<u8> {
@@ -40,32 +37,6 @@ fn secret(operator: &Operator, name: &str) -> Vec<u8> {
     let key = LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &key).expect("a key"));
     let plain = key.open_in_place(Nonce::assume_unique_for_key(nonce), Aad::from(aad), &mut bytes);
     plain.expect("the passphrase").to_vec()
-}
-
-/// Returns how often the writable memory of a process contains these bytes, or `None` if this user may not read it.
-fn count(process: Pid, wanted: &[u8]) -> Option<usize> {
-    let id = process.as_raw_nonzero();
-    let maps = std::fs::read_to_string(format!("/proc/{id}/maps")).ok()?;
-    let memory = File::open(format!("/proc/{id}/mem")).ok()?;
-    let mut found = 0;
-    let mut buffer = vec![0; PIECE + wanted.len()];
-    for line in maps.lines().filter(|line| line.contains(" rw")) {
-        let (from, to) = line.split_once(' ').and_then(|(range, _)| range.split_once('-')).expect("a range");
-        let bound = |text: &str| u64::from_str_radix(text, 16).expect("an address");
-        let (mut at, to) = (bound(from), bound(to));
-        while at < to {
-            let length = buffer.len().min(usize::try_from(to - at).expect("a length"));
-            if let Ok(read) = memory.read_at(&mut buffer[..length], at) {
-                let piece = &buffer[..read];
-                let first = wanted[0];
-                let starts =
-                    piece.iter().enumerate().filter(|(start, byte)| **byte == first && *start < PIECE);
-                found += starts.filter(|(start, _)| piece[*start..].starts_with(wanted)).count();
-            }
-            at += PIECE as u64;
-        }
-    }
-    Some(found)
 }
 
 /// Returns whether this user may read the memory of a process.
