@@ -167,6 +167,10 @@ pub struct EngineStatus {
     /// cannot be read now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub daemons: Vec<StoreDaemon>,
+    /// Time from the last commit of another daemon to its effect on this one, in milliseconds by the clock of the database; absent before
+    /// the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notice_lag_millis: Option<u64>,
 }
 
 /// A daemon that shares a store with others.

@@ -367,6 +367,7 @@ async fn watch(
         executor.world().persist_time();
         let lag = clock::behind();
         metrics.clock_is_behind(lag);
+        metrics.notices_lag(executor.world().notice_lag().unwrap_or_default());
         if lag > CLOCK_LAG && !clock_lags {
             tracing::warn!(
                 millis = lag,

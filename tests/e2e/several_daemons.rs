@@ -14,7 +14,7 @@ use hyper::Method;
 use quorate_tests::caller::{Caller, submit_path};
 use quorate_tests::daemon::POLL_INTERVAL;
 use quorate_tests::fleet::Fleet;
-use quorate_tests::http::Listener;
+use quorate_tests::http::{Listener, TIMEOUT};
 use quorate_tests::keys::Key;
 use quorate_tests::paths;
 use quorate_tests::receiver::Receiver;
@@ -203,6 +203,30 @@ async fn each_daemon_lists_all_of_them() {
     own.sort();
     own.dedup();
     assert_eq!(own.len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_daemon_states_how_late_it_learns_of_the_commits_of_others() {
+    let fleet = Fleet::start(2, (1, 1), "").await;
+    let process =
+        i32::try_from(fleet.daemon(1).process_id()).ok().and_then(Pid::from_raw).expect("a process");
+    kill_process(process, Signal::STOP).expect("the daemon runs");
+    fleet.root(0, 0).completed(CREATE_WALLET, &requests::wallet("new")).await;
+    fleet.cluster.sql("SELECT pg_sleep(0.3)");
+    kill_process(process, Signal::CONT).expect("the daemon exists");
+    let deadline = Instant::now() + TIMEOUT;
+    loop {
+        let status = fleet.daemon(1).get("/console/v1/status").await.success();
+        let metrics = String::from_utf8(fleet.daemon(1).get("/metrics").await.body.to_vec()).expect("UTF-8");
+        let metric = metrics.lines().find_map(|line| line.strip_prefix("quorate_notice_lag_milliseconds "));
+        let metric: u64 = metric.expect("a figure").parse().expect("a number");
+        // The notice waited while the daemon was stopped.
+        if status["engine"]["noticeLagMillis"].as_u64().is_some_and(|lag| lag >= 300) && metric >= 300 {
+            break;
+        }
+        assert!(Instant::now() < deadline, "{status:#}");
+        tokio::time::sleep(POLL_INTERVAL).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -123,6 +123,7 @@ impl Fixture {
                     .into(),
                 warning: None,
                 daemons: Vec::new(),
+                notice_lag_millis: None,
             })),
             store: None,
         }

@@ -373,6 +373,11 @@ impl Shared {
         EngineStatus { daemons: store.daemons().unwrap_or_default(), ..store.engine() }
     }
 
+    /// Returns how long after the last commit of another daemon it had an effect on this one, in milliseconds.
+    pub fn notice_lag(&self) -> Option<u64> {
+        self.barrier.store().engine().notice_lag_millis
+    }
+
     /// Closes the store at the end of the process.
     pub fn close_store(&self) {
         self.guard.stop_comparing();

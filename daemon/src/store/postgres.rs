@@ -297,7 +297,8 @@ impl Store for Postgres {
         let server = self.server.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let server = server.map(|server| self.settings.url.server(server.host));
         let durability = self.shared.durability.lock().unwrap_or_else(PoisonError::into_inner);
-        EngineStatus { server, ..durability.status(Self::NAME) }
+        let notice_lag_millis = self.shared.notice_lag();
+        EngineStatus { server, notice_lag_millis, ..durability.status(Self::NAME) }
     }
 
     fn daemons(&self) -> Result<Vec<StoreDaemon>, StoreError> {

@@ -38,6 +38,7 @@ struct Instruments {
     messages: Family<MessageLabels, Counter>,
     store_ready: Gauge,
     clock_behind: Gauge,
+    notice_lag: Gauge,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -118,6 +119,7 @@ impl Metrics {
             "Webhook deliveries by outcome: attempts, and deliveries that were parked or unreadable";
         let messages = "Mail and SMS by outcome: queued, sent, delayed (each failed attempt that is repeated), bounced, expired, displaced (removed for newer messages because its receiver delayed it) or unreadable";
         let behind = "Time by which the system clock is behind the newest recorded time";
+        let lag = "Time from the last commit of another daemon to its effect on this one";
         let limits = "Requests rejected because of a limit in [limits]";
         let back = "Uses of a passkey whose signature counter went back: it may have been copied";
         let latency = Histogram::new(LATENCY_BUCKETS);
@@ -138,6 +140,7 @@ impl Metrics {
             messages: add(all, "messages", messages),
             store_ready: add(all, "store_ready", "Whether the store accepts writes: 1 or 0"),
             clock_behind: add(all, "clock_behind_milliseconds", behind),
+            notice_lag: add(all, "notice_lag_milliseconds", lag),
             registry,
         }))
     }
@@ -198,6 +201,11 @@ impl Metrics {
     /// Sets the delay of the system clock, in milliseconds.
     pub fn clock_is_behind(&self, millis: u64) {
         self.0.clock_behind.set(i64::try_from(millis).unwrap_or(i64::MAX));
+    }
+
+    /// Sets the time from the last commit of another daemon to its effect on this one.
+    pub fn notices_lag(&self, millis: u64) {
+        self.0.notice_lag.set(i64::try_from(millis).unwrap_or(i64::MAX));
     }
 
     pub(crate) fn connection_opened(&self) {

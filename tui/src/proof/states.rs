@@ -82,7 +82,10 @@ pub(crate) fn daemons_text(engine: Option<&EngineStatus>) -> Option<String> {
     };
     let own = own.first().map(|daemon| format!("this one {} {}", short_id(daemon), version(daemon)));
     let text: Vec<String> = own.into_iter().chain(others.iter().map(described)).collect();
-    (!text.is_empty()).then(|| format!("{}: {}", daemons.len(), text.join(", ")))
+    let lag = engine.and_then(|engine| engine.notice_lag_millis);
+    let lag = lag.map(|millis| format!("; the last change of another one had an effect after {millis} ms"));
+    let lag = lag.unwrap_or_default();
+    (!text.is_empty()).then(|| format!("{}: {}{lag}", daemons.len(), text.join(", ")))
 }
 
 const fn is_silent(daemon: &StoreDaemon) -> bool {
@@ -124,6 +127,7 @@ mod tests {
             durability: BTreeMap::from(durability),
             warning: None,
             daemons: Vec::new(),
+            notice_lag_millis: None,
         };
         let text = "postgres, synchronous_commit = on, synchronous_standby_names = none";
         assert_eq!(engine_text(Some(&engine)), text);

@@ -22,6 +22,8 @@ pub(super) struct Shared {
     pub(super) generation: AtomicU64,
     /// How durable commits are on the server, as it was read last.
     pub(super) durability: Mutex<Durability>,
+    /// Time from the last commit of another daemon to its effect here, in milliseconds, plus 1; 0 before the first.
+    notice_lag: AtomicU64,
     /// The newest primary that was seen or used.
     newest: Mutex<Option<Primary>>,
     /// Number of hosts in the URL.
@@ -55,6 +57,18 @@ impl Shared {
     pub(super) fn recovered(&self) {
         *self.cause.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.failed.store(false, Ordering::Release);
+    }
+
+    /// Records how long after its commit a notice of another daemon was applied, in milliseconds.
+    pub(super) fn noticed_after(&self, millis: i64) {
+        // The clock of the server may be set back.
+        let millis = u64::try_from(millis).unwrap_or_default();
+        self.notice_lag.store(millis.saturating_add(1), Ordering::Relaxed);
+    }
+
+    /// Returns how long after its commit the last notice of another daemon was applied, in milliseconds.
+    pub(super) fn notice_lag(&self) -> Option<u64> {
+        self.notice_lag.load(Ordering::Relaxed).checked_sub(1)
     }
 
     /// Remembers a primary. Returns `false` if one that was seen before has replaced it: it is not used again, whatever else fails.

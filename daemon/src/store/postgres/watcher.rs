@@ -45,7 +45,8 @@ const PAUSE_FACTOR: u32 = 20;
 const HORIZON: &str = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text::int8";
 /// Returns the horizon, and the notices from a transaction on without some. There is at least one row.
 const NOTICES: &str = "WITH horizon AS MATERIALIZED (SELECT pg_snapshot_xmin(pg_current_snapshot()) AS xid) \
-    SELECT horizon.xid::text::int8, feed.xid::text::int8, feed.body FROM horizon LEFT JOIN feed \
+    SELECT horizon.xid::text::int8, feed.xid::text::int8, feed.body, \
+    (extract(epoch FROM clock_timestamp() - feed.at) * 1000)::int8 FROM horizon LEFT JOIN feed \
     ON feed.xid >= $1::int8::text::xid8 AND feed.origin <> $2::text::uuid AND feed.xid::text::int8 <> ALL($3::int8[]) \
     ORDER BY feed.xid";
 const BELL: &str = "BEGIN; SET LOCAL synchronous_commit = off; NOTIFY quorate; COMMIT";
@@ -168,6 +169,7 @@ impl Watcher {
                     && let Some(callback) = &*callback
                 {
                     callback(body);
+                    shared.noticed_after(row.try_get(3)?);
                 }
             }
         }

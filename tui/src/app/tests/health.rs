@@ -66,6 +66,7 @@ fn backups_are_those_of_the_engine() {
             durability: BTreeMap::default(),
             warning: (engine == "postgres").then(|| "no standby".to_owned()),
             daemons: Vec::new(),
+            notice_lag_millis: None,
         }));
         let received = health.status.now_millis;
         let findings = of_daemon(&Daemon { health: Ok(&health), received, is_same_host: None });
@@ -92,6 +93,7 @@ fn a_daemon_without_a_sign_of_life_is_a_finding() {
             durability: BTreeMap::default(),
             warning: None,
             daemons,
+            notice_lag_millis: None,
         }));
         let received = health.status.now_millis;
         let findings = of_daemon(&Daemon { health: Ok(&health), received, is_same_host: None });
