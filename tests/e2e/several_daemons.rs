@@ -393,7 +393,12 @@ struct Sent {
     acknowledged: BTreeMap<String, Value>,
     /// Longest time until a body was acknowledged.
     longest: Duration,
+    /// Daemon that did not answer a request in time.
+    silent: Option<usize>,
 }
+
+/// Longest time until each request has an answer, whatever fails.
+const ANSWER: Duration = Duration::from_secs(10);
 
 /// Signs until `stops`. Each body is sent to one daemon after the other until it is acknowledged.
 async fn write(
@@ -412,7 +417,13 @@ async fn write(
                 return;
             }
             daemon += 1;
-            match callers[daemon % callers.len()].try_send(&submit_path(SIGN), &body).await {
+            let path = submit_path(SIGN);
+            let sending = callers[daemon % callers.len()].try_send(&path, &body);
+            let Ok(answer) = tokio::time::timeout(ANSWER, sending).await else {
+                sent.lock().expect("a lock").silent = Some(daemon % callers.len());
+                return;
+            };
+            match answer {
                 Ok(reply) if reply.status == 200 => {
                     let activity = reply.activity();
                     assert_eq!(activity["status"], "ACTIVITY_STATUS_COMPLETED", "{activity:#}");
@@ -441,20 +452,24 @@ async fn f9_crashes_of_daemons_and_of_the_database_lose_and_repeat_nothing() {
         writers.spawn(write(writer, (callers, address.clone()), Arc::clone(&sent), Arc::clone(&stops)));
     }
     let count = || sent.lock().expect("a lock").acknowledged.len();
-    for crash in 0..crashes {
-        let wanted = count() + 10 + crash * 7 % 11;
+    let proceeds = async |fleet: &Fleet, wanted: usize| {
         while count() < wanted {
+            if let Some(daemon) = sent.lock().expect("a lock").silent {
+                let sessions = "SELECT state, wait_event, left(query, 80) FROM pg_stat_activity";
+                let (log, sessions) = (fleet.log(daemon), fleet.cluster.sql(sessions));
+                panic!("daemon {daemon} does not answer:\n{sessions}\n{log}");
+            }
             tokio::time::sleep(POLL_INTERVAL).await;
         }
+    };
+    for crash in 0..crashes {
+        proceeds(&fleet, count() + 10 + crash * 7 % 11).await;
         fleet.kill(crash % 3);
         if crash % 3 == 1 {
             fleet.crash_database();
         }
         // The other daemons continue.
-        let wanted = count() + 10;
-        while count() < wanted {
-            tokio::time::sleep(POLL_INTERVAL).await;
-        }
+        proceeds(&fleet, count() + 10).await;
         fleet.restart(crash % 3).await;
     }
     stops.store(true, Ordering::Relaxed);
