@@ -142,6 +142,8 @@ pub struct DaemonStatus {
     /// Whether a deny policy whose evaluation fails denies the request.
     #[serde(default)]
     pub strict_deny_errors: bool,
+    /// Key that seals records; absent if the daemon is too old to state it, or the store cannot be read now.
+    pub sealing_key: Option<Box<custody::SealingKeyStatus>>,
     /// Engine of the store; absent if the daemon is too old to state it.
     pub engine: Option<Box<EngineStatus>>,
     /// State of the store; absent while it accepts writes.

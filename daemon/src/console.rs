@@ -183,6 +183,7 @@ impl Console {
             quorum_public_key: self.info.identity.quorum_public_key(),
             keys_locked: self.world().keys_are_locked(),
             strict_deny_errors: self.world().installation().deny_errors() == DenyErrors::Deny,
+            sealing_key: self.executor.sealing_key().ok().map(Box::new),
             engine: Some(Box::new(self.world().engine())),
             store: store_status(self.executor.store_state()),
         }

@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 pub use self::headers::{HeaderError, Headers};
 pub use self::routes::rows;
 pub use self::sealed::Sealed;
+use crate::executor::{Executor, TermError};
 use crate::vault::{Collection, GiveError, Given, Header, SlotState, StoreKey, VaultError};
 
 /// Maximum number of requests that are carried out at once. Others wait.
@@ -27,6 +28,8 @@ const ATTEMPT: Duration = Duration::from_mins(10);
 /// Who can open the store, and the attempt to open one of its slots by shares.
 pub struct Custody {
     headers: Arc<Headers>,
+    /// Rotates the sealing keys; `None` while the daemon is sealed.
+    executor: Option<Arc<Executor>>,
     /// The store key; `None` while the daemon is sealed.
     store_key: Option<StoreKey>,
     /// On the heap, so that its key leaves no copy behind when it is moved.
@@ -74,30 +77,41 @@ enum CustodyError {
     CannotRestart(String),
     #[error(transparent)]
     Corrupt(#[from] Corrupt),
+    #[error(transparent)]
+    Term(#[from] TermError),
+    #[error("records of too many earlier keys remain; 'quorated verify' shows which cannot be sealed again")]
+    TooManyTerms,
     #[error("{0}")]
     Input(String),
 }
 
 impl Custody {
     /// Creates the custody of an open store.
-    pub fn open(headers: Arc<Headers>, store_key: StoreKey, can_seal: Option<SealCheck>) -> Arc<Self> {
-        Arc::new(Self::of(headers, Some(store_key), can_seal))
+    pub fn open(
+        headers: Arc<Headers>,
+        executor: Arc<Executor>,
+        store_key: StoreKey,
+        can_seal: Option<SealCheck>,
+    ) -> Arc<Self> {
+        let executor = Some(executor);
+        Arc::new(Self { executor, can_seal, ..Self::of(headers, Some(store_key)) })
     }
 
     /// Creates the custody of a store that waits for shares.
     pub fn sealed(headers: Headers) -> Arc<Self> {
-        Arc::new(Self::of(Arc::new(headers), None, None))
+        Arc::new(Self::of(Arc::new(headers), None))
     }
 
-    fn of(headers: Arc<Headers>, store_key: Option<StoreKey>, can_seal: Option<SealCheck>) -> Self {
+    fn of(headers: Arc<Headers>, store_key: Option<StoreKey>) -> Self {
         Self {
             headers,
+            executor: None,
             store_key,
             attempt: Mutex::default(),
             opened: Mutex::default(),
             changes: Mutex::default(),
             done: CancellationToken::new(),
-            can_seal,
+            can_seal: None,
             turns: Semaphore::new(TURNS),
         }
     }

@@ -6,6 +6,8 @@ use quorate_core::seal::{NONCE, TAG};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
+use crate::trailer::Trailer;
+
 /// Maximum length of a value that is hashed as a whole. Longer values are sealed.
 const PLAIN: usize = 8;
 
@@ -19,14 +21,14 @@ impl DigestKey {
     }
 
     /// Returns the digest of one stored record: HMAC-SHA-256 (RFC 2104) of the length of its key, its key and
-    /// its value. Of a sealed value, only the nonce, the authentication tag and the last byte are included; a
+    /// its value. Of a sealed value, only the nonce, the authentication tag and the trailer are included; a
     /// register is included as a whole.
     pub(crate) fn of(&self, key: &[u8], value: &[u8]) -> StoreDigest {
         // Without the sealing key, nobody can create another valid value with the same nonce and tag.
         let (head, tail) = if value.len() <= PLAIN {
             (value, [].as_slice())
         } else {
-            let tail = value.len().saturating_sub(TAG.saturating_add(1));
+            let tail = value.len().saturating_sub(TAG.saturating_add(Trailer::length(value)));
             (value.get(..NONCE).unwrap_or(value), value.get(tail..).unwrap_or_default())
         };
         let mut digest = StoreDigest::default();

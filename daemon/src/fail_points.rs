@@ -10,7 +10,7 @@ compile_error!("the feature `fail_points` is for tests: build `-p quorated` with
 
 /// Names of all fail points. A test kills the daemon at each of them.
 #[cfg(feature = "fail_points")]
-pub const NAMES: [&str; 57] = [
+pub const NAMES: [&str; 63] = [
     "answer.render",
     "answer.send",
     "attempt.decide",
@@ -56,6 +56,8 @@ pub const NAMES: [&str; 57] = [
     "outbox.record",
     "outbox.recorded",
     "request.received",
+    "seal_again.done",
+    "seal_again.read",
     "start.folder",
     "start.store",
     "start.vault",
@@ -68,6 +70,10 @@ pub const NAMES: [&str; 57] = [
     "store.applied",
     "store.synced",
     "snapshot.read",
+    "term.begin",
+    "term.begun",
+    "term.forget",
+    "term.forgotten",
 ];
 
 /// Performs the action that is configured for a fail point.

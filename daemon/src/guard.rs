@@ -42,9 +42,9 @@ use self::mark::{Mark, RunId, Stored, StoredDigest};
 use self::slot::Slot;
 use self::state::{Pending, State};
 use self::syncer::Syncer;
-use crate::barrier::Barrier;
+use crate::barrier::{self, Barrier};
 use crate::private_file;
-use crate::store::{Acceptance, Batch, Change, Changed, ExtraRecords, Group, Store, StoreError};
+use crate::store::{Acceptance, Batch, Change, Changed, ExtraRecords, Group, ReadRecord, Store, StoreError};
 
 /// Record key of the mark: run, number and time of the newest group, and the digest over all other records. The keys of
 /// daemons that share a store end with their ids.
@@ -67,6 +67,8 @@ pub struct GroupMark<'g> {
     guard: &'g Guard,
     barrier: &'g Barrier,
     time: Millis,
+    /// Term before the mark is sealed.
+    term: u32,
     /// Write of the run; `None` once a durable group has stored it.
     run: Option<Batch>,
 }
@@ -75,7 +77,9 @@ impl GroupMark<'_> {
     /// Returns a group of these batches. A batch is added if the run is not stored yet.
     pub fn group(&self, mut batches: Vec<Batch>) -> Group<'_> {
         batches.extend(self.run.clone());
-        Group { batches, extra: Some(self), ..Group::default() }
+        let oldest = batches.iter().filter_map(barrier::oldest_term).min();
+        let term = Some(oldest.map_or(self.term, |oldest| oldest.min(self.term)));
+        Group { batches, extra: Some(self), term, ..Group::default() }
     }
 }
 
@@ -112,12 +116,14 @@ pub struct HasAcknowledged<'g> {
 }
 
 impl Acceptance for HasAcknowledged<'_> {
-    fn key(&self) -> &[u8] {
-        &self.key
-    }
-
-    fn check(&self, value: Option<&[u8]>) -> Result<(), StoreError> {
-        let stored = value.map(|value| self.barrier.open(&self.key, value)).transpose();
+    fn check(&self, read: ReadRecord<'_>) -> Result<(), StoreError> {
+        let (terms, value) = (read(barrier::TERMS)?, read(&self.key)?);
+        // Another daemon may have ended the term of what this one sealed, which it commits no longer then.
+        let terms = self.barrier.adopt_terms(terms.as_deref());
+        let stored = terms.and_then(|terms| {
+            self.barrier.end_terms_before(terms.newest());
+            value.map(|value| self.barrier.open(&self.key, &value)).transpose()
+        });
         let checked = stored
             .and_then(loaded::decoded)
             .map_err(GuardError::from)
@@ -272,6 +278,8 @@ impl Guard {
         let (number, newest) = loaded.newest();
         let (run, slot) = (loaded.run, loaded.slot);
         barrier.store().become_daemon(slot.id())?;
+        // Another daemon that ends a term waits for this one from now on.
+        barrier.load_terms()?;
         let mark = Mark { run: loaded.mark.map_or(run, |mark| mark.run), number, time: newest.max(now) };
         let daemon = barrier.store().is_remote().then(|| slot.id());
         if loaded.file.is_none() {
@@ -291,6 +299,11 @@ impl Guard {
     /// Returns the id of this daemon among those that share the store.
     pub fn daemon(&self) -> RunId {
         self.state().slot.id()
+    }
+
+    /// Returns whether a key is that of the mark of this daemon, which is written with each group.
+    pub fn is_own_mark(&self, key: &[u8]) -> bool {
+        self.state().slot.mark() == key
     }
 
     /// Returns whether the index of waiting activities may differ from them, because an earlier version has changed the
@@ -315,11 +328,12 @@ impl Guard {
     /// Prepares the mark of the next group.
     ///
     /// # Errors
-    /// Returns an error if the random source fails.
+    /// Returns an error if the random source fails, or the terms of the store cannot be read.
     pub fn mark<'g>(&'g self, barrier: &'g Barrier, time: Millis) -> Result<GroupMark<'g>, Corrupt> {
+        let term = barrier.terms()?.newest();
         let state = self.state();
         let run = if state.is_stored { None } else { Some(state.runs(barrier)?) };
-        Ok(GroupMark { guard: self, barrier, time, run })
+        Ok(GroupMark { guard: self, barrier, time, term, run })
     }
 
     /// Returns a batch that changes nothing but the records of the guard, so that its group has a mark.

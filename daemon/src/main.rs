@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Parser;
 use quorated::commands::{
     Arguments, Command, accept_clock, accept_loss, clear_ip_allowlist, dev, init, join, manual, quorum_key,
-    reject, rekey, remove_mfa_policies, seal, serve, slot, store, verify,
+    reject, rekey, remove_mfa_policies, rotate, seal, serve, slot, store, verify,
 };
 use quorated::service::StartError;
 
@@ -51,6 +51,7 @@ async fn run(arguments: Arguments) -> Result<(), StartError> {
         Command::AcceptLoss(arguments) => accept_loss::run(&arguments),
         Command::AcceptClock(arguments) => accept_clock::run(&arguments),
         Command::Rekey(arguments) => rekey::run(arguments).await,
+        Command::Rotate(arguments) => rotate::run(&arguments).await,
         Command::Seal(arguments) => seal::run(&arguments).await,
         Command::Slot(command) => slot::run(command).await,
         Command::Store(arguments) => store::run(&arguments),

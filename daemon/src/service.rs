@@ -15,6 +15,7 @@ pub use sealed::unseal;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use quorate_core::error::Corrupt;
@@ -35,6 +36,7 @@ use crate::outbox::{Mailer, Outbox, Texter};
 use crate::pages::Pages;
 use crate::private_file::SecretFileError;
 use crate::registrations::Registrations;
+use crate::rotation;
 use crate::routes::{Routes, Services};
 use crate::socket::SocketError;
 use crate::store::StoreError;
@@ -240,7 +242,7 @@ where
     let Listening { http, base_url, socket, proxies, requests, mode, seal_check, settings } = listening;
     let stop = signal.child_token();
     let executor = || Arc::clone(&engine.executor);
-    let custody = Custody::open(engine.headers.clone(), engine.store_key.clone(), seal_check);
+    let custody = Custody::open(engine.headers.clone(), executor(), engine.store_key.clone(), seal_check);
     warn_of_unlocked_keys(&engine.executor);
     let (metrics, readiness) = (Metrics::new(), SharedReadiness::default());
     let info = DaemonInfo {
@@ -328,7 +330,8 @@ async fn maintain(executor: Arc<Executor>, stop: CancellationToken) {
     tokio::join!(
         cleanup::run(Arc::clone(&executor), stop.clone()),
         witness::run(Arc::clone(&executor), stop.clone()),
-        waiting_index::run(executor, stop)
+        waiting_index::run(Arc::clone(&executor), stop.clone()),
+        rotation::run(executor, stop)
     );
 }
 
@@ -341,7 +344,7 @@ async fn watch(
 ) {
     let mut before = executor.figures();
     let is_remote = executor.is_shared();
-    let mut clock_lags = false;
+    let (mut clock_lags, mut sealed_again) = (false, 0);
     let mut ticks = tokio::time::interval(Duration::from_secs(1));
     while !stop.is_cancelled() {
         tokio::select! {
@@ -367,6 +370,11 @@ async fn watch(
         executor.world().persist_time();
         let lag = clock::behind();
         metrics.clock_is_behind(lag);
+        let again = executor.world().sealed_again.load(Ordering::Relaxed);
+        if let Ok(terms) = executor.terms() {
+            metrics.sealing(terms.newest() - terms.oldest() + 1, again.saturating_sub(sealed_again));
+            sealed_again = again;
+        }
         metrics.notices_lag(executor.world().notice_lag().unwrap_or_default());
         if lag > CLOCK_LAG && !clock_lags {
             tracing::warn!(

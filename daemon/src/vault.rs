@@ -11,6 +11,7 @@ mod rekey;
 mod slot;
 mod source;
 mod store_key;
+mod terms;
 
 use std::path::Path;
 
@@ -30,6 +31,7 @@ pub use self::slot::{KeyKind, ShareHolder, ShareSet, Slot, SlotState};
 pub use self::source::KeySource;
 use self::source::{Stretching, check_passphrase, random, read_key, read_or_write_key};
 pub use self::store_key::StoreKey;
+pub use self::terms::{MOST_SEALINGS, Terms};
 use crate::digest::DigestKey;
 use crate::private_file;
 use crate::store::engine::Engine;
@@ -38,6 +40,8 @@ use crate::store::engine::Engine;
 pub struct Vault {
     store_key: StoreKey,
     seal: SealKey,
+    terms: SealKey,
+    aside: SealKey,
     index: IndexKey,
     digests: DigestKey,
     tokens: Zeroizing<[u8; 32]>,
@@ -130,12 +134,24 @@ impl Vault {
         let mut key = Zeroizing::new([0; 32]);
         hkdf.expand(b"quorate/seal/1", key.as_mut_slice()).ok()?;
         let seal = SealKey::new(&key).ok()?;
+        hkdf.expand(b"quorate/keyring/1", key.as_mut_slice()).ok()?;
+        let terms = SealKey::misuse_resistant(&key).ok()?;
+        hkdf.expand(b"quorate/aside/1", key.as_mut_slice()).ok()?;
+        let aside = SealKey::misuse_resistant(&key).ok()?;
         hkdf.expand(b"quorate/index/1", key.as_mut_slice()).ok()?;
         let index = IndexKey::new(*key);
         hkdf.expand(b"quorate/digest/1", key.as_mut_slice()).ok()?;
         let mut tokens = Zeroizing::new([0; 32]);
         hkdf.expand(b"quorate/token/1", tokens.as_mut_slice()).ok()?;
-        Some(Self { store_key: store_key.clone(), seal, index, digests: DigestKey::new(key), tokens })
+        Some(Self {
+            store_key: store_key.clone(),
+            seal,
+            terms,
+            aside,
+            index,
+            digests: DigestKey::new(key),
+            tokens,
+        })
     }
 
     /// Returns the store key.
@@ -143,9 +159,20 @@ impl Vault {
         &self.store_key
     }
 
-    /// Returns the key that seals records.
+    /// Returns the key of term 0, which sealed records before there were terms.
     pub const fn seal(&self) -> &SealKey {
         &self.seal
+    }
+
+    /// Returns the key that seals the keys of the other terms.
+    pub(crate) const fn terms(&self) -> &SealKey {
+        &self.terms
+    }
+
+    /// Returns the key of what is kept beside the records: guard files and notices to other daemons. It needs no terms: a
+    /// nonce that repeats reveals only whether the same text was sealed again (RFC 8452).
+    pub(crate) const fn aside(&self) -> &SealKey {
+        &self.aside
     }
 
     /// Returns the key of lookup digests.

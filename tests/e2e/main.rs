@@ -66,6 +66,7 @@ mod races;
 mod remote;
 mod remote_faults;
 mod revocation;
+mod rotation;
 mod screen;
 mod several_daemons;
 mod sign_in;

@@ -13,8 +13,12 @@ const LAYOUT: &str = "daemon/core/src/model/layout";
 const TABLE: &str = "daemon/core/src/model/mod";
 
 /// Modules of the daemon with a letter of their own.
-const OWN: [(&str, u8); 3] =
-    [("daemon/src/barrier", b'~'), ("daemon/src/guard", b'm'), ("daemon/src/identity", b'm')];
+const OWN: [(&str, u8); 4] = [
+    ("daemon/src/barrier", b'~'),
+    ("daemon/src/barrier", b'm'),
+    ("daemon/src/guard", b'm'),
+    ("daemon/src/identity", b'm'),
+];
 
 #[test]
 fn only_the_layout_contains_key_letters() {

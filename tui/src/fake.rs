@@ -140,6 +140,7 @@ async fn answer(
             quorum_public_key: String::new(),
             keys_locked: true,
             strict_deny_errors: false,
+            sealing_key: None,
             engine: None,
             store: None,
         })),

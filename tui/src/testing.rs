@@ -3,6 +3,7 @@
 
 use quorate_common::activity::{Activity, Selection, Status, Vote};
 use quorate_common::bounded::{AtMost, Decimal};
+use quorate_common::console::custody::SealingKeyStatus;
 use quorate_common::console::{
     ActivityRow, AttemptResult, DaemonStatus, EngineStatus, Health, LatencyBucket, MessageEvent, MessagePage,
     Mode, OrganizationDetail, OrganizationHead, QueueFigures, RequestFigures, ReviewRecord, RuleInputs,
@@ -115,6 +116,14 @@ impl Fixture {
             quorum_public_key: String::new(),
             keys_locked: true,
             strict_deny_errors: false,
+            sealing_key: Some(Box::new(SealingKeyStatus {
+                term: 2,
+                begun: Some(1_780_000_000_000),
+                oldest_term: 1,
+                sealings: 1 << 20,
+                most_sealings: 1 << 31,
+                sealed_again: 12_345,
+            })),
             engine: Some(Box::new(EngineStatus {
                 server: None,
                 name: "redb".to_owned(),

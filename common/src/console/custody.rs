@@ -1,13 +1,14 @@
 //! Who can open the store: slots, and attempts to open one by shares.
 //!
-//! These are the only paths that a sealed daemon answers. `seal`, `rekey` and `slots` are for the user who runs the
-//! daemon.
+//! These are the only paths that a sealed daemon answers. Changes are for the user who runs the daemon.
 //!
 //! | request | body | answer |
 //! |---|---|---|
 //! | `GET /console/v1/seal` | | [`SealStatus`] |
 //! | `POST /console/v1/unseal` | [`GivenShare`](crate::share::GivenShare) | [`ShareOutcome`] |
 //! | `POST /console/v1/seal` | | [`SealStatus`]; the daemon then ends all requests and starts again, sealed |
+//! | `GET /console/v1/rotate` | | [`SealingKeyStatus`] |
+//! | `POST /console/v1/rotate` | | [`SealingKeyStatus`]; another key seals all records from then on |
 //! | `POST /console/v1/rekey` | [`NewShareSet`] | [`Letters`] |
 //! | `POST /console/v1/slots` | [`NewKeySlot`] | [`SealStatus`] |
 //! | `POST /console/v1/slots/ID/remove` | | [`SealStatus`] |
@@ -31,6 +32,25 @@ pub struct SealStatus {
     pub ends_in_seconds: Option<u64>,
     /// Slots of the store. A store of version 0.1 has one without an id.
     pub slots: Vec<SlotRow>,
+}
+
+/// The key that seals records, and whether records of earlier keys remain.
+#[skip_serializing_none]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SealingKeyStatus {
+    /// Number of its term. The key of term 0 is derived from the store key.
+    pub term: u32,
+    /// When its term began, in milliseconds since 1970; absent for term 0.
+    pub begun: Option<u64>,
+    /// Oldest term of which records may remain.
+    pub oldest_term: u32,
+    /// Number of values that it has sealed, counted ahead in blocks.
+    pub sealings: u64,
+    /// Number of sealings after which another key follows.
+    pub most_sealings: u64,
+    /// Number of records of earlier terms that were sealed again since the daemon started.
+    pub sealed_again: u64,
 }
 
 /// A slot.

@@ -11,6 +11,9 @@ pub const NONCE: usize = 12;
 /// Length of an authentication tag in bytes.
 pub const TAG: usize = 16;
 
+/// Number of bytes that callers append.
+const TRAILER: usize = 5;
+
 /// A key that seals records.
 pub struct SealKey(LessSafeKey);
 
@@ -44,8 +47,7 @@ impl SealKey {
     /// # Errors
     /// If the record is too long for AES-GCM.
     pub fn seal(&self, nonce: [u8; NONCE], record_key: &[u8], plain: &[u8]) -> Result<Vec<u8>, Corrupt> {
-        // The caller appends one byte.
-        let mut sealed = Vec::with_capacity(plain.len().saturating_add(NONCE + TAG + 1));
+        let mut sealed = Vec::with_capacity(plain.len().saturating_add(NONCE + TAG + TRAILER));
         sealed.extend_from_slice(&nonce);
         sealed.extend_from_slice(plain);
         let body = sealed.get_mut(NONCE..).unwrap_or_default();

@@ -13,6 +13,7 @@ pub mod manual;
 pub mod quorum_key;
 pub mod rekey;
 pub mod remove_mfa_policies;
+pub mod rotate;
 pub mod seal;
 pub mod serve;
 pub mod slot;
@@ -89,6 +90,10 @@ pub enum Command {
     /// The daemon must be running. The slot opens the store once enough holders have given their shares with 'quorate
     /// unseal'; until then, nothing changes.
     Rekey(rekey::RekeyArguments),
+    /// Seal all records with another key from now on
+    ///
+    /// The daemon does so by itself after 90 days or 2^31 sealings. Records of earlier keys are sealed again in the background.
+    Rotate(rotate::RotateArguments),
     /// Forget all keys until enough holders have given their shares
     ///
     /// The daemon ends all requests and starts again without keys. It then answers its local socket only.

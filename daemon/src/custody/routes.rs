@@ -19,6 +19,7 @@ use tokio::time::Instant;
 
 use super::headers::HeaderError;
 use super::{Attempt, Custody, CustodyError};
+use crate::executor::{Executor, TermError};
 use crate::listener::{Answer, Incoming, Listener};
 use crate::private_file;
 use crate::vault::{
@@ -29,6 +30,8 @@ use crate::vault::{
 /// A request about custody.
 enum Requested {
     Status,
+    SealingKey,
+    Rotate,
     Give(GivenShare),
     Seal,
     Rekey(NewShareSet),
@@ -46,6 +49,10 @@ impl Custody {
         let (custody, listener) = (Arc::clone(self), incoming.listener);
         // The semaphore is never closed.
         let _turn = self.turns.acquire().await;
+        if matches!(requested, Requested::Rotate) {
+            let answer = self.rotate(listener).await;
+            return Some(answer.unwrap_or_else(|error| Answer::error(&error.api_error())));
+        }
         // Headers are read from and written to disks and databases.
         let answered = tokio::task::spawn_blocking(move || custody.carry_out(requested, listener)).await;
         self.expire_later();
@@ -55,11 +62,13 @@ impl Custody {
     }
 
     fn carry_out(&self, requested: Requested, listener: Listener) -> Result<Answer, CustodyError> {
-        if !matches!(requested, Requested::Status | Requested::Give(_)) {
+        if !matches!(requested, Requested::Status | Requested::SealingKey | Requested::Give(_)) {
             check_owner(listener)?;
         }
         match requested {
             Requested::Status => json(&self.status(&self.headers.read()?)?),
+            // It was begun before.
+            Requested::SealingKey | Requested::Rotate => json(&self.executor()?.sealing_key()?),
             Requested::Give(given) => self.outcome(&given),
             Requested::Seal => {
                 self.store_key()?;
@@ -89,6 +98,23 @@ impl Custody {
                 json(&self.status(&header)?)
             }
         }
+    }
+
+    /// Begins the next term of the sealing keys.
+    async fn rotate(&self, listener: Listener) -> Result<Answer, CustodyError> {
+        check_owner(listener)?;
+        let executor = self.executor()?;
+        let terms = executor.terms()?;
+        if !terms.has_room() {
+            return Err(CustodyError::TooManyTerms);
+        }
+        let terms = executor.begin_term(terms.newest()).await?;
+        tracing::info!(term = terms.newest(), "another key seals all records from now on, as requested");
+        json(&executor.sealing_key()?)
+    }
+
+    fn executor(&self) -> Result<&Arc<Executor>, CustodyError> {
+        self.executor.as_ref().ok_or(CustodyError::Sealed)
     }
 
     fn outcome(&self, given: &GivenShare) -> Result<Answer, CustodyError> {
@@ -131,10 +157,12 @@ fn requested(rest: &str, incoming: &Incoming) -> Option<Result<Requested, Answer
         ["seal"] if is_get => Ok(Requested::Status),
         ["seal"] if is_post => Ok(Requested::Seal),
         ["unseal"] if is_post => body(incoming).map(Requested::Give),
+        ["rotate"] if is_get => Ok(Requested::SealingKey),
+        ["rotate"] if is_post => Ok(Requested::Rotate),
         ["rekey"] if is_post => body(incoming).map(Requested::Rekey),
         ["slots"] if is_post => body(incoming).map(Requested::AddKey),
         ["slots", id, "remove"] if is_post => Ok(Requested::Remove((*id).to_owned())),
-        ["seal" | "unseal" | "rekey" | "slots"] | ["slots", _, "remove"] => {
+        ["seal" | "unseal" | "rotate" | "rekey" | "slots"] | ["slots", _, "remove"] => {
             return Some(Err(Answer::wrong_method()));
         }
         _ => return None,
@@ -239,11 +267,16 @@ impl CustodyError {
             Self::Give(GiveError::OtherAttempt)
             | Self::Vault(VaultError::LastSlot(_) | VaultError::TooManySlots)
             | Self::NothingUnseals
+            | Self::TooManyTerms
             | Self::CannotRestart(_)
             | Self::Throwaway => Code::FailedPrecondition,
-            Self::Header(HeaderError::Store(_)) | Self::Sealed => Code::Unavailable,
+            Self::Header(HeaderError::Store(_)) | Self::Sealed | Self::Term(TermError::Commit(_)) => {
+                Code::Unavailable
+            }
             Self::NotOwner => Code::PermissionDenied,
-            Self::Corrupt(error) => return RequestError::from(error.clone()).api_error(),
+            Self::Corrupt(error) | Self::Term(TermError::Corrupt(error)) => {
+                return RequestError::from(error.clone()).api_error();
+            }
             Self::Give(GiveError::Vault(_)) | Self::Vault(_) | Self::Header(HeaderError::Vault(_)) => {
                 Code::Internal
             }

@@ -258,6 +258,13 @@ fn answer(replies: impl IntoIterator<Item = (Reply, Result<(), CommitError>)>) {
 /// Makes a group durable, publishes its changes and answers its commits.
 fn commit(shared: &Shared, group: Vec<Waiting>, monitor: &StoreMonitor) {
     fail_points::reach("commit.group");
+    let (stale, group): (Vec<_>, Vec<_>) =
+        group.into_iter().partition(|one| shared.barrier.is_stale(&one.batch));
+    // They must be sealed again.
+    answer(stale.into_iter().map(|one| (one.reply, Err(CommitError::Clash))));
+    if group.is_empty() {
+        return;
+    }
     let (batches, rest): (Vec<_>, Vec<_>) =
         group.into_iter().map(|one| (one.batch, (one.effects, one.reply))).unzip();
     let effects: Vec<&Effects> = rest.iter().map(|(effects, _)| effects).collect();

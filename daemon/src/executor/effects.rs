@@ -35,6 +35,8 @@ pub(super) struct Effects {
     removed: Vec<(Channel, MessageId)>,
     /// Whether the commit leaves tombstones for the cleanup.
     has_tombstones: bool,
+    /// Whether the commit changes the terms of the sealing keys.
+    has_terms: bool,
 }
 
 impl Effects {
@@ -66,6 +68,11 @@ impl Effects {
         effects
     }
 
+    /// Returns the effects of a commit that changes the terms of the sealing keys.
+    pub(super) fn of_terms() -> Self {
+        Self { has_terms: true, ..Self::default() }
+    }
+
     /// Adds what other daemons must know.
     pub(super) fn add_to(&self, notice: &mut Notice) {
         notice.organizations.extend(self.after.iter().map(|after| (after.id(), after.head.version)));
@@ -75,6 +82,7 @@ impl Effects {
         arrivals::add_all(&mut notice.deliveries, self.deliveries.clone());
         notice.queued.extend(self.mails.iter().chain(&self.sms).copied());
         notice.removed.extend(self.removed.iter().copied());
+        notice.terms |= self.has_terms;
     }
 
     /// Applies a durable commit to the state in memory.

@@ -15,6 +15,7 @@ mod organization_locks;
 mod shared;
 mod snapshots;
 mod store_state;
+mod terms;
 #[cfg(test)]
 pub(crate) mod testing;
 mod tracking;
@@ -33,12 +34,12 @@ use quorate_core::error::{Corrupt, RequestError};
 use quorate_core::kinds::Operation;
 use quorate_core::model::layout::{self, Key};
 use quorate_core::pipeline::{self, Attempt, Commit};
-use quorate_core::world::Runtime;
+use quorate_core::world::{Page, Runtime};
 
 use crate::backoff;
 use crate::clock;
 use crate::fail_points;
-use crate::store::{Batch, Register};
+use crate::store::{Batch, Register, Row};
 use committer::Deciding;
 pub use committer::{CommitError, Committer};
 use effects::Effects;
@@ -46,6 +47,7 @@ pub use oauth2::Oauth2;
 use organization_locks::OrganizationLocks;
 pub use shared::{PhoneCheck, Shared, WebhookCheck, WorldSettings};
 pub use store_state::{Condition, Figures, StoreState};
+pub use terms::TermError;
 use tracking::{Loaded, TrackingWorld};
 
 /// Maximum number of attempts at a request before the caller must retry.
@@ -223,6 +225,14 @@ impl Executor {
         self.committer.commit(batch, Effects::default(), None).await
     }
 
+    /// Returns rows as they are stored.
+    ///
+    /// # Errors
+    /// Returns an error if the store cannot be read.
+    pub fn stored(&self, page: Page<'_>) -> Result<Vec<Row>, Corrupt> {
+        self.shared.barrier.store().rows(page).map_err(|error| Corrupt::from(&error))
+    }
+
     /// Returns whether other daemons may use the store.
     pub fn is_shared(&self) -> bool {
         self.shared.barrier.store().is_remote()
@@ -306,6 +316,7 @@ impl Executor {
             must_be_empty,
             set,
             writes,
+            ..Batch::default()
         };
         let pending = self.committer.commit(batch, effects, deciding);
         fail_points::reach("attempt.queued");

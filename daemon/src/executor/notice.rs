@@ -38,6 +38,14 @@ pub(super) struct Notice {
     /// Messages that were removed from their queues.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) removed: Vec<(Channel, MessageId)>,
+    /// Whether the terms of the sealing keys changed.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(super) terms: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 impl Notice {
@@ -51,11 +59,11 @@ impl Notice {
         let plain = serde_json::to_vec(self).map_err(|_| Corrupt::Invariant("a notice cannot be encoded"))?;
         let mut nonce = [0; quorate_core::seal::NONCE];
         getrandom::fill(&mut nonce).map_err(|_| Corrupt::Invariant("the random source failed"))?;
-        barrier.vault().seal().seal(nonce, PURPOSE, &plain)
+        barrier.vault().aside().seal(nonce, PURPOSE, &plain)
     }
 
     fn open(barrier: &Barrier, sealed: &[u8]) -> Option<Self> {
-        serde_json::from_slice(&barrier.vault().seal().open(PURPOSE, sealed).ok()?).ok()
+        serde_json::from_slice(&barrier.vault().aside().open(PURPOSE, sealed).ok()?).ok()
     }
 }
 
@@ -71,6 +79,13 @@ impl Shared {
             self.wake_all();
             return;
         };
+        if notice.terms {
+            match self.barrier.load_terms() {
+                Ok(terms) => self.barrier.end_terms_before(terms.newest()),
+                // Values of a later term are read anyway, and the store refuses those of an ended one.
+                Err(cause) => tracing::warn!(%cause, "the sealing keys cannot be read"),
+            }
+        }
         for (id, version) in notice.organizations {
             self.snapshots.evict_outdated(id, version.saturating_sub(1));
         }

@@ -1,5 +1,6 @@
 //! The state that the executor and the committer share: the world as the core sees it, with its caches.
 
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use quorate_chain::curve::{Message, SecretKey, Signature};
@@ -122,6 +123,8 @@ pub struct Shared {
     pub last_uses: LastUses,
     /// Notified when the store starts or stops accepting writes.
     pub store_state: Notify,
+    /// Number of records that were sealed again.
+    pub sealed_again: AtomicU64,
 }
 
 impl Shared {
@@ -158,6 +161,7 @@ impl Shared {
             heard: Notify::new(),
             last_uses: LastUses::default(),
             store_state: Notify::new(),
+            sealed_again: AtomicU64::new(0),
         }
     }
 

@@ -8,11 +8,12 @@ use std::time::Duration;
 use quorate_core::limits::Limits;
 use quorate_core::policy::DenyErrors;
 
-use super::{Shared, WorldSettings};
+use super::effects::Effects;
+use super::{CommitError, Executor, Shared, WorldSettings};
 use crate::barrier::Barrier;
 use crate::guard::Guard;
 use crate::identity::Identity;
-use crate::store::Store;
+use crate::store::{Batch, Store};
 use crate::vault::{KeySource, Vault};
 
 /// Opens or creates key, vault and guard file in a directory, and the daemon's keys in a store.
@@ -38,7 +39,19 @@ pub(crate) fn shared(folder: &Path, store: Arc<dyn Store>) -> (Arc<Shared>, Iden
     (Arc::new(Shared::new(barrier, guard, identity.clone(), Limits::default(), settings)), identity)
 }
 
+impl Executor {
+    /// Commits a batch as it is.
+    pub(crate) async fn commit_batch(&self, batch: Batch) -> Result<(), CommitError> {
+        self.committer.commit(batch, Effects::default(), None).await
+    }
+}
+
 impl Shared {
+    /// Returns the barrier in front of the store.
+    pub(crate) const fn barrier(&self) -> &Barrier {
+        &self.barrier
+    }
+
     /// Compares all records with their digest.
     pub(crate) fn compare_all(&self) {
         self.guard.compare_for(&self.barrier, Duration::from_secs(1000)).unwrap();

@@ -86,7 +86,7 @@ fn slot(barrier: &Barrier, entry: Entry) -> Result<Vec<u8>, Corrupt> {
     getrandom::fill(&mut nonce).map_err(|_| Corrupt::Invariant("the random source failed"))?;
     let magic = if entry.daemon.is_some() { SHARED_MAGIC } else { MAGIC };
     let daemon = entry.daemon.as_ref().map_or(&[][..], RunId::as_slice);
-    let sealed = barrier.vault().seal().seal(nonce, PURPOSE, &[&entry.mark.encode(), daemon].concat())?;
+    let sealed = barrier.vault().aside().seal(nonce, PURPOSE, &[&entry.mark.encode(), daemon].concat())?;
     Ok([magic.as_slice(), &sealed].concat())
 }
 
@@ -119,7 +119,10 @@ pub(super) fn read(path: &Path, barrier: &Barrier) -> Result<Option<Entry>, Guar
 fn entry(file: &File, slot: u64, barrier: &Barrier) -> Option<Entry> {
     let mut bytes = [0; SLOT + ID];
     file.read_exact_at(&mut bytes, slot.saturating_mul(SECTOR)).ok()?;
-    let open = |sealed: &[u8]| barrier.vault().seal().open(PURPOSE, sealed).ok();
+    let vault = barrier.vault();
+    // Files of version 0.1 are sealed with the key of the records.
+    let keys = [vault.aside(), vault.seal()];
+    let open = |sealed: &[u8]| keys.iter().find_map(|key| key.open(PURPOSE, sealed).ok());
     if let Some(sealed) = bytes.strip_prefix(SHARED_MAGIC) {
         let opened = open(sealed)?;
         let (mark, daemon) = opened.split_last_chunk()?;

@@ -4,7 +4,6 @@ mod attempt;
 mod attempts;
 mod channel;
 mod control;
-mod lease;
 pub mod limits;
 pub mod mail;
 mod pause;

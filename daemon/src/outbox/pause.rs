@@ -3,6 +3,8 @@
 use quorate_core::error::Corrupt;
 use quorate_core::model::Millis;
 
+use crate::lease::LeaseError;
+
 /// First pause, in milliseconds; it doubles while the cause lasts.
 const FIRST: Millis = 100;
 /// Longest pause, in milliseconds.
@@ -15,6 +17,15 @@ pub(super) enum Stopped {
     Writes,
     /// The store cannot be read.
     Reads(Corrupt),
+}
+
+impl From<LeaseError> for Stopped {
+    fn from(error: LeaseError) -> Self {
+        match error {
+            LeaseError::Writes => Self::Writes,
+            LeaseError::Reads(corrupt) => Self::Reads(corrupt),
+        }
+    }
 }
 
 impl From<Corrupt> for Stopped {

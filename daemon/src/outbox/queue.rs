@@ -28,11 +28,11 @@ use tokio_util::sync::CancellationToken;
 use self::events::Counts;
 use self::outage::Outage;
 use super::channel::{Channel, Outcome, Reply, SentMessage, Step};
-use super::lease::Lease;
 use super::pause::{Pause, Stopped};
 use super::schedule;
 use crate::clock::now;
 use crate::executor::{CommitError, Executor};
+use crate::lease::Lease;
 use crate::message_queue::{MessageQueue, Turns};
 use crate::telemetry::{MessageStep, Metrics};
 

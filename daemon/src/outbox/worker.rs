@@ -27,7 +27,6 @@ use tokio_util::sync::CancellationToken;
 use super::attempt::{Attempt, DeliveryClient, Disposition};
 use super::attempts::{Attempts, Made, Observed};
 use super::control::{OutboxControl, REQUESTS, RepeatRequest};
-use super::lease::Lease;
 use super::limits::OutboxLimits;
 use super::pause::{Pause, Stopped};
 use super::shares::{Shares, Slot};
@@ -36,6 +35,7 @@ use crate::clock::now;
 use crate::executor::{CommitError, Executor};
 use crate::fail_points;
 use crate::identity::Identity;
+use crate::lease::Lease;
 use crate::outgoing::ReceiverPolicy;
 use crate::telemetry::Metrics;
 
@@ -182,7 +182,7 @@ impl Outbox {
             // The daemon that delivers hears of them as well.
             drop(self.client.executor.world().deliveries.take());
             self.refuse();
-            return has.map(drop);
+            return has.map(drop).map_err(Stopped::from);
         }
         if !had {
             self.scan = Scan::Running(None);

@@ -108,6 +108,7 @@ pub fn open(data: &Data, limits: Limits, settings: &ServiceSettings) -> Result<E
     let identity = if guard::is_marked(barrier.store().as_ref())? {
         Identity::open(&barrier)?
     } else {
+        barrier.begin_first_term(clock::now())?;
         Identity::load_or_create(&barrier)?
     };
     let open = if data.joins { Guard::join } else { Guard::open };

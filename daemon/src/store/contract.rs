@@ -3,6 +3,7 @@
 
 use quorate_core::world::Order::{self, Ascending, Descending};
 use quorate_core::world::Page;
+use sha2::{Digest, Sha256};
 
 use super::BatchOutcome::{self, Clash, Done};
 use super::{Batch, Change, Changed, ExtraRecords, Group, LONGEST_VALUE, Store, StoreError};
@@ -14,6 +15,7 @@ pub(super) fn check(open: Open<'_>) {
     writes_survive_reopening(open);
     conditions_hold_within_a_group(open);
     prefixes_are_empty_within_a_group(open);
+    values_are_compared_within_a_group(open);
     ranges_page_both_ways(open);
     extra_records_are_written_with_changes(open);
     long_values_survive_reopening(open);
@@ -94,6 +96,36 @@ fn prefixes_are_empty_within_a_group(open: Open<'_>) {
     );
     assert_eq!(verdicts, [Clash, Done, Done, Done, Clash, Clash, Done]);
     assert!(store.value(b"ab2").unwrap().is_some() && store.value(b"three").unwrap().is_none());
+}
+
+fn values_are_compared_within_a_group(open: Open<'_>) {
+    let store = open();
+    let equal = |key: &[u8], value: &[u8], next: &[u8]| Batch {
+        must_equal: vec![(key.to_vec(), Sha256::digest(value).into())],
+        ..put(key, next)
+    };
+    let long = vec![7; LONGEST_VALUE];
+    commit(store.as_ref(), vec![put(b"e1", b"one"), put(b"e2", &long)]);
+    let verdicts = commit(
+        store.as_ref(),
+        vec![
+            equal(b"e1", b"other", b"never"),
+            equal(b"e1", b"one", b"two"),
+            equal(b"e1", b"one", b"never"),
+            equal(b"e1", b"two", b"three"),
+            equal(b"e2", &long, b"short"),
+            equal(b"e3", b"", b"never"),
+            remove(b"e2"),
+            equal(b"e2", b"short", b"never"),
+            put(b"e4", b""),
+            equal(b"e4", b"", b"four"),
+        ],
+    );
+    assert_eq!(verdicts, [Clash, Done, Clash, Done, Done, Clash, Done, Clash, Done, Done]);
+    let value = |key: &[u8]| store.value(key).unwrap();
+    assert_eq!(value(b"e1").as_deref(), Some(b"three".as_slice()));
+    assert_eq!((value(b"e2"), value(b"e3")), (None, None));
+    assert_eq!(commit(store.as_ref(), vec![equal(b"e1", b"two", b"never")]), [Clash]);
 }
 
 fn ranges_page_both_ways(open: Open<'_>) {

@@ -308,9 +308,8 @@ impl Store for Embedded {
         close(failed);
         drop_page_cache(&self.folder)?;
         let db = Arc::new(open_patiently(&self.folder, &self.space, &self.notifier)?);
-        let accepted = db
-            .call("reading a record", |db| db.get(acceptance.key()))
-            .and_then(|value| acceptance.check(value.as_deref()));
+        let accepted = acceptance
+            .check(&|key| Ok(db.call("reading a record", |db| db.get(key))?.map(|value| value.to_vec())));
         if let Err(error) = accepted {
             close(Some(db));
             return Err(error);

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 
-use super::{Batch, BatchOutcome, Change, Changed, LONGEST_VALUE, Register, StoreError};
+use sha2::{Digest, Sha256};
+
+use super::{Batch, BatchOutcome, Change, Changed, LONGEST_VALUE, Register, StoreError, ValueDigest};
 use crate::cache::TwoGenerations;
 
 /// Maximum number of cached registers.
@@ -94,12 +96,26 @@ impl<'s, 'g, S: Stored> Judge<'s, 'g, S> {
                 return Ok(false);
             }
         }
+        for (key, digest) in &batch.must_equal {
+            if self.digest(key)? != Some(*digest) {
+                return Ok(false);
+            }
+        }
         for prefix in &batch.must_be_empty {
             if !self.is_empty(prefix)? {
                 return Ok(false);
             }
         }
         Ok(true)
+    }
+
+    /// Returns the digest of the value of a record after the earlier batches.
+    fn digest(&self, key: &[u8]) -> Result<Option<ValueDigest>, StoreError> {
+        let digest = |value: &[u8]| Sha256::digest(value).into();
+        match self.write.replaced(key) {
+            Some(replaced) => Ok(replaced.after.as_deref().map(digest)),
+            None => Ok(self.stored.get(key)?.map(|value| digest(value.as_ref()))),
+        }
     }
 
     /// Returns whether no key has this prefix after the earlier batches.
@@ -174,9 +190,14 @@ impl<'g, V: AsRef<[u8]>> Write<'g, V> {
         Ok(())
     }
 
+    /// Returns the values of a record that is changed.
+    fn replaced(&self, key: &[u8]) -> Option<&Replaced<'g, V>> {
+        self.0.get(key)
+    }
+
     /// Returns whether a record exists after the changes; `None` if it is not changed.
     fn exists_after(&self, key: &[u8]) -> Option<bool> {
-        self.0.get(key).map(|replaced| replaced.after.is_some())
+        self.replaced(key).map(|replaced| replaced.after.is_some())
     }
 
     /// Returns whether a changed record with this prefix exists after the changes.

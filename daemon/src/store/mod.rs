@@ -120,6 +120,9 @@ pub enum StoreError {
 /// A register: a number under a key, which commits compare and set.
 pub type Register = (Vec<u8>, u64);
 
+/// SHA-256 digest of a value.
+pub type ValueDigest = [u8; 32];
+
 /// A write or removal of a record.
 #[derive(Debug, Clone)]
 pub struct Change {
@@ -150,6 +153,8 @@ pub struct Batch {
     pub expect: Vec<Register>,
     /// Keys that must not exist.
     pub must_not_exist: Vec<Vec<u8>>,
+    /// Records that must have these values.
+    pub must_equal: Vec<(Vec<u8>, ValueDigest)>,
     /// Prefixes that must be empty: no key may begin with them.
     pub must_be_empty: Vec<Vec<u8>>,
     /// Registers to set.
@@ -204,6 +209,8 @@ pub struct Group<'t> {
     pub extra: Option<&'t dyn ExtraRecords>,
     /// Source of the notice to other daemons.
     pub announcement: Option<&'t dyn Announcement>,
+    /// Oldest term in which its values were sealed, if it may have ended for this daemon.
+    pub term: Option<u32>,
 }
 
 impl Group<'_> {
@@ -241,16 +248,16 @@ pub fn each_chunk<E: From<StoreError>>(
     }
 }
 
+/// Reads a record.
+pub type ReadRecord<'r> = &'r dyn Fn(&[u8]) -> Result<Option<Vec<u8>>, StoreError>;
+
 /// Decides whether readers may see a store that was reopened: it may have lost what was acknowledged.
 pub trait Acceptance {
-    /// Returns the key of the record that the decision depends on.
-    fn key(&self) -> &[u8];
-
-    /// Checks the value of this record in the reopened store.
+    /// Checks records of the reopened store.
     ///
     /// # Errors
     /// Returns an error if the store must not be read.
-    fn check(&self, value: Option<&[u8]>) -> Result<(), StoreError>;
+    fn check(&self, read: ReadRecord<'_>) -> Result<(), StoreError>;
 }
 
 /// The records of one moment.
@@ -307,6 +314,15 @@ pub trait Store: Send + Sync {
     /// Returns whether each read waits for a server.
     fn is_remote(&self) -> bool {
         false
+    }
+
+    /// Ends terms: from now on, no daemon commits a group whose values were sealed before this one.
+    ///
+    /// # Errors
+    /// See the trait documentation.
+    fn end_terms_before(&self, term: u32) -> Result<(), StoreError> {
+        let _ = term;
+        Ok(())
     }
 
     /// Marks this process as the daemon with this id, which no other process may be at the same time.

@@ -261,6 +261,12 @@ impl Store for Postgres {
         true
     }
 
+    fn end_terms_before(&self, term: u32) -> Result<(), StoreError> {
+        // Waits for the groups in progress, each of which changes the row of its daemon at its end.
+        const END: &str = "UPDATE daemon SET term = $1::int8 WHERE term < $1::int8";
+        self.writing(END, &[&i64::from(term)]).map(drop)
+    }
+
     fn become_daemon(&self, id: DaemonId) -> Result<(), StoreError> {
         const DOING: &str = "registering the daemon in the database";
         let mut commits = self.commits();
@@ -378,9 +384,11 @@ impl Store for Postgres {
         *self.reads.write().unwrap_or_else(PoisonError::into_inner) = None;
         let (committing, reading) = self.committing(Existence::Required, id)?;
         self.is_full.store(false, Ordering::Release);
-        let value = rows::value(&committing.session, acceptance.key());
-        let value = answered(self.runtime()?, ANSWER, value);
-        acceptance.check(value.map_err(|error| error.failed("reading a record"))?.as_deref())?;
+        let runtime = self.runtime()?;
+        acceptance.check(&|key| {
+            let value = answered(runtime, ANSWER, rows::value(&committing.session, key));
+            value.map_err(|error| error.failed("reading a record"))
+        })?;
         if let Some(id) = id {
             self.watch(id, Arc::clone(&reading.lease))?;
         }

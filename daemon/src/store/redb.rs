@@ -360,11 +360,11 @@ impl Store for Redb {
         close(failed);
         drop_page_cache(&self.folder)?;
         let opened = open(&self.folder, &self.space, Existence::Required)?;
-        let accepted = caught("reading a record", || {
-            let value = opened.records.value(acceptance.key());
-            value.map_err(|error| errors::failed("reading a record", error))
+        let accepted = acceptance.check(&|key| {
+            caught("reading a record", || {
+                opened.records.value(key).map_err(|error| errors::failed("reading a record", error))
+            })
         });
-        let accepted = accepted.and_then(|value| acceptance.check(value.as_deref()));
         if let Err(error) = accepted {
             close(Some(opened));
             return Err(error);

@@ -117,7 +117,7 @@ impl Store for FaultyStore {
     fn recover(&self, acceptance: &dyn Acceptance) -> Result<(), StoreError> {
         self.recoveries.fetch_add(1, Ordering::Relaxed);
         self.writable()?;
-        acceptance.check(self.store.value(acceptance.key())?.as_deref())?;
+        acceptance.check(&|key| self.store.value(key))?;
         self.is_unavailable.store(false, Ordering::Relaxed);
         Ok(())
     }

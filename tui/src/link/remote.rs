@@ -250,6 +250,7 @@ impl Remote {
             quorum_public_key: status.quorum_public_key,
             keys_locked: true,
             strict_deny_errors: status.strict_deny_errors,
+            sealing_key: None,
             engine: None,
             store: None,
         }

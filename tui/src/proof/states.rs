@@ -1,11 +1,12 @@
 //! States of activities and of the daemon, in words.
 
 use quorate_common::activity::{Activity, Selection, Status};
+use quorate_common::console::custody::SealingKeyStatus;
 use quorate_common::console::{EngineStatus, Mode, OrganizationDetail, StoreDaemon, StoreState};
 
 use super::proposal::Proposal;
 use crate::kinds::{ReviewContext, hidden};
-use crate::text::{clean, duration};
+use crate::text::{clean, date_time, duration};
 
 /// Time without a sign of life from which a daemon counts as silent, in milliseconds. Each gives one a second.
 const SILENT_MILLIS: u64 = 5000;
@@ -67,6 +68,18 @@ pub(crate) fn engine_text(engine: Option<&EngineStatus>) -> String {
     format!("{}{server}{}{warning}", clean(&engine.name), settings.collect::<String>())
 }
 
+/// Returns the term of the sealing key, and whether records of earlier ones remain.
+pub(crate) fn sealing_key_text(key: Option<&SealingKeyStatus>) -> String {
+    let Some(key) = key else { return "not stated by this daemon now".to_owned() };
+    let since = key.begun.map(|begun| format!(" since {}", date_time(begun))).unwrap_or_default();
+    let rest = if key.oldest_term == key.term {
+        "it seals all records".to_owned()
+    } else {
+        format!("records of earlier terms remain, {} sealed again so far", key.sealed_again)
+    };
+    format!("term {}{since}; {rest}", key.term)
+}
+
 /// Returns the daemons that share the store, if there may be several.
 pub(crate) fn daemons_text(engine: Option<&EngineStatus>) -> Option<String> {
     let daemons = &engine?.daemons;
@@ -116,6 +129,28 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+
+    #[test]
+    fn the_sealing_key_is_stated_with_what_remains_of_earlier_ones() {
+        let key = SealingKeyStatus {
+            term: 2,
+            begun: Some(1_780_000_000_000),
+            oldest_term: 2,
+            sealings: 0,
+            most_sealings: 1,
+            sealed_again: 7,
+        };
+        assert_eq!(
+            sealing_key_text(Some(&key)),
+            "term 2 since 2026-05-28 20:26:40 UTC; it seals all records"
+        );
+        let rest =
+            "term 2 since 2026-05-28 20:26:40 UTC; records of earlier terms remain, 7 sealed again so far";
+        assert_eq!(sealing_key_text(Some(&SealingKeyStatus { oldest_term: 0, ..key.clone() })), rest);
+        let derived = SealingKeyStatus { term: 0, begun: None, oldest_term: 0, ..key };
+        assert_eq!(sealing_key_text(Some(&derived)), "term 0; it seals all records");
+        assert_eq!(sealing_key_text(None), "not stated by this daemon now");
+    }
 
     #[test]
     fn an_empty_setting_of_the_database_is_none() {

@@ -168,6 +168,16 @@ pub fn lease(name: &str) -> [Key; 2] {
         .map(|register| key(Letter::Version, &[b"lease/", name.as_bytes(), b"/", register.as_bytes()]))
 }
 
+/// Returns the key of the register with the newest term of the sealing keys.
+pub fn newest_term() -> Key {
+    key(Letter::Version, &[b"term/newest"])
+}
+
+/// Returns the key of the register with the number of values that were sealed in a term, in blocks that were counted ahead.
+pub fn sealings(term: u32) -> Key {
+    key(Letter::Version, &[b"term/sealings/", &term.to_be_bytes()])
+}
+
 /// Prefix of the heads of all organizations.
 pub const ORGANIZATIONS: &[u8] = &[Letter::Organization as u8];
 

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::super::engine::{begin, is_unused};
-use super::super::{Batch, LONGEST_VALUE, contract};
+use super::super::{Batch, LONGEST_VALUE, ReadRecord, contract};
 use super::*;
 
 /// Opens a store that this process had open. Retries while threads of sled still hold its lock.
@@ -25,13 +25,10 @@ fn put(rows: &[(&[u8], &[u8])]) -> Group<'static> {
 struct Accepts(Option<&'static [u8]>);
 
 impl Acceptance for Accepts {
-    fn key(&self) -> &[u8] {
-        b"k"
-    }
-
-    fn check(&self, value: Option<&[u8]>) -> Result<(), StoreError> {
+    fn check(&self, read: ReadRecord<'_>) -> Result<(), StoreError> {
+        let value = read(b"k")?;
         let other = || StoreError::Failed { doing: "testing", cause: format!("{value:?}") };
-        if value == self.0 { Ok(()) } else { Err(other()) }
+        if value.as_deref() == self.0 { Ok(()) } else { Err(other()) }
     }
 }
 

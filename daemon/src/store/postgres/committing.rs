@@ -57,7 +57,7 @@ impl Committing {
         let is_noticed = notice.is_some();
         fail_points::reach("store.apply");
         let rows: Vec<_> = write.into_rows().map(|(key, replaced)| (key.to_vec(), replaced)).collect();
-        begun.write(rows.into_iter(), notice.as_deref(), daemon)?;
+        begun.write(rows.into_iter(), notice.as_deref(), daemon, group.term)?;
         if is_noticed {
             bell.notify_one();
         }

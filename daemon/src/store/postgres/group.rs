@@ -51,6 +51,8 @@ impl Needs {
             needs.zero.extend(zero.map(|(key, _)| key.clone()));
             batch.set.iter().for_each(|(key, _)| needs.key(key, true));
             batch.must_not_exist.iter().for_each(|key| needs.key(key, false));
+            // Who depends on a value also replaces it.
+            batch.must_equal.iter().for_each(|(key, _)| needs.key(key, true));
             let read = batch.writes.iter().filter(|change| !change.fresh);
             read.for_each(|change| needs.key(&change.key, true));
         }
@@ -172,6 +174,7 @@ impl Begun<'_> {
         changes: impl Iterator<Item = (Vec<u8>, Replaced<'g, V>)>,
         notice: Option<&[u8]>,
         daemon: &Daemon,
+        term: Option<u32>,
     ) -> Result<(), StatementError> {
         let mut written = [Written::default(), Written::default(), Written::default()];
         let [records, queue, registers] = &mut written;
@@ -192,7 +195,7 @@ impl Begun<'_> {
         }
         let session = self.session;
         session.clear_warnings();
-        answered(self.runtime, ANSWER, send(session, &written, notice, daemon))?;
+        answered(self.runtime, ANSWER, send(session, &written, notice, (daemon, term)))?;
         if session.was_warned() {
             // The commit is visible, but a standby may not have it.
             return Err(StatementError::Lost("the database server warned about a commit".to_owned()));
@@ -227,12 +230,12 @@ async fn send(
     session: &Session,
     written: &[Written; 3],
     notice: Option<&[u8]>,
-    daemon: &Daemon,
+    (daemon, term): (&Daemon, Option<u32>),
 ) -> Result<(), tokio_postgres::Error> {
-    // The division fails, and with it the transaction, unless this session is the current one of the daemon, and the commit
-    // will be durable.
+    // The division fails, and with it the transaction, unless this session is the current one of the daemon, the term of
+    // the group has not ended, and the commit will be durable.
     const MARK: &str = "WITH marked AS (UPDATE daemon SET last_group = $3::int8, seen = clock_timestamp() \
-        WHERE id = $1::text::uuid AND session = $2::int8 AND last_group = $3::int8 - 1 RETURNING 1) \
+        WHERE id = $1::text::uuid AND session = $2::int8 AND last_group = $3::int8 - 1 AND term <= $4::int8 RETURNING 1) \
         SELECT 1 / (count(*) * (current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on')::int) \
         FROM marked";
     const NOTICE: &str = "INSERT INTO feed (origin, body) VALUES ($1::text::uuid, $2)";
@@ -268,7 +271,8 @@ async fn send(
         prepared.push((session.statement(NOTICE).await?, parameters.into()));
     }
     let next = daemon.last_group.saturating_add(1);
-    let mark: [&(dyn ToSql + Sync); 3] = [&daemon.id, &daemon.session, &next];
+    let term = term.map_or(i64::MAX, i64::from);
+    let mark: [&(dyn ToSql + Sync); 4] = [&daemon.id, &daemon.session, &next, &term];
     prepared.push((session.statement(MARK).await?, mark.into()));
     let commit = session.statement("COMMIT").await?;
     let mut sent: Vec<Sent<'_, u64>> = Vec::new();

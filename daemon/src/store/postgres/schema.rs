@@ -27,7 +27,7 @@ const TABLES: &str = "
     ALTER TABLE queue ALTER value SET STORAGE EXTERNAL;
     CREATE TABLE register (key bytea PRIMARY KEY, version bigint NOT NULL) WITH (fillfactor = 50);
     CREATE TABLE daemon (id uuid PRIMARY KEY, session bigint NOT NULL, last_group bigint NOT NULL,
-        build text NOT NULL, level int NOT NULL, seen timestamptz NOT NULL);
+        build text NOT NULL, level int NOT NULL, seen timestamptz NOT NULL, term bigint NOT NULL DEFAULT 0);
     CREATE TABLE meta (name text PRIMARY KEY, value bytea NOT NULL);
     INSERT INTO meta VALUES ('level', int8send(1)), ('unused', '');
     INSERT INTO meta SELECT 'timeline', int8send(('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int8);
@@ -37,6 +37,11 @@ const TABLES: &str = "
 const FEED: &str = "CREATE TABLE IF NOT EXISTS quorate.feed (xid xid8 NOT NULL DEFAULT pg_current_xact_id(), \
     origin uuid NOT NULL, body bytea NOT NULL, at timestamptz NOT NULL DEFAULT now()); \
     CREATE INDEX IF NOT EXISTS feed_xid ON quorate.feed (xid)";
+
+/// The column of ended terms, which the first stores did not have.
+const TERM: &str = "DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'quorate.daemon'::regclass \
+    AND attname = 'term' AND NOT attisdropped) THEN \
+    ALTER TABLE quorate.daemon ADD COLUMN IF NOT EXISTS term bigint NOT NULL DEFAULT 0; END IF; END $$";
 
 /// Reads nothing, but waits for locks that keep others from reading.
 const UNLOCKED: &str = "SELECT FROM record LIMIT 0; SELECT FROM queue LIMIT 0; SELECT FROM register LIMIT 0; \
@@ -67,6 +72,7 @@ pub(super) fn prepare(
     check_rights(runtime, session)?;
     // Another start may be creating the table. If this fails for that reason, the other one has created it.
     run(FEED).or_else(|_| run(FEED))?;
+    run(TERM).or_else(|_| run(TERM))?;
     check_tables(runtime, session)?;
     run(UNLOCKED)
 }
@@ -193,7 +199,7 @@ fn check_tables(runtime: &Handle, session: &Session) -> Result<(), DatabaseError
         ('register', 'key', 'bytea', true), ('register', 'version', 'bigint', false), ('daemon', 'id', 'uuid', true), \
         ('daemon', 'session', 'bigint', false), ('daemon', 'last_group', 'bigint', false), \
         ('daemon', 'build', 'text', false), ('daemon', 'level', 'integer', false), \
-        ('daemon', 'seen', 'timestamp with time zone', false), ('meta', 'name', 'text', true), \
+        ('daemon', 'seen', 'timestamp with time zone', false), ('daemon', 'term', 'bigint', false), ('meta', 'name', 'text', true), \
         ('meta', 'value', 'bytea', false), ('feed', 'xid', 'xid8', false), ('feed', 'origin', 'uuid', false), \
         ('feed', 'body', 'bytea', false), ('feed', 'at', 'timestamp with time zone', false)) \
         AS expected (name, attribute, kind, is_key) WHERE NOT EXISTS (SELECT FROM pg_class JOIN pg_attribute \

@@ -5,7 +5,7 @@ mod failover;
 mod sharing;
 
 use super::super::contract;
-use super::super::{Batch, Change};
+use super::super::{Batch, Change, ReadRecord};
 use super::cluster::Cluster;
 use super::*;
 
@@ -37,11 +37,7 @@ fn put(key: &[u8], value: &[u8]) -> Group<'static> {
 struct AcceptsAll;
 
 impl Acceptance for AcceptsAll {
-    fn key(&self) -> &[u8] {
-        b"m"
-    }
-
-    fn check(&self, _value: Option<&[u8]>) -> Result<(), StoreError> {
+    fn check(&self, _: ReadRecord<'_>) -> Result<(), StoreError> {
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::super::engine::{begin, is_unused};
-use super::super::{Batch, LONGEST_VALUE, contract};
+use super::super::{Batch, LONGEST_VALUE, ReadRecord, contract};
 use super::*;
 
 fn put(rows: &[(&[u8], &[u8])]) -> Group<'static> {
@@ -120,11 +120,7 @@ fn long_values_are_rejected_as_by_other_engines() {
 struct AcceptsAll;
 
 impl Acceptance for AcceptsAll {
-    fn key(&self) -> &[u8] {
-        b"k"
-    }
-
-    fn check(&self, _: Option<&[u8]>) -> Result<(), StoreError> {
+    fn check(&self, _: ReadRecord<'_>) -> Result<(), StoreError> {
         Ok(())
     }
 }
@@ -147,11 +143,8 @@ fn a_closed_store_stays_closed() {
 fn a_store_is_opened_again_after_a_failure_and_only_if_it_is_accepted() {
     struct Rejects;
     impl Acceptance for Rejects {
-        fn key(&self) -> &[u8] {
-            b"k"
-        }
-        fn check(&self, value: Option<&[u8]>) -> Result<(), StoreError> {
-            assert_eq!(value, Some(b"v".as_slice()));
+        fn check(&self, read: ReadRecord<'_>) -> Result<(), StoreError> {
+            assert_eq!(read(b"k")?.as_deref(), Some(b"v".as_slice()));
             Err(StoreError::Failed { doing: "testing", cause: "not accepted".to_owned() })
         }
     }

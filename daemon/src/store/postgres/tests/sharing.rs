@@ -65,6 +65,29 @@ fn a_table_that_another_start_creates_at_the_same_time_is_used() {
 }
 
 #[test]
+fn a_group_of_a_term_that_ended_is_not_committed() {
+    let cluster = Cluster::start();
+    let daemons = daemons(&cluster, 2);
+    let [first, second] = daemons.as_slice() else { unreachable!("two daemons") };
+    let commit = |store: &Postgres, term: u32| store.commit(&Group { term: Some(term), ..put(b"k", b"v") });
+    commit(second, 1).unwrap();
+    first.end_terms_before(2).unwrap();
+    commit(first, 2).unwrap();
+    // The daemon may be ahead of the one that ended the term, but not behind it.
+    commit(second, 3).unwrap();
+    assert!(commit(second, 1).is_err());
+    assert!(matches!(commit(second, 2), Err(StoreError::Unavailable)));
+    second.recover(&AcceptsAll).unwrap();
+    assert!(commit(second, 1).is_err());
+    second.recover(&AcceptsAll).unwrap();
+    commit(second, 2).unwrap();
+    // A term never begins again.
+    first.end_terms_before(1).unwrap();
+    assert!(commit(first, 1).is_err());
+    first.recover(&AcceptsAll).unwrap();
+}
+
+#[test]
 fn a_store_is_shared_once_its_first_daemon_allows_it() {
     let cluster = Cluster::start();
     let settings = settings(&cluster.url());
@@ -305,11 +328,7 @@ fn reopened_stores_leave_no_connection_behind() {
 struct RefusesAll;
 
 impl Acceptance for RefusesAll {
-    fn key(&self) -> &[u8] {
-        b"k"
-    }
-
-    fn check(&self, _value: Option<&[u8]>) -> Result<(), StoreError> {
+    fn check(&self, _: ReadRecord<'_>) -> Result<(), StoreError> {
         Err(StoreError::Unavailable)
     }
 }

@@ -41,7 +41,7 @@ impl Twin {
         store
             .commit(&Group::of(Batch { set: versions, ..Batch::default() }))
             .expect("the store accepts writes");
-        let seal = SealKey::new(&[1; 32]).expect("32 bytes are a key");
+        let seal = SealKey::misuse_resistant(&[1; 32]).expect("32 bytes are a key");
         Self { organizations, seal, committer: Committer::start(store) }
     }
 
@@ -91,11 +91,10 @@ impl Twin {
             Ok(Change { key, value: Some(sealed), fresh: true })
         });
         Ok(Batch {
-            must_be_empty: Vec::new(),
             expect: vec![(version(organization), 1)],
             must_not_exist: vec![used_body],
-            set: Vec::new(),
             writes: sealed.collect::<Result<_, Invalid>>()?,
+            ..Batch::default()
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Which of the daemons that share a store works on a queue: the one that has its lease.
+//! Which of the daemons that share a store does some work, such as on a queue: the one that has its lease.
 //!
 //! A lease is two registers. Who takes it raises the first one, and every outcome of the holder is committed only if that still
 //! has its value. The holder raises the second one while it lives. Another daemon takes the lease when it has seen no change
@@ -8,9 +8,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use quorate_core::error::Corrupt;
 use quorate_core::model::layout::{self, Key};
 
-use super::pause::Stopped;
 use crate::executor::{CommitError, Executor};
 use crate::store::Register;
 
@@ -21,12 +21,23 @@ const END: Duration = Duration::from_secs(6);
 /// Time without a sign of life after which another daemon takes the lease.
 const SILENCE: Duration = Duration::from_secs(10);
 /// Time between two looks at the lease of another daemon.
-pub(super) const LOOK: Duration = Duration::from_secs(1);
+pub(crate) const LOOK: Duration = Duration::from_secs(1);
 /// Value of the second register after the holder stopped.
 const FREE: u64 = 0;
 
-/// The lease of a queue.
-pub(super) struct Lease {
+/// The reason why it is unknown who has a lease.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LeaseError {
+    /// The store does not accept writes.
+    #[error("the store does not accept writes")]
+    Writes,
+    /// The store cannot be read.
+    #[error(transparent)]
+    Reads(#[from] Corrupt),
+}
+
+/// The lease of some work.
+pub(crate) struct Lease {
     executor: Arc<Executor>,
     /// Registers: the holder, and its life.
     keys: [Key; 2],
@@ -45,24 +56,24 @@ enum State {
 }
 
 impl Lease {
-    pub(super) fn new(executor: Arc<Executor>, name: &str) -> Self {
+    pub(crate) fn new(executor: Arc<Executor>, name: &str) -> Self {
         let state = if executor.is_shared() { State::other() } else { State::Alone };
         let tag = executor.daemon_tag();
         Self { executor, keys: layout::lease(name), tag, state }
     }
 
-    /// Returns whether other daemons may work on the queue.
-    pub(super) const fn is_shared(&self) -> bool {
+    /// Returns whether other daemons may do the work.
+    pub(crate) const fn is_shared(&self) -> bool {
         !matches!(self.state, State::Alone)
     }
 
     /// Returns whether this daemon has the lease, as far as it knows.
-    pub(super) const fn is_own(&self) -> bool {
+    pub(crate) const fn is_own(&self) -> bool {
         !matches!(self.state, State::Other { .. })
     }
 
     /// Returns the time until [`Self::hold`] must be called again.
-    pub(super) fn wait_time(&self) -> Duration {
+    pub(crate) fn wait_time(&self) -> Duration {
         match self.state {
             State::Alone => Duration::MAX,
             State::Other { .. } => LOOK,
@@ -72,7 +83,7 @@ impl Lease {
     }
 
     /// Returns what an outcome must be committed with.
-    pub(super) fn condition(&self) -> Vec<Register> {
+    pub(crate) fn condition(&self) -> Vec<Register> {
         match (&self.state, &self.keys) {
             (State::Own { values: [holder, _], .. }, [key, _]) => vec![(key.clone(), *holder)],
             _ => Vec::new(),
@@ -80,7 +91,7 @@ impl Lease {
     }
 
     /// Keeps the lease, or takes it if nobody has it. Returns whether this daemon may begin something.
-    pub(super) async fn hold(&mut self) -> Result<bool, Stopped> {
+    pub(crate) async fn hold(&mut self) -> Result<bool, LeaseError> {
         match self.state {
             State::Alone => Ok(true),
             State::Own { renewed, .. } if renewed.elapsed() < RENEWAL => Ok(true),
@@ -114,7 +125,7 @@ impl Lease {
         }
     }
 
-    async fn look(&mut self, seen: Option<([u64; 2], Instant)>) -> Result<bool, Stopped> {
+    async fn look(&mut self, seen: Option<([u64; 2], Instant)>) -> Result<bool, LeaseError> {
         let now = Instant::now();
         let found = self.executor.registers(&self.keys)?;
         let values = [found.first().copied().unwrap_or(0), found.get(1).copied().unwrap_or(0)];
@@ -131,7 +142,7 @@ impl Lease {
                 Ok(true)
             }
             Err(CommitError::Clash) => Ok(false),
-            Err(_) => Err(Stopped::Writes),
+            Err(_) => Err(LeaseError::Writes),
         }
     }
 
@@ -152,14 +163,14 @@ impl Lease {
     }
 
     /// Gives the lease up as lost: an outcome clashed.
-    pub(super) fn lose(&mut self) {
+    pub(crate) fn lose(&mut self) {
         if self.is_shared() {
             self.state = State::other();
         }
     }
 
     /// Frees the lease when the daemon stops.
-    pub(super) async fn free(&mut self) {
+    pub(crate) async fn free(&mut self) {
         if let State::Own { values, .. } = self.state {
             let [holder, _] = values;
             // Otherwise, another daemon takes it after a while.
