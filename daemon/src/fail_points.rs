@@ -10,7 +10,7 @@ compile_error!("the feature `fail_points` is for tests: build `-p quorated` with
 
 /// Names of all fail points. A test kills the daemon at each of them.
 #[cfg(feature = "fail_points")]
-pub const NAMES: [&str; 63] = [
+pub const NAMES: [&str; 67] = [
     "answer.render",
     "answer.send",
     "attempt.decide",
@@ -20,6 +20,7 @@ pub const NAMES: [&str; 63] = [
     "attempt.sealed",
     "attempt.queued",
     "attempt.committed",
+    "backup.page",
     "cleanup.read",
     "cleanup.remove",
     "cleanup.removed",
@@ -56,6 +57,9 @@ pub const NAMES: [&str; 63] = [
     "outbox.record",
     "outbox.recorded",
     "request.received",
+    "restore.begin",
+    "restore.loaded",
+    "restore.rows",
     "seal_again.done",
     "seal_again.read",
     "start.folder",

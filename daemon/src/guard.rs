@@ -42,6 +42,7 @@ use self::mark::{Mark, RunId, Stored, StoredDigest};
 use self::slot::Slot;
 use self::state::{Pending, State};
 use self::syncer::Syncer;
+use crate::backup::{self, Recorder};
 use crate::barrier::{self, Barrier};
 use crate::private_file;
 use crate::store::{Acceptance, Batch, Change, Changed, ExtraRecords, Group, ReadRecord, Store, StoreError};
@@ -88,7 +89,15 @@ impl ExtraRecords for GroupMark<'_> {
         let mut state = self.guard.state();
         let mut pending = Pending::default();
         // The digest includes no marks.
-        for Changed { key, before, after } in changed.filter(|changed| !slot::is_mark(changed.key)) {
+        let is_recorded = state.recorder().is_some();
+        for Changed { key, before, after } in changed {
+            if is_recorded {
+                let value = after.map(<[u8]>::to_vec);
+                pending.entries.push(backup::Entry { key: key.to_vec(), value });
+            }
+            if slot::is_mark(key) {
+                continue;
+            }
             let was_compared = state.comparison.as_ref().is_some_and(|comparison| comparison.includes(key));
             for value in [before, after].into_iter().flatten() {
                 let digest = self.barrier.vault().digests().of(key, value);
@@ -99,8 +108,12 @@ impl ExtraRecords for GroupMark<'_> {
             }
         }
         let stored = Stored { mark: state.next(self.time), digest: state.digest.toggled(pending.all) };
-        state.pending = pending;
         let sealed = self.barrier.seal(vec![Write::mark(state.slot.mark(), &stored.encode())]);
+        if let (true, Ok(marks)) = (is_recorded, &sealed) {
+            let entry = |mark: &Change| backup::Entry { key: mark.key.clone(), value: mark.value.clone() };
+            pending.entries.extend(marks.iter().map(entry));
+        }
+        state.pending = pending;
         sealed.map_err(|corrupt| StoreError::Failed {
             doing: "creating the mark of a group",
             cause: corrupt.to_string(),
@@ -301,6 +314,11 @@ impl Guard {
         self.state().slot.id()
     }
 
+    /// Records the changes of all groups from now on, as long as the recorder exists. An earlier recorder gets none anymore.
+    pub fn record(&self, recorder: &Arc<Recorder>) {
+        self.state().recorder = Some(Arc::downgrade(recorder));
+    }
+
     /// Returns whether a key is that of the mark of this daemon, which is written with each group.
     pub fn is_own_mark(&self, key: &[u8]) -> bool {
         self.state().slot.mark() == key
@@ -310,6 +328,15 @@ impl Guard {
     /// store. With the first group of this run, the index counts as incomplete.
     pub fn is_index_outdated(&self) -> bool {
         self.state().is_index_outdated()
+    }
+
+    /// Commits a batch in a group of its own, while nothing else is committed.
+    ///
+    /// # Errors
+    /// Returns an error if the store or the guard file cannot be written.
+    pub fn commit(&self, barrier: &Barrier, now: Millis, batch: Batch) -> Result<(), GuardError> {
+        barrier.store().commit(&self.mark(barrier, now)?.group(vec![batch]))?;
+        self.advance(barrier, now)
     }
 
     /// Stores the run at once and replaces the guard file, whatever it contains. Also replaces the marks of `others`.
@@ -386,6 +413,10 @@ impl Guard {
             state.resume(stored);
         }
         state.pending = Pending::default();
+        if let Some(recorder) = state.recorder() {
+            // It may or may not include the failed group.
+            recorder.interrupt();
+        }
         // The records compared so far may or may not include the failed group.
         if state.comparison.is_some() || state.digest == StoredDigest::Unknown {
             state.comparison = Some(Comparison::default());

@@ -3,6 +3,8 @@
 pub mod arrivals;
 pub mod auth_proxy;
 pub mod backoff;
+pub mod backup;
+mod backups;
 pub mod barrier;
 mod cache;
 pub mod cleanup;
@@ -12,6 +14,7 @@ pub mod config;
 pub mod console;
 pub mod custody;
 mod digest;
+pub mod epoch;
 pub mod executor;
 pub mod fail_points;
 pub mod feed;

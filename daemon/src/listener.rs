@@ -104,6 +104,12 @@ pub enum Listener {
 }
 
 impl Listener {
+    /// Returns whether the peer is the user who runs the daemon, or root.
+    pub fn is_owner(self) -> bool {
+        let owner = rustix::process::geteuid().as_raw();
+        matches!(self, Self::Socket { user_id } if user_id == owner || user_id == 0)
+    }
+
     /// Returns whether this listener serves the console routes.
     pub const fn serves_console(self) -> bool {
         matches!(self, Self::Socket { .. })
@@ -135,6 +141,8 @@ pub enum Content {
     /// Server-sent events (WHATWG HTML §9.2). Each item is one or more complete events. The stream ends when
     /// the sender is dropped or the daemon stops.
     Events(mpsc::Receiver<Bytes>),
+    /// A backup, in parts. It is incomplete if the sender was dropped before its end.
+    Backup(mpsc::Receiver<Bytes>),
     /// A file of the pages, sent with headers that restrict what it may load and who may embed it.
     Page(Box<PageFile>),
     /// No body.
@@ -188,6 +196,11 @@ impl Answer {
     /// Creates a stream of server-sent events.
     pub fn events(events: mpsc::Receiver<Bytes>) -> Self {
         Self { content: Content::Events(events), ..Self::ok(Bytes::new()).cached("no-store") }
+    }
+
+    /// Creates a stream of the bytes of a backup.
+    pub fn backup(parts: mpsc::Receiver<Bytes>) -> Self {
+        Self { content: Content::Backup(parts), ..Self::ok(Bytes::new()).cached("no-store") }
     }
 
     /// Sets the operation of the catalog.

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use clap::Parser;
 use quorated::commands::{
-    Arguments, Command, accept_clock, accept_loss, clear_ip_allowlist, dev, init, join, manual, quorum_key,
-    reject, rekey, remove_mfa_policies, rotate, seal, serve, slot, store, verify,
+    Arguments, Command, accept_clock, accept_loss, backup, clear_ip_allowlist, dev, init, join, manual,
+    quorum_key, reject, rekey, release, remove_mfa_policies, restore, rotate, seal, serve, slot, store,
+    verify,
 };
 use quorated::service::StartError;
 
@@ -48,6 +49,9 @@ async fn run(arguments: Arguments) -> Result<(), StartError> {
         Command::RemoveMfaPolicies(arguments) => remove_mfa_policies::run(arguments).await,
         Command::QuorumKey(arguments) => quorum_key::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
+        Command::Backup(arguments) => backup::run(&arguments).await,
+        Command::Restore(arguments) => restore::run(&arguments),
+        Command::Release(arguments) => release::run(&arguments).await,
         Command::AcceptLoss(arguments) => accept_loss::run(&arguments),
         Command::AcceptClock(arguments) => accept_clock::run(&arguments),
         Command::Rekey(arguments) => rekey::run(arguments).await,

@@ -88,6 +88,65 @@ fn resolve_link(path: &Path) -> Result<PathBuf> {
     }
 }
 
+/// A file that has no name until it is complete.
+pub struct Draft {
+    file: fs::File,
+    temporary: PathBuf,
+    path: PathBuf,
+    is_named: bool,
+}
+
+impl Draft {
+    /// Begins a file with mode 0600.
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::AlreadyExists`] if a file of this name exists, and an I/O error if none can be created.
+    pub fn begin(path: &Path) -> Result<Self> {
+        if path.try_exists()? {
+            return Err(Error::new(ErrorKind::AlreadyExists, "the file exists"));
+        }
+        let mut name = path.as_os_str().to_owned();
+        name.push(DRAFT);
+        let draft = PathBuf::from(name);
+        match fs::remove_file(&draft) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+        Ok(Self { file, temporary: draft, path: path.to_owned(), is_named: false })
+    }
+
+    /// Gives the complete file its name, and makes it durable.
+    ///
+    /// # Errors
+    /// Returns [`ErrorKind::AlreadyExists`] if a file of this name exists, and an I/O error if it cannot be made durable.
+    pub fn finish(mut self) -> Result<()> {
+        self.file.sync_all()?;
+        rename(&self.temporary, &self.path, RenameFlags::NOREPLACE)?;
+        self.is_named = true;
+        fs::File::open(folder(&self.path))?.sync_all()
+    }
+}
+
+impl Write for Draft {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if !self.is_named {
+            // What remains is replaced by the next draft.
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}
+
 fn write(path: &Path, bytes: &[u8], how: RenameFlags) -> Result<()> {
     let mut name = path.as_os_str().to_owned();
     name.push(DRAFT);

@@ -12,6 +12,7 @@ use quorate_core::pipeline;
 use quorate_core::{kinds, queries};
 
 use crate::auth_proxy::{self, AuthProxy};
+use crate::backups::Backups;
 use crate::clock;
 use crate::console::Console;
 use crate::custody::Custody;
@@ -33,6 +34,7 @@ pub struct Routes {
     executor: Arc<Executor>,
     console: Arc<Console>,
     custody: Arc<Custody>,
+    backups: Arc<Backups>,
     auth_proxy: Option<AuthProxy>,
     registrations: Registrations,
     /// Reader threads for consoles, which do not wait behind the public API.
@@ -47,6 +49,8 @@ pub struct Services {
     pub console: Console,
     /// Who can open the store.
     pub custody: Arc<Custody>,
+    /// Backups of the store.
+    pub backups: Arc<Backups>,
     /// The authentication proxy, if it is configured.
     pub auth_proxy: Option<AuthProxy>,
     /// Counts of registrations.
@@ -59,10 +63,10 @@ const CONSOLE_READERS: usize = 4;
 impl Routes {
     /// Creates routes to an executor, services and, if they are served, pages.
     pub fn new(executor: Arc<Executor>, services: Services, pages: Option<Pages>) -> Self {
-        let Services { console, custody, auth_proxy, registrations } = services;
+        let Services { console, custody, backups, auth_proxy, registrations } = services;
         let console = Arc::new(console);
         let console_readers = Readers::new(CONSOLE_READERS, CONSOLE_READERS, usize::MAX);
-        Self { executor, console, custody, auth_proxy, registrations, console_readers, pages }
+        Self { executor, console, custody, backups, auth_proxy, registrations, console_readers, pages }
     }
 
     async fn submit(&self, name: &str, incoming: &Incoming) -> Answer {
@@ -102,6 +106,9 @@ impl Routes {
     /// Answers a console request. If the future is dropped, the work ends at its next read.
     async fn console(&self, rest: &str, incoming: Incoming) -> Answer {
         if let Some(answer) = self.custody.answer(rest, &incoming).await {
+            return answer;
+        }
+        if let Some(answer) = self.backups.answer(rest, &incoming).await {
             return answer;
         }
         let cancellation = Cancellation::default();

@@ -22,6 +22,8 @@ use quorate_core::error::Corrupt;
 use tokio_util::sync::CancellationToken;
 
 use crate::auth_proxy::AuthProxy;
+use crate::backup::BackupError;
+use crate::backups::Backups;
 use crate::cleanup;
 use crate::clock;
 use crate::console::{Console, DaemonInfo};
@@ -50,6 +52,9 @@ use crate::witness;
 /// Lag of the system clock above which a warning is logged, in milliseconds.
 const CLOCK_LAG: u64 = 2000;
 
+/// Time between two looks whether a restored store was released.
+const RELEASE: Duration = Duration::from_secs(1);
+
 /// An error that prevents the start. [`Self::exit_code`] maps each kind to an exit code.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -62,6 +67,9 @@ pub enum StartError {
     /// The store does not match what was acknowledged.
     #[error(transparent)]
     Guard(#[from] GuardError),
+    /// A backup cannot be written or read.
+    #[error(transparent)]
+    Backup(#[from] BackupError),
     /// A record of the store cannot be read.
     #[error(transparent)]
     Corrupt(#[from] Corrupt),
@@ -177,6 +185,12 @@ impl StartError {
                 SecretFileError::TooOpen(..) => 5,
                 SecretFileError::Read { .. } | SecretFileError::Empty(_) => 3,
             },
+            Self::Backup(error) => match error {
+                BackupError::Damaged(_) | BackupError::Format => 7,
+                BackupError::OtherStore | BackupError::OtherSigner => 10,
+                BackupError::System(_) | BackupError::Store(_) => 3,
+                BackupError::Interrupted | BackupError::TooSlow | BackupError::Encryption(_) => 1,
+            },
             Self::Other(_) => 1,
             Self::Usage(_) => 2,
             Self::InUse(_) => 6,
@@ -263,19 +277,22 @@ where
     let outbox = Outbox::new(executor(), identity, &settings.webhooks, limits, metrics.clone());
     let console = Console::new(executor(), info, outbox.control());
     let registrations = Registrations::new(settings.registrations_per_address);
-    let services = Services { console, custody: Arc::clone(&custody), auth_proxy: proxy, registrations };
+    let backups = Backups::new(executor(), engine.headers.clone());
+    let seal = custody.done().clone();
+    let services = Services { console, custody, backups, auth_proxy: proxy, registrations };
     let routes = Arc::new(Routes::new(executor(), services, pages.map(Pages::new)));
     let server = Server::new(routes, metrics.clone(), readiness.clone(), proxies, &requests);
-    let outbox = tokio::spawn(outbox.run(stop.clone()));
+    let outbox = tokio::spawn(once_released(executor(), stop.clone(), outbox.run(stop.clone())));
     let mailer = settings.mail.map(|mail| Mailer::new(executor(), mail, metrics.clone()));
     let mailer = mailer.transpose().map_err(StartError::Other)?;
-    let mailer = mailer.map(|mailer| tokio::spawn(mailer.run(stop.clone())));
+    let mailer =
+        mailer.map(|mailer| tokio::spawn(once_released(executor(), stop.clone(), mailer.run(stop.clone()))));
     let texter = settings.sms.map(|sms| Texter::new(executor(), sms, metrics.clone()));
-    let texter = texter.map(|texter| tokio::spawn(texter.run(stop.clone())));
+    let texter =
+        texter.map(|texter| tokio::spawn(once_released(executor(), stop.clone(), texter.run(stop.clone()))));
     let cleanup = tokio::spawn(maintain(executor(), stop.clone()));
     let last_uses = tokio::spawn(last_uses::run(executor(), metrics.clone(), stop.clone()));
     let watch = tokio::spawn(watch(executor(), metrics, readiness.clone(), stop.clone()));
-    let seal = custody.done().clone();
     tokio::spawn(stop_to_seal(seal.clone(), stop.clone()));
     let socket = tokio::spawn(socket.run(server.clone(), stop.clone()));
     let http = http.map(|listener| tokio::spawn(listener.run(server, stop.clone())));
@@ -303,6 +320,17 @@ where
     // A stop signal that arrives while the daemon is being sealed ends it.
     let is_sealed = seal.is_cancelled() && !signal.is_cancelled();
     started.map(|()| if is_sealed { Ending::Seal } else { Ending::Stopped })
+}
+
+/// Does work once the store accepts changes. What a restored store would send may have been sent before.
+async fn once_released(executor: Arc<Executor>, stop: CancellationToken, work: impl Future<Output = ()>) {
+    while executor.world().epoch().map_or(true, |epoch| epoch.is_held) {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(RELEASE) => {}
+        }
+    }
+    work.await;
 }
 
 /// Stops the service when it is to be sealed.

@@ -4,6 +4,7 @@
 //! read, one derived from a passphrase with Argon2id (RFC 9106), or one that is split into shares. It never leaves
 //! memory. Headers that version 0.1 wrote have no slots: their key is the store key.
 
+mod backup_keys;
 mod collection;
 mod error;
 mod header;
@@ -15,12 +16,14 @@ mod terms;
 
 use std::path::Path;
 
+use ed25519_dalek::SigningKey;
 use hkdf::Hkdf;
 use quorate_core::model::layout::IndexKey;
 use quorate_core::seal::SealKey;
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
+pub use self::backup_keys::BackupKeys;
 pub use self::collection::{Collection, GiveError, Given};
 pub use self::error::VaultError;
 use self::error::{HEADER, system};
@@ -42,6 +45,7 @@ pub struct Vault {
     seal: SealKey,
     terms: SealKey,
     aside: SealKey,
+    backups: BackupKeys,
     index: IndexKey,
     digests: DigestKey,
     tokens: Zeroizing<[u8; 32]>,
@@ -138,6 +142,10 @@ impl Vault {
         let terms = SealKey::misuse_resistant(&key).ok()?;
         hkdf.expand(b"quorate/aside/1", key.as_mut_slice()).ok()?;
         let aside = SealKey::misuse_resistant(&key).ok()?;
+        hkdf.expand(b"quorate/backup/1", key.as_mut_slice()).ok()?;
+        let wrapping = SealKey::misuse_resistant(&key).ok()?;
+        hkdf.expand(b"quorate/backup-signing/1", key.as_mut_slice()).ok()?;
+        let backups = BackupKeys { wrapping, signing: SigningKey::from_bytes(&key) };
         hkdf.expand(b"quorate/index/1", key.as_mut_slice()).ok()?;
         let index = IndexKey::new(*key);
         hkdf.expand(b"quorate/digest/1", key.as_mut_slice()).ok()?;
@@ -148,6 +156,7 @@ impl Vault {
             seal,
             terms,
             aside,
+            backups,
             index,
             digests: DigestKey::new(key),
             tokens,
@@ -173,6 +182,11 @@ impl Vault {
     /// nonce that repeats reveals only whether the same text was sealed again (RFC 8452).
     pub(crate) const fn aside(&self) -> &SealKey {
         &self.aside
+    }
+
+    /// Returns the keys for backups.
+    pub const fn backups(&self) -> &BackupKeys {
+        &self.backups
     }
 
     /// Returns the key of lookup digests.

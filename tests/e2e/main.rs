@@ -17,6 +17,7 @@ mod approval_lists;
 mod auth_proxy;
 mod auth_proxy_attacks;
 mod auth_proxy_bodies;
+mod backups;
 mod bad_input;
 mod book;
 mod canaries;

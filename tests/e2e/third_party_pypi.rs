@@ -2,6 +2,8 @@
 //! an organization and acts in it.
 
 use quorate_tests::daemon::{Daemon, Options};
+use quorate_tests::installation::Installation;
+use quorate_tests::keys::Key;
 use quorate_tests::mailbox::Mailbox;
 use quorate_tests::operator::Operator;
 use quorate_tests::{paths, requests};
@@ -105,6 +107,22 @@ async fn anyone_can_verify_a_bundle_with_public_keys_alone() {
     assert_eq!((&golden["undamaged"], &golden["signed"], &golden["about"]), (&json!(true), &all, &all));
     let kinds = ["TK_API_P256", "TK_WEBAUTHN", "TK_API_SECP256K1", "TK_API_ED25519"];
     assert_eq!(golden["schemes"], json!(kinds.map(|kind| format!("SIGNATURE_SCHEME_{kind}"))));
+}
+
+/// A program that was written from the documentation alone accepts a backup, and none of which a byte was changed.
+#[tokio::test]
+async fn a_backup_is_checked_without_quorate() {
+    let installation = Installation::new("file = \"root.key\"");
+    installation.create_organization("treasury", &Key::named("first root user")).await;
+    let file = installation.path("treasury.backup");
+    let run = installation.run("backup", &["--json", "--to", file.to_str().expect("UTF-8")]).await;
+    assert_eq!(run.code, 0, "{run:#?}");
+    let made: Value = serde_json::from_str(&run.output).expect("JSON");
+    let seen = third_party::observe("pypi", &[".venv/bin/python", "backup_check.py"], &[&file]);
+    for member in ["storeId", "publicKey", "records"] {
+        assert_eq!(seen[member], made[member], "{seen:#}");
+    }
+    assert!(seen["refused"].as_u64().is_some_and(|refused| refused > 190), "{seen:#}");
 }
 
 fn assert_error(seen: &Value, status: i64, message: &str) {

@@ -38,10 +38,13 @@ fn max_passes(name: &str) -> usize {
     }
 }
 
-/// Returns whether only exchanges with an OAuth 2.0 provider, copies of a store or rotations pass the point. They are no part
-/// of the load: `tests/e2e/oauth2.rs`, `tests/e2e/store_copy.rs` and `tests/e2e/rotation.rs` kill the process there.
+/// Returns whether only exchanges with an OAuth 2.0 provider, copies of a store, backups or rotations pass the point. They
+/// are no part of the load: `tests/e2e/oauth2.rs`, `tests/e2e/store_copy.rs`, `tests/e2e/backups.rs` and
+/// `tests/e2e/rotation.rs` kill the process there.
 fn is_elsewhere(name: &str) -> bool {
-    ["exchange.", "copy.", "term.", "seal_again."].iter().any(|prefix| name.starts_with(prefix))
+    ["exchange.", "copy.", "backup.", "restore.", "term.", "seal_again."]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
 }
 
 /// Returns whether only the first start of an installation passes the point.

@@ -116,7 +116,7 @@ pub fn for_query(
         return stamped(world, credentials, body, scope, now);
     };
     let named = world.organization(organization_of(body)?)?.ok_or(Missing::Organization)?;
-    let caller = session::caller(&named, token, credentials.source, now)?;
+    let caller = session::caller(&named, token, credentials.source, (now, world.installation().restored()))?;
     let authenticated = Authenticated { caller, home: Arc::clone(&named), target: named };
     Ok(Stamped { authenticated, document: Document::read(body)? })
 }
@@ -179,7 +179,10 @@ fn authenticate(
     }
     let (home, target) = locate(world, named, &proof, scope, body, now)?;
     let caller = match proof {
-        Proof::Key(stamp) => by_key(&home, &target, stamp, body, source, now)?,
+        Proof::Key(stamp) => {
+            let times = (now, world.installation().restored());
+            by_key(&home, &target, stamp, body, source, times)?
+        }
         Proof::Passkey(assertion) => passkey::caller(world, &home, &assertion, body, source)?,
     };
     Ok(Authenticated { caller, home, target })
@@ -192,7 +195,7 @@ fn by_key(
     stamp: Stamp,
     body: &[u8],
     source: Option<IpAddr>,
-    now: Millis,
+    (now, restored): (Millis, Millis),
 ) -> Result<Caller, RequestError> {
     let unknown = || unknown_key(target, &stamp);
     let curve = stamp.scheme.curve().ok_or_else(unknown)?;
@@ -201,7 +204,7 @@ fn by_key(
     if !parsed.verify(stamp.scheme, body, &stamp.signature) {
         return Err(Authn::Signature.into());
     }
-    if key.is_expired(now) {
+    if key.is_expired(now) || key.ended_with(restored) {
         return Err(Authn::Expired.into());
     }
     if key.is_recovery() && !home.head.admits_recovery(member.user.id, key) {

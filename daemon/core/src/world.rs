@@ -154,6 +154,12 @@ pub trait Installation {
     /// Returns whether anybody may create a top-level organization for themselves.
     fn allows_registration(&self) -> bool;
 
+    /// Returns when the store was restored from a backup, in milliseconds since 1970, and zero if it never was. Requests that
+    /// may have been executed before are refused.
+    fn restored(&self) -> Millis {
+        0
+    }
+
     /// Returns how errors of denying policies are handled.
     fn deny_errors(&self) -> DenyErrors;
 

@@ -5,9 +5,10 @@ use std::io::ErrorKind;
 use quorate_common::api_error::{ApiError, Code};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::config::Config;
-use crate::outgoing::local::{self, LocalError};
+use crate::outgoing::local::{self, LocalError, Stream};
 use crate::service::StartError;
 use crate::socket;
 
@@ -20,17 +21,36 @@ pub(super) async fn request<T: DeserializeOwned>(
     path: &str,
     body: Option<&(impl Serialize + Sync)>,
 ) -> Result<T, StartError> {
+    let answer = local::request(connect(config).await?, &format!("/console/v1/{path}"), body).await;
+    answer.map_err(failed)
+}
+
+/// Sends a request to the daemon, whose answer is read while it arrives.
+///
+/// # Errors
+/// Returns an error if no daemon listens, or it rejects the request.
+pub(super) async fn stream(config: &Config, path: &str) -> Result<Stream, StartError> {
+    let answer = local::stream(connect(config).await?, &format!("/console/v1/{path}")).await;
+    answer.map_err(failed)
+}
+
+async fn connect(
+    config: &Config,
+) -> Result<impl AsyncRead + AsyncWrite + Unpin + Send + 'static, StartError> {
     let socket = &config.socket.path;
-    let stream = socket::connect(socket).await.map_err(|error| match error.kind() {
+    socket::connect(socket).await.map_err(|error| match error.kind() {
         ErrorKind::NotFound | ErrorKind::ConnectionRefused => {
             StartError::NoDaemon(socket.display().to_string())
         }
         _ => StartError::Other(format!("cannot connect to {}: {error}", socket.display())),
-    })?;
-    local::request(stream, &format!("/console/v1/{path}"), body).await.map_err(|error| match error {
+    })
+}
+
+fn failed(error: LocalError) -> StartError {
+    match error {
         LocalError::Rejected(error) => rejected(error),
         error => StartError::Other(error.to_string()),
-    })
+    }
 }
 
 fn rejected(error: ApiError) -> StartError {

@@ -2,6 +2,7 @@
 
 pub mod accept_clock;
 pub mod accept_loss;
+pub mod backup;
 pub mod clear_ip_allowlist;
 mod credentials;
 mod daemon;
@@ -12,7 +13,9 @@ pub mod join;
 pub mod manual;
 pub mod quorum_key;
 pub mod rekey;
+pub mod release;
 pub mod remove_mfa_policies;
+pub mod restore;
 pub mod rotate;
 pub mod seal;
 pub mod serve;
@@ -81,6 +84,17 @@ pub enum Command {
     /// Opening the store truncates the log of sled at the first byte that cannot be read, and returns a damaged file of
     /// redb to its last complete commit. If the store may be damaged, copy the data directory first.
     Verify(verify::VerifyArguments),
+    /// Write all records of the store to one encrypted file, also while the daemon serves
+    ///
+    /// The file contains the header of the store with its slots: what opens the store also opens the backup.
+    Backup(backup::BackupArguments),
+    /// Create a store from a backup
+    ///
+    /// The new store begins another epoch: requests from before are refused, what expires has ended, and it accepts changes
+    /// only after 'quorated release'.
+    Restore(restore::RestoreArguments),
+    /// Let a restored store accept changes
+    Release(release::ReleaseArguments),
     /// Continue with a store that lost acknowledged changes
     AcceptLoss(accept_loss::AcceptLossArguments),
     /// Continue from the system clock after it was far ahead and was set back

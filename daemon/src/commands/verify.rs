@@ -1,13 +1,21 @@
-//! `quorated verify`: checks the records of a store. The daemon must not be running.
+//! `quorated verify`: checks the records of a store, whose daemon must not be running, or a backup.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::restore;
 use super::serve::{data, read};
+use crate::backup::Checked;
+use crate::barrier::Barrier;
+use crate::clock;
+use crate::config::Config;
 use crate::guard::{self, IndexState};
-use crate::service::{self, StartError};
+use crate::private_file;
+use crate::service::{self, STORE, StartError};
+use crate::store::engine::{Engine, Settings};
+use crate::vault::{KeySource, Vault};
 use crate::verify::{self, Report};
 
 /// Printed if the index of waiting activities was not compared.
@@ -17,21 +25,83 @@ const OUTDATED: &str = "the index of waiting activities was not compared, becaus
 /// Arguments of `quorated verify`.
 #[derive(Debug, Args)]
 pub struct VerifyArguments {
-    /// Configuration file (TOML), which names the store and the root key
-    #[arg(long, value_name = "FILE")]
-    config: PathBuf,
+    /// Backup to check in place of the store
+    #[arg(value_name = "BACKUP")]
+    backup: Option<PathBuf>,
+    /// Configuration file (TOML), which names the store and the root key; for a backup, its key decrypts all records
+    #[arg(long, value_name = "FILE", required_unless_present = "backup")]
+    config: Option<PathBuf>,
 }
 
-/// Checks the store and prints the result.
+/// Checks the store, or a backup, and prints the result.
 ///
 /// # Errors
-/// Returns an error if the store is damaged, was changed outside the service, or does not match what was
+/// Returns an error if the store or the backup is damaged, was changed outside the service, or does not match what was
 /// acknowledged.
-pub fn run(arguments: &VerifyArguments) -> Result<(), StartError> {
-    let config = read(&arguments.config)?;
+pub fn run(VerifyArguments { backup, config }: &VerifyArguments) -> Result<(), StartError> {
+    let config = config.as_deref().map(read).transpose()?;
+    let Some(backup) = backup else {
+        // The arguments require one of both.
+        return config.as_ref().map_or(Ok(()), verify_store);
+    };
+    let (file, checked, header) = restore::open(backup)?;
+    let Checked { head, trailer } = &checked;
+    super::print(&format!(
+        "backup of store {}: whole, with {} records and {} changes until {}; the signature is valid for the key {}",
+        head.store_id,
+        trailer.records,
+        trailer.changes,
+        clock::text(trailer.ended),
+        head.public_key
+    ))?;
+    let Some(config) = config else {
+        return super::print(
+            "what it contains was not decrypted: name a configuration with its root key (--config)",
+        );
+    };
     let data = data(&config, false)?;
+    warn_of_key(backup, &data.key);
+    let vault = Vault::open_with(&header, &data.folder, &data.key)?;
+    let failed = |error: std::io::Error| StartError::Backup(error.into());
+    let folder = tempfile::tempdir().map_err(failed)?;
+    let settings = Settings { engine: Engine::Redb, ..Settings::default() };
+    let store = settings.create(&folder.path().join(STORE))?;
+    report(&restore::load(&file, &checked, vault, store)?)
+}
+
+/// Warns if the backup lies beside the key that opens it.
+fn warn_of_key(backup: &Path, key: &KeySource) {
+    let folder = private_file::folder(backup).canonicalize();
+    let KeySource::File(key) = key else { return };
+    let is_beside = folder.is_ok_and(|folder| key.canonicalize().is_ok_and(|key| key.starts_with(folder)));
+    if is_beside {
+        // The check is complete without this line, so an error of the stream is ignored.
+        let _ = writeln!(
+            std::io::stderr(),
+            "the key {} is in the folder of the backup: who has both can read everything",
+            key.display()
+        );
+    }
+}
+
+/// Checks the store of a configuration.
+fn verify_store(config: &Config) -> Result<(), StartError> {
+    let data = data(config, false)?;
     let barrier = service::open_store(&data)?;
-    let Report { records, organizations, problems, index } = verify::verify(&barrier)?;
+    let reported = report(&barrier);
+    let guarded = guard::check(&data.guard, &barrier);
+    if reported.is_ok() {
+        return Ok(guarded?);
+    }
+    if let Err(loss) = guarded {
+        super::print(&loss.to_string())?;
+    }
+    reported
+}
+
+/// Checks all records and prints what is wrong with them.
+fn report(barrier: &Barrier) -> Result<(), StartError> {
+    let Report { records, organizations, problems, index } = verify::verify(barrier)?;
     if index == IndexState::Outdated {
         // The check is complete without this line, so an error of the stream is ignored.
         let _ = writeln!(std::io::stderr(), "{OUTDATED}");
@@ -39,14 +109,11 @@ pub fn run(arguments: &VerifyArguments) -> Result<(), StartError> {
     for problem in &problems {
         super::print(problem)?;
     }
-    let guarded = guard::check(&data.guard, &barrier);
     if problems.is_empty() {
         let noun = if organizations == 1 { "organization" } else { "organizations" };
-        super::print(&format!("{records} records of {organizations} {noun} are complete and unchanged"))?;
-        return Ok(guarded?);
-    }
-    if let Err(loss) = guarded {
-        super::print(&loss.to_string())?;
+        return super::print(&format!(
+            "{records} records of {organizations} {noun} are complete and unchanged"
+        ));
     }
     Err(StartError::Altered(problems.len()))
 }

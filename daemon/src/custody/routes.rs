@@ -180,11 +180,7 @@ fn json<T: Serialize>(value: &T) -> Result<Answer, CustodyError> {
 }
 
 fn check_owner(listener: Listener) -> Result<(), CustodyError> {
-    let owner = rustix::process::geteuid().as_raw();
-    match listener {
-        Listener::Socket { user_id } if user_id == owner || user_id == 0 => Ok(()),
-        Listener::Socket { .. } | Listener::Http { .. } => Err(CustodyError::NotOwner),
-    }
+    if listener.is_owner() { Ok(()) } else { Err(CustodyError::NotOwner) }
 }
 
 fn new_shares(new: NewShareSet) -> Result<NewShares, CustodyError> {

@@ -60,6 +60,10 @@ const SHARED_ATTEMPTS: u32 = 128;
 const REST: u64 = 2;
 const RESTS: u32 = 4;
 
+/// Answer to changes of a store that was restored and not released.
+const HELD: &str =
+    "the store was restored from a backup and accepts no changes until its operator has released it";
+
 /// Runs requests through the core and the committer.
 pub struct Executor {
     shared: Arc<Shared>,
@@ -110,6 +114,7 @@ impl Executor {
         credentials: &Credentials,
         body: &Bytes,
     ) -> Result<Vec<u8>, ApiError> {
+        self.check_released()?;
         let mut organization_guard = None;
         let mut retried_corrupt = false;
         let mut loaded = Loaded::default();
@@ -178,6 +183,12 @@ impl Executor {
             }
         }
         Err(unavailable())
+    }
+
+    /// Checks that the store accepts changes, which a restored one does once it is released.
+    fn check_released(&self) -> Result<(), ApiError> {
+        let epoch = self.shared.epoch().map_err(|error| RequestError::from(error).api_error())?;
+        if epoch.is_held { Err(ApiError::new(Code::Unavailable, HELD)) } else { Ok(()) }
     }
 
     /// Commits a change that is not an activity, such as a new organization or a completed webhook delivery.

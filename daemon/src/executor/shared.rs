@@ -1,7 +1,7 @@
 //! The state that the executor and the committer share: the world as the core sees it, with its caches.
 
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use quorate_chain::curve::{Message, SecretKey, Signature};
 use quorate_common::bounded::{Email, Phone};
@@ -13,9 +13,9 @@ use quorate_core::error::{Corrupt, RequestError};
 use quorate_core::id_token::IssuerKeys;
 use quorate_core::interfaces::Interface;
 use quorate_core::limits::Limits;
-use quorate_core::model::Organization;
 use quorate_core::model::layout::{IndexKey, Key};
 use quorate_core::model::queued_message::{Channel, MessageSource, QueueUsage};
+use quorate_core::model::{Millis, Organization};
 use quorate_core::oauth2::{Exchange, Oauth2User};
 use quorate_core::policy::DenyErrors;
 use quorate_core::signing::Signer;
@@ -30,6 +30,7 @@ use crate::arrivals::Arrivals;
 use crate::barrier::Barrier;
 use crate::cache::TwoGenerations;
 use crate::clock::now;
+use crate::epoch::Epoch;
 use crate::feed::Feed;
 use crate::guard::Guard;
 use crate::identity::Identity;
@@ -123,6 +124,8 @@ pub struct Shared {
     pub last_uses: LastUses,
     /// Notified when the store starts or stops accepting writes.
     pub store_state: Notify,
+    /// The epoch of the store.
+    epoch: Mutex<Epoch>,
     /// Number of records that were sealed again.
     pub sealed_again: AtomicU64,
 }
@@ -135,6 +138,7 @@ impl Shared {
         identity: Identity,
         limits: Limits,
         mut settings: WorldSettings,
+        epoch: Epoch,
     ) -> Self {
         let issuers = Issuers::new(std::mem::take(&mut settings.oidc));
         Self {
@@ -161,8 +165,26 @@ impl Shared {
             heard: Notify::new(),
             last_uses: LastUses::default(),
             store_state: Notify::new(),
+            epoch: Mutex::new(epoch),
             sealed_again: AtomicU64::new(0),
         }
+    }
+
+    /// Returns the epoch of the store. While it is held, another daemon may have released it.
+    ///
+    /// # Errors
+    /// Returns an error if the store cannot be read.
+    pub(crate) fn epoch(&self) -> Result<Epoch, Corrupt> {
+        let mut epoch = self.epoch.lock().unwrap_or_else(PoisonError::into_inner);
+        if epoch.is_held {
+            *epoch = Epoch::read(&self.barrier)?;
+        }
+        Ok(*epoch)
+    }
+
+    /// Returns the barrier in front of the store.
+    pub(crate) const fn barrier(&self) -> &Barrier {
+        &self.barrier
     }
 
     /// Returns the queued messages of a channel.
@@ -251,6 +273,10 @@ impl Installation for Shared {
 
     fn allows_registration(&self) -> bool {
         self.settings.allow_registration
+    }
+
+    fn restored(&self) -> Millis {
+        self.epoch.lock().unwrap_or_else(PoisonError::into_inner).begun
     }
 
     fn deny_errors(&self) -> DenyErrors {

@@ -13,6 +13,7 @@ use zeroize::Zeroizing;
 use super::committer::CommitError;
 use super::effects::Effects;
 use super::{Commit, Executor};
+use crate::backup::Recorder;
 use crate::barrier::{TERMS, is_part};
 use crate::clock::now;
 use crate::fail_points;
@@ -55,6 +56,24 @@ impl Executor {
             most_sealings: MOST_SEALINGS,
             sealed_again: self.shared.sealed_again.load(Ordering::Relaxed),
         })
+    }
+
+    /// Lets a restored store accept changes.
+    ///
+    /// # Errors
+    /// Returns an error if the store does not accept that.
+    pub async fn release(&self) -> Result<(), TermError> {
+        let epoch = self.shared.epoch()?;
+        if epoch.is_held {
+            self.commit(Commit { writes: vec![epoch.released().write()], ..Commit::default() }).await?;
+            self.shared.epoch()?;
+        }
+        Ok(())
+    }
+
+    /// Records the changes of all groups from now on, as long as the recorder exists.
+    pub fn record(&self, recorder: &Arc<Recorder>) {
+        self.shared.guard.record(recorder);
     }
 
     /// Returns the number of values that this process has sealed.

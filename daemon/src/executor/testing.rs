@@ -11,6 +11,7 @@ use quorate_core::policy::DenyErrors;
 use super::effects::Effects;
 use super::{CommitError, Executor, Shared, WorldSettings};
 use crate::barrier::Barrier;
+use crate::epoch::Epoch;
 use crate::guard::Guard;
 use crate::identity::Identity;
 use crate::store::{Batch, Store};
@@ -36,7 +37,17 @@ pub(crate) fn shared(folder: &Path, store: Arc<dyn Store>) -> (Arc<Shared>, Iden
         oauth2: None,
     };
     let (guard, _) = Guard::open(&folder.join("guard"), &barrier, 0).unwrap();
-    (Arc::new(Shared::new(barrier, guard, identity.clone(), Limits::default(), settings)), identity)
+    (
+        Arc::new(Shared::new(
+            barrier,
+            guard,
+            identity.clone(),
+            Limits::default(),
+            settings,
+            Epoch::default(),
+        )),
+        identity,
+    )
 }
 
 impl Executor {
@@ -47,11 +58,6 @@ impl Executor {
 }
 
 impl Shared {
-    /// Returns the barrier in front of the store.
-    pub(crate) const fn barrier(&self) -> &Barrier {
-        &self.barrier
-    }
-
     /// Compares all records with their digest.
     pub(crate) fn compare_all(&self) {
         self.guard.compare_for(&self.barrier, Duration::from_secs(1000)).unwrap();

@@ -1,6 +1,7 @@
 //! State of the guard of a running daemon: its newest mark, and the digest over all records.
 
 use std::path::Path;
+use std::sync::{Arc, Weak};
 
 use quorate_core::error::Corrupt;
 use quorate_core::model::Millis;
@@ -13,6 +14,7 @@ use super::loaded::lost;
 use super::mark::{self, Mark, RunId, Runs, Stored, StoredDigest};
 use super::slot::Slot;
 use super::{GuardError, IndexState};
+use crate::backup::{self, Recorder};
 use crate::barrier::Barrier;
 use crate::digest::StoreDigest;
 use crate::store::Batch;
@@ -42,6 +44,8 @@ pub(super) struct State {
     pub(super) was_unreadable: bool,
     /// Effect of a group that is not durable yet on both digests.
     pub(super) pending: Pending,
+    /// Records the changes of durable groups for a backup, if one is being written.
+    pub(super) recorder: Option<Weak<Recorder>>,
 }
 
 /// Effect of a group on the digest over all records, and on the digest over the records compared so far.
@@ -49,6 +53,8 @@ pub(super) struct State {
 pub(super) struct Pending {
     pub(super) all: StoreDigest,
     pub(super) compared: StoreDigest,
+    /// Changes of the group, if they are recorded.
+    pub(super) entries: Vec<backup::Entry>,
 }
 
 impl State {
@@ -74,7 +80,13 @@ impl State {
             comparison: Some(Comparison::default()),
             was_unreadable: false,
             pending: Pending::default(),
+            recorder: None,
         }
+    }
+
+    /// Returns the recorder of the backup that is being written.
+    pub(super) fn recorder(&self) -> Option<Arc<Recorder>> {
+        self.recorder.as_ref()?.upgrade()
     }
 
     /// Creates or replaces the guard file.
@@ -138,6 +150,9 @@ impl State {
         }
         if let Some(comparison) = &mut self.comparison {
             comparison.toggle(pending.compared);
+        }
+        if let Some(recorder) = self.recorder() {
+            recorder.add(pending.entries);
         }
         self.mark = self.next(now);
         self.is_stored = true;

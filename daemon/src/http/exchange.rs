@@ -46,6 +46,7 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const METRICS: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
+const BYTES: HeaderValue = HeaderValue::from_static("application/octet-stream");
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 const ANY_ORIGIN: HeaderValue = HeaderValue::from_static("*");
 const VARY_ORIGIN: HeaderValue = HeaderValue::from_static("Origin");
@@ -144,6 +145,9 @@ fn respond<S>(
             (Some(file.kind), AnswerBody::whole(file.bytes, guard))
         }
         Content::Empty => (None, AnswerBody::whole(Bytes::new(), guard)),
+        Content::Backup(parts) => {
+            (Some(BYTES), AnswerBody::events(parts, context.stop.clone().cancelled_owned(), guard))
+        }
         Content::Events(events) => {
             (Some(EVENTS), AnswerBody::events(events, context.stop.clone().cancelled_owned(), guard))
         }

@@ -18,6 +18,7 @@ use crate::auth_proxy;
 use crate::barrier::Barrier;
 use crate::clock;
 use crate::custody::Headers;
+use crate::epoch::Epoch;
 use crate::executor::{Executor, Oauth2, PhoneCheck, Shared, WorldSettings};
 use crate::fail_points;
 use crate::guard::{self, Guard};
@@ -137,9 +138,15 @@ pub fn open(data: &Data, limits: Limits, settings: &ServiceSettings) -> Result<E
         oidc: settings.oidc.clone(),
         oauth2: oauth2.transpose()?,
     };
+    let epoch = Epoch::read(&barrier)?;
+    if epoch.is_held {
+        tracing::warn!(
+            "the store was restored from a backup and accepts no changes until 'quorated release'"
+        );
+    }
     let store_key = barrier.vault().store_key().clone();
     let headers = Arc::new(Headers::of_store(data.folder.clone(), Arc::clone(barrier.store())));
-    let shared = Arc::new(Shared::new(barrier, guard, identity.clone(), limits, world_settings));
+    let shared = Arc::new(Shared::new(barrier, guard, identity.clone(), limits, world_settings, epoch));
     warn_of_unknown(&settings.trusted, &shared);
     let place = Place { folder: data.folder.join(STORE), reserve: data.reserve };
     Ok(Engine { executor: Arc::new(Executor::start(shared)), identity, place, headers, store_key })

@@ -60,7 +60,7 @@ impl Data {
     }
 
     /// Returns how the store is opened on this engine.
-    pub(super) fn settings(&self, engine: Engine, access: Access) -> Settings {
+    pub(crate) fn settings(&self, engine: Engine, access: Access) -> Settings {
         let database = self.database.clone();
         Settings { engine, reserve: self.reserve, redb: self.redb, database, access }
     }

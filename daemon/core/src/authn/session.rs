@@ -6,6 +6,7 @@ use quorate_common::stamp::{Scheme, Stamp};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Authn, RequestError};
+use crate::limits::READ_ONLY_SESSION_MILLIS;
 use crate::model::last_use::Credential;
 use crate::model::user::ReadOnlySession;
 use crate::model::{Millis, Organization};
@@ -20,7 +21,7 @@ pub(super) fn caller(
     organization: &Organization,
     token: &str,
     source: Option<IpAddr>,
-    now: Millis,
+    (now, restored): (Millis, Millis),
 ) -> Result<Caller, RequestError> {
     let token: [u8; 32] = const_hex::decode_to_array(token).map_err(|_| Authn::UnknownSession)?;
     let digest: [u8; 32] = Sha256::digest(token).into();
@@ -29,7 +30,9 @@ pub(super) fn caller(
         .users()
         .find_map(|user| user.read_only_sessions.iter().find(has_session).map(|session| (user, session)));
     let (user, session) = found.ok_or(Authn::UnknownSession)?;
-    if session.expires <= now {
+    // All sessions last equally long.
+    let created = session.expires.saturating_sub(READ_ONLY_SESSION_MILLIS);
+    if session.expires <= now || created < restored {
         return Err(Authn::ExpiredSession.into());
     }
     super::check_source(organization, None, source)?;

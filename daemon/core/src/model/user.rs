@@ -144,6 +144,12 @@ impl ApiKey {
         self.expires_at().is_some_and(|end| now >= end)
     }
 
+    /// Returns whether the key has ended because the store was restored after its creation, and what should end by itself did
+    /// so then.
+    pub const fn ended_with(&self, restored: Millis) -> bool {
+        self.expiration_seconds.is_some() && self.created < restored
+    }
+
     /// Returns whether the key was created by a sign-in, and not registered with its public key.
     pub fn is_session(&self) -> bool {
         self.source != KeySource::Registration

@@ -63,7 +63,7 @@ pub(super) fn create<'a>(
         let Some(ProcessedBody::Activity(known)) = processed else { return Err(Missing::Activity.into()) };
         return submission(Organization::clone(&target), caller).show(&known);
     }
-    in_time(stamped, now)?;
+    in_time(stamped, now, world.installation().restored())?;
     // Each created organization increments this version, so that two requests never rely on the same count.
     let version = world.version(layout::NO_PARENT)?;
     check_organization_limit(world)?;

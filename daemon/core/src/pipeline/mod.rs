@@ -159,7 +159,7 @@ fn run<'a>(
             return submission.replay(entry, *known, runtime);
         }
     }
-    in_time(sent.stamped, runtime.now)?;
+    in_time(sent.stamped, runtime.now, world.installation().restored())?;
     *used = submission.caller.use_at(now);
     let prepared = entry.parse(envelope.parameters)?;
     if entry.masks || prepared.has_secret() {
@@ -231,7 +231,14 @@ const fn is_too_old(stamped: Millis, now: Millis) -> bool {
     stamped.saturating_add(BODY_AGE_MILLIS) < now
 }
 
-fn in_time(stamped: Millis, now: Millis) -> Result<(), RequestError> {
+fn in_time(stamped: Millis, now: Millis, restored: Millis) -> Result<(), RequestError> {
+    // Bodies may be stamped ahead of time.
+    if restored > 0 && stamped < restored.saturating_add(BODY_AHEAD_MILLIS) {
+        return Err(Intent::Time(
+            "request is too old: it was stamped before this store was restored from a backup",
+        )
+        .into());
+    }
     if is_too_old(stamped, now) {
         return Err(Intent::Time("request is too old: `timestampMs` is more than one hour ago").into());
     }

@@ -118,7 +118,7 @@ impl Submission<'_> {
         if has_voted || !voters.open_to.contains(&self.caller.user) || is_repeated() {
             return self.answer(&known, &self.target, Some(&pending));
         }
-        in_time(self.sent.stamped, self.now)?;
+        in_time(self.sent.stamped, self.now, self.world.installation().restored())?;
         if let Some(denied) = self.denied_by_credential(pending.entry(), &pending)? {
             return Err(denied.into());
         }

@@ -44,6 +44,11 @@ pub fn code(organization: OrganizationId, id: OtpId) -> Key {
     class(Class::Code, &[organization.as_bytes(), id.as_bytes()])
 }
 
+/// Returns the prefix of the one-time codes of all organizations.
+pub fn all_codes() -> Key {
+    class(Class::Code, &[])
+}
+
 /// Returns the prefix of the attempts to use a code.
 pub fn attempts(organization: OrganizationId, id: OtpId) -> Key {
     class(Class::Attempt, &[organization.as_bytes(), id.as_bytes()])

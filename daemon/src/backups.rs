@@ -1,0 +1,118 @@
+//! Backups that a running daemon writes, on the local socket.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::Method;
+use quorate_common::api_error::{ApiError, Code};
+use quorate_core::pipeline::Commit;
+use tokio::runtime::Handle;
+use tokio::sync::{Semaphore, mpsc};
+
+use crate::backup::{self, BackupError, Recorder, Source, Trailer};
+use crate::custody::Headers;
+use crate::executor::Executor;
+use crate::listener::{Answer, Incoming};
+
+/// Number of parts that wait to be sent.
+const WAITING: usize = 4;
+
+/// Writes backups of the store, one at a time.
+pub struct Backups {
+    executor: Arc<Executor>,
+    headers: Arc<Headers>,
+    turn: Arc<Semaphore>,
+}
+
+impl Backups {
+    /// Creates it for a running daemon.
+    pub fn new(executor: Arc<Executor>, headers: Arc<Headers>) -> Arc<Self> {
+        Arc::new(Self { executor, headers, turn: Arc::new(Semaphore::new(1)) })
+    }
+
+    /// Answers a request for the path after `/console/v1/`; returns `None` for other paths.
+    pub async fn answer(self: &Arc<Self>, rest: &str, incoming: &Incoming) -> Option<Answer> {
+        let is_release = match rest {
+            "backup" => false,
+            "release" => true,
+            _ => return None,
+        };
+        if incoming.method != Method::POST {
+            return Some(Answer::wrong_method());
+        }
+        if !incoming.listener.is_owner() {
+            let text = "only the user who runs the daemon, or root, can do this";
+            return Some(Answer::error(&ApiError::new(Code::PermissionDenied, text)));
+        }
+        Some(if is_release { self.release().await } else { self.begin() })
+    }
+
+    async fn release(&self) -> Answer {
+        match self.executor.release().await {
+            Ok(()) => {
+                tracing::info!("the restored store accepts changes, as requested");
+                Answer::ok(Bytes::from_static(b"{}"))
+            }
+            Err(error) => Answer::error(&ApiError::new(Code::Unavailable, error.to_string())),
+        }
+    }
+
+    /// Begins to write a backup.
+    fn begin(self: &Arc<Self>) -> Answer {
+        let Ok(turn) = Arc::clone(&self.turn).try_acquire_owned() else {
+            let text = "another backup is being written; wait until it has ended";
+            return Answer::error(&ApiError::new(Code::FailedPrecondition, text));
+        };
+        let (sender, parts) = mpsc::channel(WAITING);
+        let (backups, runtime) = (Arc::clone(self), Handle::current());
+        tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            match backups.write(&runtime, sender) {
+                Ok(Trailer { records, changes, .. }) => {
+                    tracing::info!(records, changes, "a backup was written");
+                }
+                // Who reads it notices that its end is missing.
+                Err(error) => tracing::error!(cause = %error, "a backup was not completed"),
+            }
+        });
+        Answer::backup(parts)
+    }
+
+    fn write(&self, runtime: &Handle, sender: mpsc::Sender<Bytes>) -> Result<Trailer, BackupError> {
+        let recorder = Arc::new(Recorder::default());
+        self.executor.record(&recorder);
+        let flush = || {
+            let flushed = runtime.block_on(self.executor.commit(Commit::default()));
+            flushed.map_err(|_| BackupError::Interrupted)
+        };
+        let header = self.headers.read().map_err(|error| io::Error::other(error.to_string()))?;
+        let barrier = self.executor.world().barrier();
+        let source = Source {
+            store: barrier.store().as_ref(),
+            keys: barrier.vault().backups(),
+            header: &header,
+            recorder: Some(&recorder),
+            flush: &flush,
+        };
+        backup::write(&source, &mut io::BufWriter::with_capacity(PART, Sender(sender)))
+    }
+}
+
+/// Length of a part that is sent, in bytes.
+const PART: usize = 256 * 1024;
+
+/// Sends what is written. Waits while too much waits to be sent.
+struct Sender(mpsc::Sender<Bytes>);
+
+impl Write for Sender {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let sent = self.0.blocking_send(Bytes::copy_from_slice(bytes));
+        sent.map_err(|_| io::Error::new(io::ErrorKind::BrokenPipe, "the connection ended"))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

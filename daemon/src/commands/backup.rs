@@ -1,0 +1,173 @@
+//! `quorated backup`: writes all records of a store to one file.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use serde_json::json;
+
+use super::daemon;
+use super::serve::{data, read};
+use crate::backup::{self, BackupError, Checked, Checker, Source};
+use crate::clock;
+use crate::config::Config;
+use crate::private_file::Draft;
+use crate::service::{self, StartError};
+use crate::vault::Header;
+
+/// Time between two lines of progress.
+const PROGRESS: Duration = Duration::from_secs(1);
+/// Number of bytes in a mebibyte.
+const MIB: u64 = 1024 * 1024;
+
+/// Arguments of `quorated backup`.
+#[derive(Debug, Args)]
+pub struct BackupArguments {
+    /// Configuration file (TOML), which names the socket of the daemon, and the store
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+    /// File to create, or `-` for the standard output
+    #[arg(long, value_name = "FILE")]
+    to: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Writes a backup, through the running daemon if there is one.
+///
+/// # Errors
+/// Returns an error if the store cannot be read, or the backup cannot be written whole.
+pub async fn run(arguments: &BackupArguments) -> Result<(), StartError> {
+    let BackupArguments { config, to, json } = arguments;
+    let config = read(config)?;
+    let is_output = to == Path::new("-");
+    let mut output = Output::begin(to)?;
+    match daemon::stream(&config, "backup").await {
+        Ok(mut parts) => {
+            let lost = |error: &dyn std::fmt::Display| {
+                StartError::Other(format!(
+                    "the backup is not complete: {error}; look at the log of the daemon"
+                ))
+            };
+            while let Some(part) = parts.next().await.map_err(|error| lost(&error))? {
+                output.write_all(&part).map_err(BackupError::from)?;
+            }
+            let checked = output.finish().map_err(|error| match error {
+                error @ BackupError::Damaged(_) => lost(&error),
+                error => error.into(),
+            })?;
+            report(&checked, is_output, *json)
+        }
+        Err(StartError::NoDaemon(_)) => {
+            // Files and databases are read.
+            let written = tokio::task::spawn_blocking(move || offline(&config, output)).await;
+            let checked = written.map_err(|error| StartError::Other(error.to_string()))??;
+            report(&checked, is_output, *json)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Writes a backup of a store that no daemon serves.
+fn offline(config: &Config, mut output: Output) -> Result<Checked, StartError> {
+    let data = data(config, false)?;
+    let barrier = service::open_store(&data)?;
+    let local = Header::read(&data.folder)?;
+    let stored = service::database_header(barrier.store().as_ref(), &data.folder)?;
+    let header = stored.or(local).ok_or_else(|| StartError::Other("the store has no header".to_owned()))?;
+    let source = Source {
+        store: barrier.store().as_ref(),
+        keys: barrier.vault().backups(),
+        header: &header,
+        recorder: None,
+        flush: &|| Ok(()),
+    };
+    backup::write(&source, &mut output)?;
+    Ok(output.finish()?)
+}
+
+fn report(Checked { head, trailer }: &Checked, is_output: bool, json: bool) -> Result<(), StartError> {
+    let text = if json {
+        json!({ "storeId": head.store_id, "begun": head.begun, "ended": trailer.ended, "records": trailer.records,
+            "changes": trailer.changes, "bytes": trailer.bytes, "publicKey": head.public_key })
+        .to_string()
+    } else {
+        format!(
+            "backup of store {}: {} records and {} changes until {}, signed with the key {}",
+            head.store_id,
+            trailer.records,
+            trailer.changes,
+            clock::text(trailer.ended),
+            head.public_key
+        )
+    };
+    if is_output {
+        // The standard output has the backup.
+        return writeln!(io::stderr(), "{text}").map_err(|error| BackupError::from(error).into());
+    }
+    super::print(&text)
+}
+
+/// Where a backup is written. Checks what is written.
+struct Output {
+    to: Target,
+    checker: Checker,
+    written: u64,
+    shown: Option<Instant>,
+}
+
+enum Target {
+    File(Draft),
+    Standard(io::Stdout),
+}
+
+impl Output {
+    fn begin(to: &Path) -> Result<Self, StartError> {
+        let to = if to == Path::new("-") {
+            if io::stdout().is_terminal() {
+                return Err(StartError::Usage(
+                    "a backup cannot be shown in a terminal: name a file".to_owned(),
+                ));
+            }
+            Target::Standard(io::stdout())
+        } else {
+            let failed = |error| StartError::Usage(format!("{}: {error}", to.display()));
+            Target::File(Draft::begin(to).map_err(failed)?)
+        };
+        let shown = io::stderr().is_terminal().then(Instant::now);
+        Ok(Self { to, checker: Checker::default(), written: 0, shown })
+    }
+
+    /// Ends the backup, which must be whole.
+    fn finish(self) -> Result<Checked, BackupError> {
+        let checked = self.checker.finish()?;
+        match self.to {
+            Target::File(draft) => draft.finish()?,
+            Target::Standard(mut output) => output.flush()?,
+        }
+        Ok(checked)
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.to {
+            Target::File(draft) => draft.write_all(bytes)?,
+            Target::Standard(output) => output.write_all(bytes)?,
+        }
+        self.checker.feed(bytes).map_err(io::Error::other)?;
+        self.written = self.written.saturating_add(bytes.len() as u64);
+        if self.shown.is_some_and(|shown| shown.elapsed() > PROGRESS) {
+            // Progress is not worth an error.
+            let _ = write!(io::stderr(), "\r{} MiB", self.written / MIB);
+            self.shown = Some(Instant::now());
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

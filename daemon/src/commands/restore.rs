@@ -1,0 +1,207 @@
+//! `quorated restore`: creates a store from a backup, in an empty place.
+
+use std::fs::{self, File};
+use std::io::{BufReader, ErrorKind, Seek};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use quorate_core::limits::BODY_AHEAD_MILLIS;
+use quorate_core::model::Millis;
+use serde_json::json;
+
+use super::serve::{data, read};
+use crate::backup::{BackupError, Checked, Checker, Entry, Reader};
+use crate::barrier::Barrier;
+use crate::clock;
+use crate::epoch::Epoch;
+use crate::fail_points;
+use crate::guard::{self, Guard, GuardError};
+use crate::private_file;
+use crate::service::{Data, STORE, StartError, create_private, database_header, lock_folder};
+use crate::store::engine::{self, Engine};
+use crate::store::{Access, Batch, Change, Group, Store};
+use crate::vault::{Header, Vault};
+
+/// File in the data directory while a restore is not complete.
+const MARK: &str = "restore.new";
+/// Number of records that are written in one commit.
+const CHUNK: usize = 512;
+
+/// Arguments of `quorated restore`.
+#[derive(Debug, Args)]
+pub struct RestoreArguments {
+    /// Backup, as 'quorated backup' wrote it
+    #[arg(value_name = "FILE")]
+    backup: PathBuf,
+    /// Configuration file (TOML), which names the empty place of the new store, and the root key of the old one
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Checks the backup and creates the store. Whatever interrupts it, there is no store before it is complete.
+///
+/// # Errors
+/// Returns an error if the backup is damaged or of another store, the key is wrong, or the place is not empty.
+pub fn run(RestoreArguments { backup, config, json }: &RestoreArguments) -> Result<(), StartError> {
+    let config = read(config)?;
+    let data = data(&config, true)?;
+    let (file, checked, header) = open(backup)?;
+    let vault = Vault::open_with(&header, &data.folder, &data.key)?;
+    let engine = data.engine.unwrap_or_default();
+    check_empty(&data)?;
+    create_private(&data.folder)?;
+    let _lock = lock_folder(&data.folder)?;
+    check_empty(&data)?;
+    let mark = begin(&data)?;
+    let store_path = data.folder.join(STORE);
+    engine::clear(&store_path)?;
+    let store = create(&data, engine, &store_path)?;
+    let barrier = load(&file, &checked, vault, Arc::clone(&store))?;
+    fail_points::reach("restore.loaded");
+    let epoch = begin_epoch(&data, &barrier)?;
+    fail_points::reach("restore.begin");
+    engine::begin(&store_path)?;
+    let header = header.on(engine);
+    store.set_header(&header.for_database(&data.folder)?)?;
+    header.create(&data.folder)?;
+    drop((barrier, store));
+    // What remains of it means nothing anymore.
+    let _ = fs::remove_file(mark);
+    report(&checked, epoch, *json)
+}
+
+/// Opens and checks a backup. Returns it at its begin, what it states, and the header of its store.
+///
+/// # Errors
+/// Returns an error if it cannot be read, or is damaged.
+pub(super) fn open(path: &Path) -> Result<(File, Checked, Header), StartError> {
+    let unreadable =
+        |source| StartError::Usage(format!("the backup {} cannot be read: {source}", path.display()));
+    let mut file = File::open(path).map_err(unreadable)?;
+    let checked = Checker::check(&mut BufReader::new(&file))?;
+    file.rewind().map_err(unreadable)?;
+    let header = serde_json::to_vec(&checked.head.header).map_err(|_| BackupError::Format)?;
+    let header = Header::of_database(&header, path).map_err(|_| BackupError::Format)?;
+    if header.store_id() != checked.head.store_id {
+        return Err(BackupError::OtherStore.into());
+    }
+    Ok((file, checked, header))
+}
+
+/// Checks that no store is at the place, except for what an interrupted restore has left.
+fn check_empty(data: &Data) -> Result<(), StartError> {
+    let folder = &data.folder;
+    if Header::read(folder)?.is_some() || !engine::is_unused(&folder.join(STORE))? {
+        let place = folder.display();
+        return Err(StartError::Usage(format!("{place} already contains a store: name an empty directory")));
+    }
+    if folder.join(MARK).exists() {
+        return Ok(());
+    }
+    Ok(guard::check_new(&data.guard, folder)?)
+}
+
+/// Marks that a restore has begun: the guard file, if there is one, belongs to it and not to a store that was lost.
+fn begin(data: &Data) -> Result<PathBuf, StartError> {
+    let mark = data.folder.join(MARK);
+    let system = |source| GuardError::System { file: mark.clone(), source };
+    if !mark.exists() {
+        private_file::create(&mark, b"").map_err(system)?;
+        return Ok(mark);
+    }
+    match fs::remove_file(&data.guard) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(system(error).into()),
+        _ => Ok(mark),
+    }
+}
+
+fn create(data: &Data, engine: Engine, store_path: &Path) -> Result<Arc<dyn Store>, StartError> {
+    let store = data.settings(engine, Access::Exclusive).create(store_path)?;
+    if database_header(store.as_ref(), &data.folder)?.is_some() {
+        let place = data.database.as_ref().map(|database| database.url.place()).unwrap_or_default();
+        let text = format!("the database {place} already contains a store: name an empty one");
+        return Err(StartError::Usage(text));
+    }
+    Ok(store)
+}
+
+/// Writes all entries to an empty store, and compares its records with the digest over them.
+///
+/// # Errors
+/// Returns an error if the backup cannot be decrypted, or the store cannot be written.
+pub(super) fn load(
+    file: &File,
+    checked: &Checked,
+    vault: Vault,
+    store: Arc<dyn Store>,
+) -> Result<Barrier, StartError> {
+    let mut from = BufReader::new(file);
+    let mut reader = Reader::begin(&mut from, checked, vault.backups())?;
+    loop {
+        let mut writes = Vec::with_capacity(CHUNK);
+        while writes.len() < CHUNK
+            && let Some(Entry { key, value }) = reader.entry()?
+        {
+            writes.push(Change { key, value, fresh: false });
+        }
+        if writes.is_empty() {
+            break;
+        }
+        store.commit(&Group::of(Batch { writes, ..Batch::default() }))?;
+        fail_points::reach("restore.rows");
+    }
+    let barrier = Barrier::new(store, vault);
+    match guard::compare(&barrier) {
+        Ok(()) => Ok(barrier),
+        Err(GuardError::Altered) => {
+            Err(BackupError::Damaged("its records are not those of one moment").into())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Begins the epoch of the restored store, and creates the guard file.
+fn begin_epoch(data: &Data, barrier: &Barrier) -> Result<Epoch, StartError> {
+    let newest = guard::end(barrier)?.unwrap_or_default();
+    let now: Millis = clock::now().max(newest);
+    // The daemon of before may have executed requests until now.
+    let epoch = Epoch::read(barrier)?.next(now);
+    // A guard file without a store would look like a store that was lost.
+    let draft = data.guard.with_extension("new");
+    let (guard, _) = Guard::accept(&draft, barrier, now, true)?;
+    let mut writes = vec![epoch.write()];
+    writes.extend(crate::epoch::ended(barrier)?);
+    let batch = Batch { writes: barrier.seal(writes)?, ..Batch::default() };
+    guard.commit(barrier, now, batch)?;
+    drop(guard);
+    let system = |source| GuardError::System { file: data.guard.clone(), source };
+    fs::rename(&draft, &data.guard).map_err(system)?;
+    File::open(private_file::folder(&data.guard)).and_then(|folder| folder.sync_all()).map_err(system)?;
+    Ok(epoch)
+}
+
+fn report(Checked { head, trailer }: &Checked, epoch: Epoch, json: bool) -> Result<(), StartError> {
+    // Bodies may be stamped ahead of time.
+    let not_before = epoch.begun.saturating_add(BODY_AHEAD_MILLIS);
+    if json {
+        let text = json!({ "storeId": head.store_id, "until": trailer.ended, "records": trailer.records,
+            "epoch": epoch.number, "notBefore": not_before });
+        return super::print(&text.to_string());
+    }
+    super::print(&format!(
+        "restored: store {} as of {}, {} records\n\
+         Whatever was changed after that time is lost: keys that were deleted since work again, and activities are missing \
+         although their signatures exist. Requests that are stamped before {} are refused. Sessions, keys that expire, codes \
+         and import keys of before have ended.\n\
+         Start the daemon, compare the users, keys and policies of each organization with what they should be, and run \
+         'quorated release'; until then, the daemon accepts no changes.",
+        head.store_id,
+        clock::text(trailer.ended),
+        trailer.records,
+        clock::text(not_before),
+    ))
+}
