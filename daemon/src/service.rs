@@ -10,7 +10,7 @@ pub use data::{Engine, ServiceSettings, open, open_store};
 pub use database::header as database_header;
 pub use listening::{HttpSettings, Listeners, Listening};
 pub use location::{Data, GUARD, RESERVE_MIB, STORE, create_private, lock_folder};
-pub use sealed::unseal;
+pub use sealed::{unseal, unseal_backup};
 
 use std::future::Future;
 use std::net::SocketAddr;

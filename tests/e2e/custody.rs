@@ -309,6 +309,45 @@ async fn sealing_under_load_ends_every_request_and_loses_none() {
     assert!(count > acknowledged, "{acknowledged} acknowledged, {count} in the store");
 }
 
+/// Nobody has a key file. The holders open the backup on a new machine.
+#[tokio::test]
+async fn holders_restore_a_backup_on_another_machine() {
+    let stage = Stage::prepare(false).await;
+    let Stage { installation, holders, letters, .. } = &stage;
+    let served = installation.serve_until(is_sealed).await;
+    let file = installation.path("treasury.backup");
+    let words = ["--to", file.to_str().expect("UTF-8")];
+    let sealed = installation.run("backup", &words).await;
+    assert_eq!(sealed.code, SEALED, "{sealed:#?}");
+    holders[0].unseal(&letters[0], MORE).await;
+    holders[1].unseal(&letters[1], 0).await;
+    served.becomes_ready().await;
+    let made = installation.run("backup", &words).await;
+    assert_eq!(made.code, 0, "{made:#?}");
+    drop(served);
+    fs::remove_dir_all(installation.path("data")).expect("the data directory can be removed");
+    let configuration = installation.path("quorated.toml");
+    let configuration = configuration.to_str().expect("UTF-8");
+    let words = ["restore", words[1], "--config", configuration];
+    let folder = installation.path("");
+    let restored = quorate_tests::installation::run(&folder, &words);
+    let shares = async {
+        // The command listens once it has checked the backup.
+        while !installation.path("run/socket").exists() {
+            tokio::time::sleep(quorate_tests::daemon::POLL_INTERVAL).await;
+        }
+        holders[2].unseal(&letters[2], MORE).await;
+        holders[0].unseal(&letters[0], 0).await;
+    };
+    let (restored, ()) = tokio::join!(restored, shares);
+    assert_eq!(restored.code, 0, "{restored:#?}");
+    let served = installation.serve_until(is_sealed).await;
+    holders[1].unseal(&letters[1], MORE).await;
+    holders[2].unseal(&letters[2], 0).await;
+    served.becomes_ready().await;
+    assert_eq!(wallets(&stage.root(&served)).await, 1);
+}
+
 #[tokio::test]
 async fn a_lost_holder_is_replaced_and_the_letters_of_the_set_before_open_nothing() {
     let stage = Stage::prepare(false).await;

@@ -1,27 +1,33 @@
 //! `quorated restore`: creates a store from a backup, in an empty place.
 
 use std::fs::{self, File};
-use std::io::{BufReader, ErrorKind, Seek};
+use std::io::{self, BufReader, ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use quorate_common::console::Mode;
 use quorate_core::limits::BODY_AHEAD_MILLIS;
 use quorate_core::model::Millis;
 use serde_json::json;
 
-use super::serve::{data, read};
+use super::serve::{data, group_id, read};
+use super::stop_signal;
 use crate::backup::{BackupError, Checked, Checker, Entry, Reader};
 use crate::barrier::Barrier;
 use crate::clock;
+use crate::config::Config;
 use crate::epoch::Epoch;
 use crate::fail_points;
 use crate::guard::{self, Guard, GuardError};
 use crate::private_file;
-use crate::service::{Data, STORE, StartError, create_private, database_header, lock_folder};
+use crate::service::{
+    self, Data, Listeners, Listening, STORE, ServiceSettings, StartError, create_private, database_header,
+    lock_folder,
+};
 use crate::store::engine::{self, Engine};
 use crate::store::{Access, Batch, Change, Group, Store};
-use crate::vault::{Header, Vault};
+use crate::vault::{Header, KeySource, Vault};
 
 /// File in the data directory while a restore is not complete.
 const MARK: &str = "restore.new";
@@ -46,13 +52,13 @@ pub struct RestoreArguments {
 ///
 /// # Errors
 /// Returns an error if the backup is damaged or of another store, the key is wrong, or the place is not empty.
-pub fn run(RestoreArguments { backup, config, json }: &RestoreArguments) -> Result<(), StartError> {
+pub async fn run(RestoreArguments { backup, config, json }: &RestoreArguments) -> Result<(), StartError> {
     let config = read(config)?;
     let data = data(&config, true)?;
     let (file, checked, header) = open(backup)?;
-    let vault = Vault::open_with(&header, &data.folder, &data.key)?;
-    let engine = data.engine.unwrap_or_default();
     check_empty(&data)?;
+    let vault = vault(&config, &data, &header).await?;
+    let engine = data.engine.unwrap_or_default();
     create_private(&data.folder)?;
     let _lock = lock_folder(&data.folder)?;
     check_empty(&data)?;
@@ -90,6 +96,34 @@ pub(super) fn open(path: &Path) -> Result<(File, Checked, Header), StartError> {
         return Err(BackupError::OtherStore.into());
     }
     Ok((file, checked, header))
+}
+
+/// Opens the vault of a backup. If holders of shares open it, waits for them at the socket of the configuration.
+///
+/// # Errors
+/// Returns an error if the key opens no slot of the header, the socket cannot be bound, or the process is to stop.
+pub(super) async fn vault(config: &Config, data: &Data, header: &Header) -> Result<Vault, StartError> {
+    if !matches!(data.key, KeySource::Shares) {
+        return Ok(Vault::open_with(header, &data.folder, &data.key)?);
+    }
+    let stop = stop_signal()?;
+    let listeners = Listeners {
+        http: None,
+        socket: config.socket.path.clone(),
+        group: config.socket.group.as_deref().map(group_id).transpose()?,
+        requests: config.limits.requests,
+        mode: Mode::Production,
+        seal_check: None,
+        settings: ServiceSettings::default(),
+    };
+    let listening = Listening::bind(listeners).await?;
+    let socket = config.socket.path.display();
+    // The command works without this line, so an error of the stream is ignored.
+    let _ =
+        writeln!(io::stderr(), "waiting for holders: each runs 'quorate unseal LETTER --socket {socket}'");
+    let key = service::unseal_backup(header.clone(), data, &listening, &stop).await?;
+    let key = key.ok_or_else(|| StartError::Sealed("stopped before enough shares were given".to_owned()))?;
+    Ok(Vault::open_with(header, &data.folder, &KeySource::StoreKey(key))?)
 }
 
 /// Checks that no store is at the place, except for what an interrupted restore has left.

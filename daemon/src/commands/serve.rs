@@ -214,7 +214,7 @@ fn http_settings(http: &config::Http, config: &Config) -> Result<HttpSettings, S
     })
 }
 
-fn group_id(name: &str) -> Result<u32, StartError> {
+pub(super) fn group_id(name: &str) -> Result<u32, StartError> {
     let found = group::group_id(name).map_err(|error| StartError::Other(error.to_string()))?;
     found.ok_or_else(|| StartError::Usage(format!("socket.group: group {name} not found")))
 }

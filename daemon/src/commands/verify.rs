@@ -15,7 +15,7 @@ use crate::guard::{self, IndexState};
 use crate::private_file;
 use crate::service::{self, STORE, StartError};
 use crate::store::engine::{Engine, Settings};
-use crate::vault::{KeySource, Vault};
+use crate::vault::KeySource;
 use crate::verify::{self, Report};
 
 /// Printed if the index of waiting activities was not compared.
@@ -38,7 +38,7 @@ pub struct VerifyArguments {
 /// # Errors
 /// Returns an error if the store or the backup is damaged, was changed outside the service, or does not match what was
 /// acknowledged.
-pub fn run(VerifyArguments { backup, config }: &VerifyArguments) -> Result<(), StartError> {
+pub async fn run(VerifyArguments { backup, config }: &VerifyArguments) -> Result<(), StartError> {
     let config = config.as_deref().map(read).transpose()?;
     let Some(backup) = backup else {
         // The arguments require one of both.
@@ -61,7 +61,7 @@ pub fn run(VerifyArguments { backup, config }: &VerifyArguments) -> Result<(), S
     };
     let data = data(&config, false)?;
     warn_of_key(backup, &data.key);
-    let vault = Vault::open_with(&header, &data.folder, &data.key)?;
+    let vault = restore::vault(&config, &data, &header).await?;
     let failed = |error: std::io::Error| StartError::Backup(error.into());
     let folder = tempfile::tempdir().map_err(failed)?;
     let settings = Settings { engine: Engine::Redb, ..Settings::default() };

@@ -31,6 +31,8 @@ enum Source {
     Store(Arc<dyn Store>),
     /// A database, whose store is not open.
     Database(Box<DatabaseSettings>),
+    /// A backup.
+    Backup(Box<Header>),
 }
 
 impl Headers {
@@ -45,6 +47,11 @@ impl Headers {
         Self { folder, source }
     }
 
+    /// Returns the header of a backup.
+    pub fn of_backup(header: Header) -> Self {
+        Self { folder: PathBuf::new(), source: Source::Backup(Box::new(header)) }
+    }
+
     /// Reads the header.
     ///
     /// # Errors
@@ -52,6 +59,7 @@ impl Headers {
     pub fn read(&self) -> Result<Header, HeaderError> {
         let stored = match &self.source {
             Source::Folder => None,
+            Source::Backup(header) => return Ok(Header::clone(header)),
             Source::Store(store) => store.header()?,
             Source::Database(settings) => Postgres::open(settings, Access::Shared)?.header()?,
         };

@@ -10,7 +10,7 @@ use super::location::{Data, lock_folder};
 use crate::custody::{Custody, Headers, Sealed};
 use crate::http::Server;
 use crate::telemetry::{Metrics, Readiness, SharedReadiness};
-use crate::vault::{SlotState, StoreKey, VaultError};
+use crate::vault::{Header, SlotState, StoreKey, VaultError};
 
 /// Serves the state of the seal until enough holders have given their shares, or until `stop`. Returns the store key,
 /// or `None` if the daemon is to stop. The listeners stay bound.
@@ -27,6 +27,30 @@ pub async fn unseal(
     let headers = Headers::of_sealed(data.folder.clone(), data.database.clone());
     let header = tokio::task::block_in_place(|| headers.read())?;
     header.served_engine(&data.folder, data.engine)?;
+    unseal_header(headers, &header, data, listening, stop).await
+}
+
+/// Waits until enough holders have given their shares for the header of a backup, or until `stop`. Returns the store key,
+/// or `None` if it stopped.
+///
+/// # Errors
+/// Returns an error if no slot is opened by shares.
+pub async fn unseal_backup(
+    header: Header,
+    data: &Data,
+    listening: &Listening,
+    stop: &CancellationToken,
+) -> Result<Option<StoreKey>, StartError> {
+    unseal_header(Headers::of_backup(header.clone()), &header, data, listening, stop).await
+}
+
+async fn unseal_header(
+    headers: Headers,
+    header: &Header,
+    data: &Data,
+    listening: &Listening,
+    stop: &CancellationToken,
+) -> Result<Option<StoreKey>, StartError> {
     let Some(shares) = header.slots(SlotState::Active).find_map(|slot| slot.shares()) else {
         return Err(VaultError::NoShares(data.folder.display().to_string()).into());
     };
