@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::Method;
 use quorate_common::api_error::{ApiError, Code};
+use quorate_common::console::custody::StoredBackup;
 use quorate_core::pipeline::Commit;
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, mpsc};
@@ -33,11 +34,9 @@ impl Backups {
 
     /// Answers a request for the path after `/console/v1/`; returns `None` for other paths.
     pub async fn answer(self: &Arc<Self>, rest: &str, incoming: &Incoming) -> Option<Answer> {
-        let is_release = match rest {
-            "backup" => false,
-            "release" => true,
-            _ => return None,
-        };
+        if !["backup", "backup/stored", "release"].contains(&rest) {
+            return None;
+        }
         if incoming.method != Method::POST {
             return Some(Answer::wrong_method());
         }
@@ -45,7 +44,23 @@ impl Backups {
             let text = "only the user who runs the daemon, or root, can do this";
             return Some(Answer::error(&ApiError::new(Code::PermissionDenied, text)));
         }
-        Some(if is_release { self.release().await } else { self.begin() })
+        Some(match rest {
+            "release" => self.release().await,
+            "backup/stored" => self.stored(&incoming.body).await,
+            _ => self.begin(),
+        })
+    }
+
+    /// Records that a backup is durable where it was written.
+    async fn stored(&self, body: &[u8]) -> Answer {
+        let stored: StoredBackup = match serde_json::from_slice(body) {
+            Ok(stored) => stored,
+            Err(error) => return Answer::error(&ApiError::new(Code::InvalidArgument, error.to_string())),
+        };
+        match self.executor.backup_is_stored(stored.ended).await {
+            Ok(()) => Answer::ok(Bytes::from_static(b"{}")),
+            Err(error) => Answer::error(&ApiError::new(Code::Unavailable, error.to_string())),
+        }
     }
 
     async fn release(&self) -> Answer {

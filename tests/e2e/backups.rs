@@ -119,6 +119,8 @@ async fn a_backup_under_load_is_restored_on_an_empty_machine() {
     }
     let made = stage.back_up("first.backup").await;
     assert!(made["changes"].as_u64().is_some_and(|changes| changes > 0), "{made:#}");
+    let status = stage.served.as_ref().expect("a daemon").get("/console/v1/status").await.success();
+    assert_eq!(status["lastBackup"], made["ended"], "{status:#}");
     let (begun, ended) = (made["begun"].as_u64().expect("a time"), made["ended"].as_u64().expect("a time"));
     tokio::time::sleep(Duration::from_millis(300)).await;
     stop.store(true, Ordering::SeqCst);

@@ -13,10 +13,11 @@ const LAYOUT: &str = "daemon/core/src/model/layout";
 const TABLE: &str = "daemon/core/src/model/mod";
 
 /// Modules of the daemon with a letter of their own.
-const OWN: [(&str, u8); 5] = [
+const OWN: [(&str, u8); 6] = [
     ("daemon/src/barrier", b'~'),
     ("daemon/src/barrier", b'm'),
     ("daemon/src/epoch", b'm'),
+    ("daemon/src/executor/terms", b'm'),
     ("daemon/src/guard", b'm'),
     ("daemon/src/identity", b'm'),
 ];

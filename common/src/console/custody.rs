@@ -9,6 +9,9 @@
 //! | `POST /console/v1/seal` | | [`SealStatus`]; the daemon then ends all requests and starts again, sealed |
 //! | `GET /console/v1/rotate` | | [`SealingKeyStatus`] |
 //! | `POST /console/v1/rotate` | | [`SealingKeyStatus`]; another key seals all records from then on |
+//! | `POST /console/v1/backup` | | a backup, in parts |
+//! | `POST /console/v1/backup/stored` | [`StoredBackup`] | `{}` |
+//! | `POST /console/v1/release` | | `{}`; a restored store accepts changes from then on |
 //! | `POST /console/v1/rekey` | [`NewShareSet`] | [`Letters`] |
 //! | `POST /console/v1/slots` | [`NewKeySlot`] | [`SealStatus`] |
 //! | `POST /console/v1/slots/ID/remove` | | [`SealStatus`] |
@@ -51,6 +54,14 @@ pub struct SealingKeyStatus {
     pub most_sealings: u64,
     /// Number of records of earlier terms that were sealed again since the daemon started.
     pub sealed_again: u64,
+}
+
+/// A backup that is durable where it was written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct StoredBackup {
+    /// Time of which it contains the store, in milliseconds since 1970.
+    pub ended: u64,
 }
 
 /// A slot.

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use serde_json::json;
+use quorate_common::console::custody::StoredBackup;
+use serde_json::{Value, json};
 
 use super::daemon;
 use super::serve::{data, read};
@@ -58,6 +59,13 @@ pub async fn run(arguments: &BackupArguments) -> Result<(), StartError> {
                 error @ BackupError::Damaged(_) => lost(&error),
                 error => error.into(),
             })?;
+            let stored = StoredBackup { ended: checked.trailer.ended };
+            // The backup is whole, whether the daemon records that or not.
+            let recorded: Result<Value, StartError> =
+                daemon::request(&config, "backup/stored", Some(&stored)).await;
+            if let Err(error) = recorded {
+                let _ = writeln!(io::stderr(), "the daemon does not know of the backup: {error}");
+            }
             report(&checked, is_output, *json)
         }
         Err(StartError::NoDaemon(_)) => {

@@ -5,8 +5,10 @@ use std::sync::atomic::Ordering;
 
 use quorate_common::console::custody::SealingKeyStatus;
 use quorate_core::error::Corrupt;
+use quorate_core::model::Millis;
 use quorate_core::model::layout;
 use quorate_core::model::write::Write;
+use quorate_core::world::Records;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
@@ -20,6 +22,9 @@ use crate::fail_points;
 use crate::store::{Batch, Register, Row};
 use crate::trailer::{Form, Trailer};
 use crate::vault::{MOST_SEALINGS, Terms};
+
+/// Key of the record with the time of the newest backup.
+const LAST_BACKUP: &[u8] = b"mb";
 
 /// Why a term cannot be begun or ended.
 #[derive(Debug, thiserror::Error)]
@@ -56,6 +61,28 @@ impl Executor {
             most_sealings: MOST_SEALINGS,
             sealed_again: self.shared.sealed_again.load(Ordering::Relaxed),
         })
+    }
+
+    /// Records the time of which a backup contains the store, in milliseconds since 1970, unless a newer one is recorded.
+    ///
+    /// # Errors
+    /// Returns an error if the store does not accept that.
+    pub async fn backup_is_stored(&self, ended: Millis) -> Result<(), TermError> {
+        if self.last_backup()?.is_some_and(|last| last >= ended) {
+            return Ok(());
+        }
+        let write = Write::mark(LAST_BACKUP.to_vec(), &ended.to_be_bytes());
+        Ok(self.commit(Commit { writes: vec![write], ..Commit::default() }).await?)
+    }
+
+    /// Returns the time of which the newest backup contains the store, in milliseconds since 1970.
+    ///
+    /// # Errors
+    /// Returns an error if the store cannot be read.
+    pub fn last_backup(&self) -> Result<Option<Millis>, Corrupt> {
+        let stored = self.shared.barrier.read(LAST_BACKUP)?;
+        let decode = |stored: Vec<u8>| stored.try_into().map_err(|_| Corrupt::Record("time of a backup"));
+        Ok(stored.map(decode).transpose()?.map(Millis::from_be_bytes))
     }
 
     /// Lets a restored store accept changes.

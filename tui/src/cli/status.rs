@@ -44,10 +44,14 @@ pub(super) async fn run(session: &Session) -> Result<Answer> {
         _ => "cannot be read now".to_owned(),
     };
     let clock = clock(difference);
+    let backup = match status.last_backup {
+        Some(last) => format!("{}, {} ago", date_time(last), duration(now_millis().saturating_sub(last))),
+        None => "none with `quorated backup`".to_owned(),
+    };
     let daemons = daemons_text(status.engine.as_deref());
     let daemons = daemons.map(|text| format!("daemons   {text}\n")).unwrap_or_default();
     let text = format!(
-        "mode      {}\nversion   {} (console protocol {})\nstarted   {}, {} ago\nsocket    {}\nAPI       {}\nengine    {}\n{daemons}store     {store}\nsealing   {}\nclock     {clock}\nwebhooks  {webhooks}\nkeys      {}\nquorum key, which signs bundles\n          {}\n",
+        "mode      {}\nversion   {} (console protocol {})\nstarted   {}, {} ago\nsocket    {}\nAPI       {}\nengine    {}\n{daemons}store     {store}\nbackup    {backup}\nsealing   {}\nclock     {clock}\nwebhooks  {webhooks}\nkeys      {}\nquorum key, which signs bundles\n          {}\n",
         mode_word(status.mode),
         clean(&status.version),
         status.protocol,

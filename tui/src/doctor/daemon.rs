@@ -348,15 +348,26 @@ fn mode(health: &Health) -> Option<Finding> {
     })
 }
 
+/// Age of the newest backup above which a warning is shown, in milliseconds.
+const OLD_BACKUP_MILLIS: u64 = 2 * 24 * 60 * 60_000;
+
 fn backups(health: &Health) -> Option<Finding> {
+    if let Some(last) = health.status.last_backup {
+        let age = health.status.now_millis.saturating_sub(last);
+        return (age > OLD_BACKUP_MILLIS).then(|| {
+            let what = format!("the newest backup is {} old", duration(age));
+            Finding::warning("backups", what, "Run `quorated backup`, and let a timer run it daily.")
+        });
+    }
+
     let is_database = health.status.engine.as_ref().is_some_and(|engine| engine.name == DATABASE);
     let advice = if is_database {
         "Check that a backup of the database is made daily, and that `quorated verify` accepts a restored one."
     } else {
-        "Check that a copy of the data directory is made daily, and that `quorated verify` accepts it."
+        "Run `quorated backup` daily by a timer, and keep the files on another machine than the root key."
     };
     (health.status.mode == Mode::Production).then(|| {
-        let what = "backups are made outside of the daemon, so their age is not known here";
+        let what = "no backup was made with `quorated backup`, and others are not known here";
         Finding::note("backups", what, advice)
     })
 }

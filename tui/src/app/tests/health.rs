@@ -57,8 +57,9 @@ fn warnings_of_the_daemon_are_findings() {
 fn backups_are_those_of_the_engine() {
     let mut health = Fixture::health(1);
     health.status.mode = Mode::Production;
+    health.status.last_backup = None;
     for (engine, expected) in
-        [("sled", "data directory"), ("redb", "data directory"), ("postgres", "database")]
+        [("sled", "quorated backup"), ("redb", "quorated backup"), ("postgres", "database")]
     {
         health.status.engine = Some(Box::new(EngineStatus {
             server: None,
@@ -74,6 +75,13 @@ fn backups_are_those_of_the_engine() {
         assert_eq!(durability.is_some_and(|one| one.what.ends_with(": no standby")), engine == "postgres");
         let backups = findings.iter().find(|one| one.code == "backups");
         assert!(backups.is_some_and(|one| one.advice.contains(expected)), "{engine}: {backups:?}");
+    }
+    for (days, expected) in [(1, None), (3, Some("the newest backup is 3d00h old"))] {
+        health.status.last_backup = Some(health.status.now_millis - days * 24 * 60 * 60_000);
+        let received = health.status.now_millis;
+        let findings = of_daemon(&Daemon { health: Ok(&health), received, is_same_host: None });
+        let backups = findings.iter().find(|one| one.code == "backups").map(|one| one.what.as_str());
+        assert_eq!(backups, expected);
     }
 }
 

@@ -212,6 +212,7 @@ pub(super) fn daemon(history: &History, is_same_host: Option<bool>, is_live: boo
     };
     let keys = if status.keys_locked { "locked in memory" } else { "[!] may be swapped to disk" };
     let daemons = daemons_text(status.engine.as_deref()).map(|text| Item::text("daemons", text));
+    let backup = status.last_backup.map_or_else(|| "none with `quorated backup`".to_owned(), date_time);
     let items = [
         Item::text("state", state),
         Item::text("mode", mode_word(status.mode).to_owned()),
@@ -224,6 +225,7 @@ pub(super) fn daemon(history: &History, is_same_host: Option<bool>, is_live: boo
         Item::text("clock", format!("{apart} {side} this host's")),
         Item::text("host", host.to_owned()),
         Item::text("keys", keys.to_owned()),
+        Item::text("backup", backup),
         Item::text("sealing key", sealing_key_text(status.sealing_key.as_deref())),
         Item::text("API", status.base_url.as_deref().map_or_else(|| "not served".to_owned(), clean)),
         Item::text("process", status.process_id.to_string()),
