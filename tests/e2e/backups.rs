@@ -127,7 +127,7 @@ async fn a_backup_under_load_is_restored_on_an_empty_machine() {
     let signed = writers.join_all().await.concat();
     stage.lose();
     let restored = stage.restore("first.backup").await;
-    assert_eq!(restored.code, 0, "{restored:#?}");
+    assert!(restored.code == 0 && restored.output.contains(": API key \""), "{restored:#?}");
     let verified = stage.installation.verify().await;
     assert_eq!(verified.code, 0, "{verified:#?}");
     stage.served = Some(stage.installation.serve().await);
@@ -157,7 +157,7 @@ async fn a_backup_under_load_is_restored_on_an_empty_machine() {
     stage.release().await;
 
     // Bodies that were executed after the backup are never executed again; those before it answer as they did.
-    for ((_, body, activity), found) in signed.iter().zip(&found).step_by(7) {
+    for ((_, body, activity), found) in signed.iter().zip(&found) {
         let (status, answer) = sends(&root, SIGN, body).await;
         if *found {
             assert_eq!((status, &answer["activity"]["id"]), (200, &activity["id"]));
@@ -166,6 +166,11 @@ async fn a_backup_under_load_is_restored_on_an_empty_machine() {
             assert!(answer["message"].as_str().is_some_and(|text| text.contains("restored")), "{answer:#}");
         }
     }
+    eprintln!(
+        "backup: {} acknowledged, {} of them lost and sent again, 0 executed",
+        signed.len(),
+        lost.len()
+    );
     let (status, answer) = sends(&root, CREATE_WALLET, &body).await;
     assert_eq!(status, 200, "{answer:#}");
     // The restored store continues as any other.

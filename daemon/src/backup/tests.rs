@@ -82,7 +82,7 @@ fn every_changed_byte_and_every_cut_is_noticed() {
     let file = stage.backup(None);
     let check = |file: &[u8]| Checker::check(&mut Cursor::new(file)).map(drop);
     check(&file).unwrap();
-    let mut random = [0; 4096];
+    let mut random = [0; 10_000];
     getrandom::fill(&mut random).unwrap();
     // All bytes of the lines, and some of the frame.
     let head = file.iter().position(|byte| *byte == b'\n').unwrap();

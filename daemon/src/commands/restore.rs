@@ -1,5 +1,7 @@
 //! `quorated restore`: creates a store from a backup, in an empty place.
 
+mod review;
+
 use std::fs::{self, File};
 use std::io::{self, BufReader, ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -69,6 +71,7 @@ pub async fn run(RestoreArguments { backup, config, json }: &RestoreArguments) -
     let barrier = load(&file, &checked, vault, Arc::clone(&store))?;
     fail_points::reach("restore.loaded");
     let epoch = begin_epoch(&data, &barrier)?;
+    let recent = review::recent(&barrier, checked.trailer.ended)?;
     fail_points::reach("restore.begin");
     engine::begin(&store_path)?;
     let header = header.on(engine);
@@ -77,7 +80,7 @@ pub async fn run(RestoreArguments { backup, config, json }: &RestoreArguments) -
     drop((barrier, store));
     // What remains of it means nothing anymore.
     let _ = fs::remove_file(mark);
-    report(&checked, epoch, *json)
+    report(&checked, epoch, &recent, *json)
 }
 
 /// Opens and checks a backup. Returns it at its begin, what it states, and the header of its store.
@@ -218,13 +221,25 @@ fn begin_epoch(data: &Data, barrier: &Barrier) -> Result<Epoch, StartError> {
     Ok(epoch)
 }
 
-fn report(Checked { head, trailer }: &Checked, epoch: Epoch, json: bool) -> Result<(), StartError> {
+fn report(
+    Checked { head, trailer }: &Checked,
+    epoch: Epoch,
+    (recent, has_more): &(Vec<String>, bool),
+    json: bool,
+) -> Result<(), StartError> {
     // Bodies may be stamped ahead of time.
     let not_before = epoch.begun.saturating_add(BODY_AHEAD_MILLIS);
     if json {
         let text = json!({ "storeId": head.store_id, "until": trailer.ended, "records": trailer.records,
-            "epoch": epoch.number, "notBefore": not_before });
+            "epoch": epoch.number, "notBefore": not_before, "recent": recent, "hasMore": has_more });
         return super::print(&text.to_string());
+    }
+    if !recent.is_empty() {
+        super::print("Added in the 30 days before the backup, and possibly deleted since:")?;
+    }
+    recent.iter().try_for_each(|line| super::print(&format!("  {line}")))?;
+    if *has_more {
+        super::print("  and more, which is not listed")?;
     }
     super::print(&format!(
         "restored: store {} as of {}, {} records\n\
