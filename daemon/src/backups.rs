@@ -95,8 +95,11 @@ impl Backups {
     }
 
     fn write(&self, runtime: &Handle, sender: mpsc::Sender<Bytes>) -> Result<Trailer, BackupError> {
-        let recorder = Arc::new(Recorder::default());
-        self.executor.record(&recorder);
+        // What others commit to a shared store is in its snapshot.
+        let recorder = (!self.executor.is_shared()).then(|| Arc::new(Recorder::default()));
+        if let Some(recorder) = &recorder {
+            self.executor.record(recorder);
+        }
         let flush = || {
             let flushed = runtime.block_on(self.executor.commit(Commit::default()));
             flushed.map_err(|_| BackupError::Interrupted)
@@ -107,7 +110,8 @@ impl Backups {
             store: barrier.store().as_ref(),
             keys: barrier.vault().backups(),
             header: &header,
-            recorder: Some(&recorder),
+            recorder: recorder.as_deref(),
+            is_served: true,
             flush: &flush,
         };
         backup::write(&source, &mut io::BufWriter::with_capacity(PART, Sender(sender)))

@@ -169,8 +169,17 @@ impl Rotation {
         let (done, is_incomplete) = (walk.done, walk.is_incomplete);
         self.walk = None;
         if !is_incomplete {
-            self.executor.forget_earlier_terms(terms).await?;
-            tracing::info!(term = terms.newest(), "one key seals all records; earlier ones are forgotten");
+            match self.executor.forget_earlier_terms(terms).await {
+                Ok(()) => {
+                    tracing::info!(
+                        term = terms.newest(),
+                        "one key seals all records; earlier ones are forgotten"
+                    );
+                }
+                // Another term has begun meanwhile.
+                Err(TermError::Commit(CommitError::Clash)) => {}
+                Err(error) => return Err(error.into()),
+            }
         } else if done == 0 {
             tracing::warn!("records of earlier terms cannot be sealed again; 'quorated verify' shows why");
             self.next_walk = Instant::now() + LONG_PAUSE;

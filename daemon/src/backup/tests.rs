@@ -37,6 +37,7 @@ impl Stage {
             keys: self.vault.backups(),
             header: &self.header,
             recorder,
+            is_served: false,
             flush: &|| Ok(()),
         };
         write(&source, &mut file).unwrap();
@@ -144,6 +145,7 @@ fn changes_that_are_unknown_or_too_many_end_a_backup() {
             keys: stage.vault.backups(),
             header: &stage.header,
             recorder: Some(recorder),
+            is_served: false,
             flush: &|| Ok(()),
         };
         write(&source, &mut Vec::new())

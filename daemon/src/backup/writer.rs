@@ -28,8 +28,10 @@ pub struct Source<'s> {
     pub keys: &'s BackupKeys,
     /// Its header.
     pub header: &'s Header,
-    /// Records what is committed meanwhile; `None` if nobody else uses the store.
+    /// Records what is committed meanwhile; `None` if nobody uses the store, or it has snapshots.
     pub recorder: Option<&'s Recorder>,
+    /// Whether requests need the processor and the disk, too.
+    pub is_served: bool,
     /// Returns once all groups that were begun before are durable, and recorded.
     pub flush: &'s dyn Fn() -> Result<(), BackupError>,
 }
@@ -56,14 +58,13 @@ pub fn write(source: &Source<'_>, to: &mut dyn Write) -> Result<Trailer, BackupE
             writer.sent.trailer.records = writer.sent.trailer.records.saturating_add(1);
         }
         // After the page, because it may contain older values than these changes.
-        writer.add_changes(source.recorder.filter(|_| snapshot.is_none()))?;
-        if source.recorder.is_some() {
-            // Requests need the processor and the disk, too.
+        writer.add_changes(source.recorder)?;
+        if source.is_served {
             std::thread::sleep(begun.elapsed().min(Duration::from_secs(1)));
         }
     }
     (source.flush)()?;
-    writer.add_changes(source.recorder.filter(|_| snapshot.is_none()))?;
+    writer.add_changes(source.recorder)?;
     writer.finish(source)
 }
 

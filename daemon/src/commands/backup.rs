@@ -90,6 +90,7 @@ fn offline(config: &Config, mut output: Output) -> Result<Checked, StartError> {
         keys: barrier.vault().backups(),
         header: &header,
         recorder: None,
+        is_served: false,
         flush: &|| Ok(()),
     };
     backup::write(&source, &mut output)?;
