@@ -1,12 +1,12 @@
 //! Backups that a running daemon writes, on the local socket.
 
 use std::io::{self, Write};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use http::Method;
 use quorate_common::api_error::{ApiError, Code};
-use quorate_common::console::custody::StoredBackup;
+use quorate_common::console::custody::{BackupFailure, StoredBackup};
 use quorate_core::pipeline::Commit;
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, mpsc};
@@ -24,12 +24,14 @@ pub struct Backups {
     executor: Arc<Executor>,
     headers: Arc<Headers>,
     turn: Arc<Semaphore>,
+    /// Why the newest backup was not completed.
+    failure: Mutex<Option<String>>,
 }
 
 impl Backups {
     /// Creates it for a running daemon.
     pub fn new(executor: Arc<Executor>, headers: Arc<Headers>) -> Arc<Self> {
-        Arc::new(Self { executor, headers, turn: Arc::new(Semaphore::new(1)) })
+        Arc::new(Self { executor, headers, turn: Arc::new(Semaphore::new(1)), failure: Mutex::default() })
     }
 
     /// Answers a request for the path after `/console/v1/`; returns `None` for other paths.
@@ -37,12 +39,18 @@ impl Backups {
         if !["backup", "backup/stored", "release"].contains(&rest) {
             return None;
         }
-        if incoming.method != Method::POST {
+        let is_query = rest == "backup" && incoming.method == Method::GET;
+        if incoming.method != Method::POST && !is_query {
             return Some(Answer::wrong_method());
         }
         if !incoming.listener.is_owner() {
             let text = "only the user who runs the daemon, or root, can do this";
             return Some(Answer::error(&ApiError::new(Code::PermissionDenied, text)));
+        }
+        if is_query {
+            let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let text = serde_json::to_vec(&BackupFailure { failure }).unwrap_or_default();
+            return Some(Answer::ok(text).cached("no-store"));
         }
         Some(match rest {
             "release" => self.release().await,
@@ -65,7 +73,11 @@ impl Backups {
 
     async fn release(&self) -> Answer {
         match self.executor.release().await {
-            Ok(()) => {
+            Ok(false) => {
+                let text = "nothing to release: the store accepts changes";
+                Answer::error(&ApiError::new(Code::FailedPrecondition, text))
+            }
+            Ok(true) => {
                 tracing::info!("the restored store accepts changes, as requested");
                 Answer::ok(Bytes::from_static(b"{}"))
             }
@@ -80,6 +92,7 @@ impl Backups {
             return Answer::error(&ApiError::new(Code::FailedPrecondition, text));
         };
         let (sender, parts) = mpsc::channel(WAITING);
+        *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let (backups, runtime) = (Arc::clone(self), Handle::current());
         tokio::task::spawn_blocking(move || {
             let _turn = turn;
@@ -88,7 +101,10 @@ impl Backups {
                     tracing::info!(records, changes, "a backup was written");
                 }
                 // Who reads it notices that its end is missing.
-                Err(error) => tracing::error!(cause = %error, "a backup was not completed"),
+                Err(error) => {
+                    tracing::error!(cause = %error, "a backup was not completed");
+                    *backups.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
+                }
             }
         });
         Answer::backup(parts)

@@ -79,7 +79,9 @@ enum CustodyError {
     Corrupt(#[from] Corrupt),
     #[error(transparent)]
     Term(#[from] TermError),
-    #[error("records of too many earlier keys remain; 'quorated verify' shows which cannot be sealed again")]
+    #[error(
+        "too many earlier keys are still needed; try again when 'quorate status' shows that records of earlier terms were sealed again"
+    )]
     TooManyTerms,
     #[error("{0}")]
     Input(String),

@@ -50,10 +50,16 @@ impl Epoch {
         Self { number: self.number.saturating_add(1), begun, is_held: true }
     }
 
-    /// Returns the same epoch of a store that accepts changes.
+    /// Returns the same epoch of a store that accepts changes from now on. The clock may have been behind until now.
     #[must_use]
-    pub const fn released(self) -> Self {
-        Self { is_held: false, ..self }
+    pub fn released(self, now: Millis) -> Self {
+        Self { is_held: false, begun: self.begun.max(now), ..self }
+    }
+
+    /// Returns the same epoch, which began now at the latest, if a clock that was ahead was corrected.
+    #[must_use]
+    pub fn begun_by(self, now: Millis) -> Self {
+        Self { begun: self.begun.min(now), ..self }
     }
 
     /// Returns the write that stores the epoch.
@@ -92,10 +98,12 @@ mod tests {
         // This version stores it so.
         assert_eq!(const_hex::encode(&*stored), "01000000010000019e7044880001");
         assert_eq!(Epoch::decode(&stored), Some(epoch));
-        assert_eq!(Epoch::decode(&epoch.released().write().value.unwrap()), Some(epoch.released()));
+        assert_eq!(Epoch::decode(&epoch.released(5).write().value.unwrap()), Some(epoch.released(5)));
         for length in 0..stored.len() {
             assert_eq!(Epoch::decode(stored.get(..length).unwrap()), None);
         }
-        assert_eq!(epoch.released().next(7).number, 2);
+        assert_eq!(epoch.released(5).next(7).number, 2);
+        assert_eq!(epoch.released(5).begun, epoch.begun);
+        assert_eq!((epoch.released(epoch.begun + 1).begun, epoch.begun_by(9).begun), (epoch.begun + 1, 9));
     }
 }

@@ -319,6 +319,11 @@ impl Guard {
         self.state().recorder = Some(Arc::downgrade(recorder));
     }
 
+    /// Returns whether a backup that is being written lags behind the changes.
+    pub fn backup_lags(&self) -> bool {
+        self.state().recorder().is_some_and(|recorder| recorder.lags())
+    }
+
     /// Returns whether a key is that of the mark of this daemon, which is written with each group.
     pub fn is_own_mark(&self, key: &[u8]) -> bool {
         self.state().slot.mark() == key

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
+use tempfile::NamedTempFile;
 use zeroize::Zeroizing;
 
 use crate::fail_points;
@@ -88,42 +89,35 @@ fn resolve_link(path: &Path) -> Result<PathBuf> {
     }
 }
 
-/// A file that has no name until it is complete.
+/// A file with mode 0600 that gets its name once it is complete. Until then, it has another name in the same directory, and
+/// it is removed if it is dropped.
 pub struct Draft {
-    file: fs::File,
-    temporary: PathBuf,
+    file: NamedTempFile,
     path: PathBuf,
-    is_named: bool,
 }
 
 impl Draft {
-    /// Begins a file with mode 0600.
+    /// Begins a file.
     ///
     /// # Errors
     /// Returns [`ErrorKind::AlreadyExists`] if a file of this name exists, and an I/O error if none can be created.
     pub fn begin(path: &Path) -> Result<Self> {
-        if path.try_exists()? {
-            return Err(Error::new(ErrorKind::AlreadyExists, "the file exists"));
+        if path.symlink_metadata().is_ok() {
+            return Err(Error::new(ErrorKind::AlreadyExists, "the file exists already"));
         }
-        let mut name = path.as_os_str().to_owned();
-        name.push(DRAFT);
-        let draft = PathBuf::from(name);
-        match fs::remove_file(&draft) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
-        Ok(Self { file, temporary: draft, path: path.to_owned(), is_named: false })
+        let mut name = path.file_name().ok_or(ErrorKind::InvalidInput)?.to_owned();
+        name.push(".");
+        let file = tempfile::Builder::new().prefix(&name).suffix(DRAFT).tempfile_in(folder(path))?;
+        Ok(Self { file, path: path.to_owned() })
     }
 
     /// Gives the complete file its name, and makes it durable.
     ///
     /// # Errors
     /// Returns [`ErrorKind::AlreadyExists`] if a file of this name exists, and an I/O error if it cannot be made durable.
-    pub fn finish(mut self) -> Result<()> {
-        self.file.sync_all()?;
-        rename(&self.temporary, &self.path, RenameFlags::NOREPLACE)?;
-        self.is_named = true;
+    pub fn finish(self) -> Result<()> {
+        self.file.as_file().sync_all()?;
+        self.file.persist_noclobber(&self.path).map_err(|error| error.error)?;
         fs::File::open(folder(&self.path))?.sync_all()
     }
 }
@@ -135,15 +129,6 @@ impl Write for Draft {
 
     fn flush(&mut self) -> Result<()> {
         self.file.flush()
-    }
-}
-
-impl Drop for Draft {
-    fn drop(&mut self) {
-        if !self.is_named {
-            // What remains is replaced by the next draft.
-            let _ = fs::remove_file(&self.temporary);
-        }
     }
 }
 

@@ -111,7 +111,7 @@ impl Rotation {
             tracing::info!(term = terms.newest(), "another key seals all records from now on");
         }
         let is_due = terms.has_earlier() && (self.walk.is_some() || self.next_walk <= Instant::now());
-        if !is_due || !self.lease.hold().await? {
+        if !is_due || self.executor.backup_lags() || !self.lease.hold().await? {
             return Ok(REST);
         }
         self.walk(&terms).await?;
@@ -152,9 +152,12 @@ impl Rotation {
         }
         let after = self.walk.as_ref().and_then(|walk| walk.after.clone());
         fail_points::reach("seal_again.read");
-        let (rows, after) = self.find(terms, after).await?;
+        let (rows, mut after) = self.find(terms, after).await?;
         let is_any = !rows.is_empty();
-        let done = self.executor.seal_again(rows).await?;
+        let (considered, done) = self.executor.seal_again(&rows).await?;
+        if considered < rows.len() {
+            after = considered.checked_sub(1).and_then(|last| rows.get(last)).map(|(key, _)| key.clone());
+        }
         if is_any {
             fail_points::reach("seal_again.done");
         }

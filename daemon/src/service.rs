@@ -9,7 +9,7 @@ mod sealed;
 pub use data::{Engine, ServiceSettings, open, open_store};
 pub use database::header as database_header;
 pub use listening::{HttpSettings, Listeners, Listening};
-pub use location::{Data, GUARD, RESERVE_MIB, STORE, create_private, lock_folder};
+pub use location::{Data, GUARD, RESERVE_MIB, RESTORING, STORE, create_private, lock_folder};
 pub use sealed::{unseal, unseal_backup};
 
 use std::future::Future;
@@ -166,12 +166,14 @@ impl StartError {
                 | VaultError::NotAKey(_)
                 | VaultError::ShortPassphrase
                 | VaultError::WrongKey(_)
+                | VaultError::WrongBackupKey
                 | VaultError::NoShares(_)
                 | VaultError::OtherKind(..) => 5,
                 VaultError::Sealed(_) => 9,
                 VaultError::SharesFirst | VaultError::Holders(_) | VaultError::OtherEngine(..) => 2,
                 VaultError::NoSlot(_) | VaultError::LastSlot(_) | VaultError::TooManySlots => 1,
                 VaultError::NoStore(_)
+                | VaultError::Restoring(_)
                 | VaultError::NoStoreInDatabase(_)
                 | VaultError::Moved(..)
                 | VaultError::NoKeyDirectory(_)

@@ -104,6 +104,20 @@ async fn sends(root: &Caller, kind: &str, body: &[u8]) -> (u16, Value) {
     (reply.status, serde_json::from_slice(&reply.body).unwrap_or_default())
 }
 
+/// Sends all requests again. Those that were executed after the backup are never executed again, and the others are answered as
+/// they were.
+async fn send_again(root: &Caller, signed: &[(u64, Vec<u8>, Value)], found: &[bool]) {
+    for ((_, body, activity), found) in signed.iter().zip(found) {
+        let (status, answer) = sends(root, SIGN, body).await;
+        if *found {
+            assert_eq!((status, &answer["activity"]["id"]), (200, &activity["id"]));
+        } else {
+            assert_eq!((status, answer["code"].as_u64()), (400, Some(3)), "{answer:#}");
+            assert!(answer["message"].as_str().is_some_and(|text| text.contains("restored")), "{answer:#}");
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_backup_under_load_is_restored_on_an_empty_machine() {
     let mut stage = Stage::new().await;
@@ -155,22 +169,18 @@ async fn a_backup_under_load_is_restored_on_an_empty_machine() {
     let unconfirmed = stage.installation.run("release", &["--confirm", "yes"]).await;
     assert_eq!(unconfirmed.code, 1, "{unconfirmed:#?}");
     stage.release().await;
+    let again = stage.installation.run("release", &["--confirm", "release"]).await;
+    assert!(again.code == 1 && again.stderr.contains("nothing to release"), "{again:#?}");
 
-    // Bodies that were executed after the backup are never executed again; those before it answer as they did.
-    for ((_, body, activity), found) in signed.iter().zip(&found) {
-        let (status, answer) = sends(&root, SIGN, body).await;
-        if *found {
-            assert_eq!((status, &answer["activity"]["id"]), (200, &activity["id"]));
-        } else {
-            assert_eq!((status, answer["code"].as_u64()), (400, Some(3)), "{answer:#}");
-            assert!(answer["message"].as_str().is_some_and(|text| text.contains("restored")), "{answer:#}");
-        }
-    }
+    send_again(&root, &signed, &found).await;
     eprintln!(
         "backup: {} acknowledged, {} of them lost and sent again, 0 executed",
         signed.len(),
         lost.len()
     );
+    // It was stamped before the release.
+    assert_eq!(sends(&root, CREATE_WALLET, &body).await.0, 400);
+    let body = ahead(&root, CREATE_WALLET, &requests::wallet("after"));
     let (status, answer) = sends(&root, CREATE_WALLET, &body).await;
     assert_eq!(status, 200, "{answer:#}");
     // The restored store continues as any other.
@@ -279,7 +289,7 @@ async fn a_backup_or_restore_that_is_killed_leaves_nothing() {
     let mut served = stage.installation.serve_with(&[("FAIL_POINTS", "backup.page=return")]).await;
     let file = stage.file("cut.backup");
     let run = stage.installation.run("backup", &["--to", text(&file)]).await;
-    assert!(run.code == 1 && run.stderr.contains("not complete"), "{run:#?}");
+    assert!(run.code == 1 && run.stderr.contains("no backup was written"), "{run:#?}");
     assert!(!file.exists());
     assert_ne!(served.ended().await, 0);
     drop(served);
@@ -296,7 +306,7 @@ async fn a_backup_or_restore_that_is_killed_leaves_nothing() {
             .expect("the program can be started");
         assert!(!ended.status.success(), "{point}");
         let serve = stage.installation.run("serve", &[]).await;
-        assert_ne!(serve.code, 0, "{point}: {serve:#?}");
+        assert!(serve.code == 3 && serve.stderr.contains("was interrupted"), "{point}: {serve:#?}");
     }
     assert_eq!(stage.restore("whole.backup").await.code, 0);
     let verified = stage.installation.verify().await;
@@ -331,4 +341,59 @@ async fn a_backup_of_several_daemons_is_restored_to_a_file() {
     let wallets = root.fetch("list_wallets", json!({})).await;
     assert_eq!(wallets["wallets"].as_array().map(Vec::len), Some(2), "{wallets:#}");
     fleet.verify().await;
+}
+
+/// Two commands that write the same file never take the place of each other.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn commands_that_write_one_file_do_not_disturb_each_other() {
+    let mut stage = Stage::new().await;
+    stage.served = None;
+    let slow = [("FAIL_POINTS", "backup.page=sleep(300)")];
+    stage.served = Some(stage.installation.serve_with(&slow).await);
+    let file = stage.file("shared.backup");
+    let beside = stage.file("shared.backup.new");
+    fs::write(&beside, "not of a backup").expect("written");
+    let words = ["--json", "--to", text(&file)];
+    let run = || stage.installation.run("backup", &words);
+    let (one, other) = tokio::join!(run(), run());
+    let mut codes = [one.code, other.code];
+    codes.sort_unstable();
+    assert_eq!(codes, [0, 1], "{one:#?} {other:#?}");
+    let refused = if one.code == 1 { &one } else { &other };
+    assert!(refused.stderr.contains("another backup is being written"), "{refused:#?}");
+    let whole = quorate_tests::installation::run(&stage.file(""), &["verify", text(&file)]).await;
+    assert_eq!(whole.code, 0, "{whole:#?}");
+    assert_eq!(fs::read(&beside).expect("a file"), b"not of a backup");
+    let left = fs::read_dir(stage.file("")).expect("a folder").filter(|entry| {
+        entry.as_ref().is_ok_and(|entry| entry.file_name().to_string_lossy().starts_with("shared.backup."))
+    });
+    assert_eq!(left.count(), 1, "drafts are left");
+}
+
+/// Records that are sealed again while a backup is written do not outrun it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_backup_during_a_rotation_of_large_records_is_completed() {
+    let mut stage = Stage::new().await;
+    let root = stage.root();
+    // The body of a request is part of its activity.
+    let payload = "x".repeat(100_000);
+    let mut writers = tokio::task::JoinSet::new();
+    for _ in 0..WRITERS {
+        let (root, address, payload) = (root.clone(), stage.address.clone(), payload.clone());
+        writers.spawn(async move {
+            for _ in 0..25 {
+                root.completed(SIGN, &requests::sign(&address, &payload)).await;
+            }
+        });
+    }
+    writers.join_all().await;
+    for round in 0..2 {
+        assert_eq!(stage.installation.run("rotate", &[]).await.code, 0);
+        let made = stage.back_up(&format!("{round}.backup")).await;
+        assert!(made["records"].as_u64().is_some_and(|records| records > 100), "{made:#}");
+    }
+    stage.lose();
+    assert_eq!(stage.restore("1.backup").await.code, 0);
+    let verified = stage.installation.verify().await;
+    assert_eq!(verified.code, 0, "{verified:#?}");
 }

@@ -10,6 +10,7 @@
 //! | `GET /console/v1/rotate` | | [`SealingKeyStatus`] |
 //! | `POST /console/v1/rotate` | | [`SealingKeyStatus`]; another key seals all records from then on |
 //! | `POST /console/v1/backup` | | a backup, in parts |
+//! | `GET /console/v1/backup` | | [`BackupFailure`] |
 //! | `POST /console/v1/backup/stored` | [`StoredBackup`] | `{}` |
 //! | `POST /console/v1/release` | | `{}`; a restored store accepts changes from then on |
 //! | `POST /console/v1/rekey` | [`NewShareSet`] | [`Letters`] |
@@ -54,6 +55,15 @@ pub struct SealingKeyStatus {
     pub most_sealings: u64,
     /// Number of records of earlier terms that were sealed again since the daemon started.
     pub sealed_again: u64,
+}
+
+/// Why the newest backup was not completed.
+#[skip_serializing_none]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct BackupFailure {
+    /// Describes the failure; absent if there was none.
+    pub failure: Option<String>,
 }
 
 /// A backup that is durable where it was written.

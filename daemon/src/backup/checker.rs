@@ -162,6 +162,7 @@ const fn sealed_length(word: u32) -> usize {
 }
 
 fn head(line: &[u8]) -> Result<Head, BackupError> {
+    const UNREADABLE: BackupError = BackupError::Damaged("its head cannot be read");
     /// The member that every version has.
     #[derive(serde::Deserialize)]
     struct Format {
@@ -173,7 +174,12 @@ fn head(line: &[u8]) -> Result<Head, BackupError> {
         Ok(Format { format }) if format.starts_with("quorate-backup/") => return Err(BackupError::Format),
         _ => return Err(BackupError::Damaged("it is not a backup")),
     }
-    serde_json::from_slice(line).map_err(|_| BackupError::Damaged("its head cannot be read"))
+
+    let head: Head = serde_json::from_slice(line).map_err(|_| UNREADABLE)?;
+    // They are shown to people.
+    let texts = [&head.store_id, &head.version, &head.public_key];
+    let is_plain = |text: &&String| text.bytes().all(|byte| byte.is_ascii_graphic());
+    if texts.iter().all(is_plain) { Ok(head) } else { Err(UNREADABLE) }
 }
 
 /// Decodes lowercase hexadecimal digits.

@@ -45,6 +45,11 @@ impl Recorder {
         *self.state() = State { failure: Some(Failure::Interrupted), ..State::default() };
     }
 
+    /// Returns whether the backup should catch up before more is changed than requests do.
+    pub fn lags(&self) -> bool {
+        self.state().bytes > MOST_BYTES / 8
+    }
+
     /// Takes the changes of all groups since the last call.
     pub(super) fn take(&self) -> Result<Vec<Entry>, BackupError> {
         let mut state = self.state();

@@ -7,8 +7,10 @@ use clap::Args;
 
 use super::serve::{data, read};
 use crate::clock;
+use crate::epoch::Epoch;
 use crate::guard::{self, Guard};
 use crate::service::{self, StartError};
+use crate::store::Batch;
 
 /// Word that confirms the command.
 const WORD: &str = "back";
@@ -44,6 +46,14 @@ pub fn run(arguments: &AcceptClockArguments) -> Result<(), StartError> {
          continue, credentials and approvals that have expired in the meantime become valid again."
     );
     super::confirm(&question, WORD, arguments.confirm.as_deref())?;
-    drop(Guard::accept_clock(&data.guard, &barrier, clock::system())?);
+    let now = clock::system();
+    let guard = Guard::accept_clock(&data.guard, &barrier, now)?;
+    let epoch = Epoch::read(&barrier)?;
+    if epoch.begun > now {
+        // Otherwise, requests would be refused until that time.
+        let writes = barrier.seal(vec![epoch.begun_by(now).write()])?;
+        guard.commit(&barrier, now, Batch { writes, ..Batch::default() })?;
+    }
+    drop(guard);
     super::print("accepted: time continues from the system clock; start the daemon")
 }

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use quorate_common::console::custody::StoredBackup;
+use quorate_common::console::custody::{BackupFailure, StoredBackup};
 use serde_json::{Value, json};
 
-use super::daemon;
 use super::serve::{data, read};
+use super::{daemon, stop_signal};
 use crate::backup::{self, BackupError, Checked, Checker, Source};
 use crate::clock;
 use crate::config::Config;
@@ -44,21 +44,21 @@ pub async fn run(arguments: &BackupArguments) -> Result<(), StartError> {
     let BackupArguments { config, to, json } = arguments;
     let config = read(config)?;
     let is_output = to == Path::new("-");
+    let stop = stop_signal()?;
     let mut output = Output::begin(to)?;
     match daemon::stream(&config, "backup").await {
         Ok(mut parts) => {
-            let lost = |error: &dyn std::fmt::Display| {
-                StartError::Other(format!(
-                    "the backup is not complete: {error}; look at the log of the daemon"
-                ))
-            };
-            while let Some(part) = parts.next().await.map_err(|error| lost(&error))? {
-                output.write_all(&part).map_err(BackupError::from)?;
+            while let Some(part) = tokio::select! {
+                part = parts.next() => part.unwrap_or_default(),
+                () = stop.cancelled() => return Err(StartError::Other("stopped: no backup was written".to_owned())),
+            } {
+                output.write_all(&part).map_err(|error| unwritten(to, &error))?;
             }
-            let checked = output.finish().map_err(|error| match error {
-                error @ BackupError::Damaged(_) => lost(&error),
-                error => error.into(),
-            })?;
+            let checked = match output.finish() {
+                Err(BackupError::Damaged(_)) => return Err(incomplete(&config).await),
+                Err(BackupError::System(error)) => return Err(unwritten(to, &error)),
+                checked => checked?,
+            };
             let stored = StoredBackup { ended: checked.trailer.ended };
             // The backup is whole, whether the daemon records that or not.
             let recorded: Result<Value, StartError> =
@@ -76,6 +76,19 @@ pub async fn run(arguments: &BackupArguments) -> Result<(), StartError> {
         }
         Err(error) => Err(error),
     }
+}
+
+/// Returns why the daemon did not complete the backup.
+async fn incomplete(config: &Config) -> StartError {
+    let failure: Result<BackupFailure, _> = daemon::request(config, "backup", None::<&Value>).await;
+    let why = failure.ok().and_then(|failure| failure.failure);
+    let why = why.unwrap_or_else(|| "the connection to the daemon ended".to_owned());
+    StartError::Other(format!("no backup was written: {why}"))
+}
+
+fn unwritten(to: &Path, error: &io::Error) -> StartError {
+    let error = io::Error::new(error.kind(), format!("{}: {error}", to.display()));
+    BackupError::System(error).into()
 }
 
 /// Writes a backup of a store that no daemon serves.

@@ -24,15 +24,13 @@ use crate::fail_points;
 use crate::guard::{self, Guard, GuardError};
 use crate::private_file;
 use crate::service::{
-    self, Data, Listeners, Listening, STORE, ServiceSettings, StartError, create_private, database_header,
-    lock_folder,
+    self, Data, Listeners, Listening, RESTORING, STORE, ServiceSettings, StartError, create_private,
+    database_header, lock_folder,
 };
 use crate::store::engine::{self, Engine};
 use crate::store::{Access, Batch, Change, Group, Store};
-use crate::vault::{Header, KeySource, Vault};
+use crate::vault::{Header, KeySource, Vault, VaultError};
 
-/// File in the data directory while a restore is not complete.
-const MARK: &str = "restore.new";
 /// Number of records that are written in one commit.
 const CHUNK: usize = 512;
 
@@ -60,14 +58,17 @@ pub async fn run(RestoreArguments { backup, config, json }: &RestoreArguments) -
     let (file, checked, header) = open(backup)?;
     check_empty(&data)?;
     let vault = vault(&config, &data, &header).await?;
+    // Nothing is created for a backup that somebody else has signed.
+    Reader::begin(&mut BufReader::new(&file), &checked, vault.backups())?;
+    rewind(&file)?;
     let engine = data.engine.unwrap_or_default();
     create_private(&data.folder)?;
     let _lock = lock_folder(&data.folder)?;
     check_empty(&data)?;
-    let mark = begin(&data)?;
     let store_path = data.folder.join(STORE);
     engine::clear(&store_path)?;
     let store = create(&data, engine, &store_path)?;
+    let mark = begin(&data)?;
     let barrier = load(&file, &checked, vault, Arc::clone(&store))?;
     fail_points::reach("restore.loaded");
     let epoch = begin_epoch(&data, &barrier)?;
@@ -90,9 +91,12 @@ pub async fn run(RestoreArguments { backup, config, json }: &RestoreArguments) -
 pub(super) fn open(path: &Path) -> Result<(File, Checked, Header), StartError> {
     let unreadable =
         |source| StartError::Usage(format!("the backup {} cannot be read: {source}", path.display()));
-    let mut file = File::open(path).map_err(unreadable)?;
-    let checked = Checker::check(&mut BufReader::new(&file))?;
-    file.rewind().map_err(unreadable)?;
+    let file = File::open(path).map_err(unreadable)?;
+    let checked = Checker::check(&mut BufReader::new(&file)).map_err(|error| match error {
+        BackupError::System(error) => unreadable(error),
+        error => error.into(),
+    })?;
+    rewind(&file)?;
     let header = serde_json::to_vec(&checked.head.header).map_err(|_| BackupError::Format)?;
     let header = Header::of_database(&header, path).map_err(|_| BackupError::Format)?;
     if header.store_id() != checked.head.store_id {
@@ -101,13 +105,21 @@ pub(super) fn open(path: &Path) -> Result<(File, Checked, Header), StartError> {
     Ok((file, checked, header))
 }
 
+/// Returns to the begin of a backup.
+fn rewind(mut file: &File) -> Result<(), BackupError> {
+    Ok(file.rewind()?)
+}
+
 /// Opens the vault of a backup. If holders of shares open it, waits for them at the socket of the configuration.
 ///
 /// # Errors
 /// Returns an error if the key opens no slot of the header, the socket cannot be bound, or the process is to stop.
 pub(super) async fn vault(config: &Config, data: &Data, header: &Header) -> Result<Vault, StartError> {
     if !matches!(data.key, KeySource::Shares) {
-        return Ok(Vault::open_with(header, &data.folder, &data.key)?);
+        return Vault::open_with(header, &data.folder, &data.key).map_err(|error| match error {
+            VaultError::WrongKey(_) => VaultError::WrongBackupKey.into(),
+            error => error.into(),
+        });
     }
     let stop = stop_signal()?;
     let listeners = Listeners {
@@ -136,24 +148,35 @@ fn check_empty(data: &Data) -> Result<(), StartError> {
         let place = folder.display();
         return Err(StartError::Usage(format!("{place} already contains a store: name an empty directory")));
     }
-    if folder.join(MARK).exists() {
+    // After an interrupted restore, the guard file belongs to it, and not to a store that was lost.
+    if mark_of(data) == Some(place_of_guard(data)) {
         return Ok(());
     }
     Ok(guard::check_new(&data.guard, folder)?)
 }
 
-/// Marks that a restore has begun: the guard file, if there is one, belongs to it and not to a store that was lost.
+/// Returns what the mark of an interrupted restore states.
+fn mark_of(data: &Data) -> Option<Vec<u8>> {
+    fs::read(data.folder.join(RESTORING)).ok()
+}
+
+fn place_of_guard(data: &Data) -> Vec<u8> {
+    let place = std::path::absolute(&data.guard).unwrap_or_else(|_| data.guard.clone());
+    place.into_os_string().into_encoded_bytes()
+}
+
+/// Marks that a restore has begun, and removes the guard file of an interrupted one.
 fn begin(data: &Data) -> Result<PathBuf, StartError> {
-    let mark = data.folder.join(MARK);
+    let mark = data.folder.join(RESTORING);
     let system = |source| GuardError::System { file: mark.clone(), source };
-    if !mark.exists() {
-        private_file::create(&mark, b"").map_err(system)?;
-        return Ok(mark);
+    if mark_of(data) == Some(place_of_guard(data)) {
+        match fs::remove_file(&data.guard) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(system(error).into()),
+            _ => {}
+        }
     }
-    match fs::remove_file(&data.guard) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(system(error).into()),
-        _ => Ok(mark),
-    }
+    private_file::replace(&mark, &place_of_guard(data)).map_err(system)?;
+    Ok(mark)
 }
 
 fn create(data: &Data, engine: Engine, store_path: &Path) -> Result<Arc<dyn Store>, StartError> {
@@ -208,7 +231,9 @@ fn begin_epoch(data: &Data, barrier: &Barrier) -> Result<Epoch, StartError> {
     // The daemon of before may have executed requests until now.
     let epoch = Epoch::read(barrier)?.next(now);
     // A guard file without a store would look like a store that was lost.
-    let draft = data.guard.with_extension("new");
+    let mut draft = data.guard.clone().into_os_string();
+    draft.push(".restoring");
+    let draft = PathBuf::from(draft);
     let (guard, _) = Guard::accept(&draft, barrier, now, true)?;
     let mut writes = vec![epoch.write()];
     writes.extend(crate::epoch::ended(barrier)?);
@@ -227,11 +252,9 @@ fn report(
     (recent, has_more): &(Vec<String>, bool),
     json: bool,
 ) -> Result<(), StartError> {
-    // Bodies may be stamped ahead of time.
-    let not_before = epoch.begun.saturating_add(BODY_AHEAD_MILLIS);
     if json {
         let text = json!({ "storeId": head.store_id, "until": trailer.ended, "records": trailer.records,
-            "epoch": epoch.number, "notBefore": not_before, "recent": recent, "hasMore": has_more });
+            "epoch": epoch.number, "recent": recent, "hasMore": has_more });
         return super::print(&text.to_string());
     }
     if !recent.is_empty() {
@@ -244,13 +267,13 @@ fn report(
     super::print(&format!(
         "restored: store {} as of {}, {} records\n\
          Whatever was changed after that time is lost: keys that were deleted since work again, and activities are missing \
-         although their signatures exist. Requests that are stamped before {} are refused. Sessions, keys that expire, codes \
-         and import keys of before have ended.\n\
+         although their signatures exist. Requests that are stamped before the release, or less than {} minutes after it, are \
+         refused. Sessions, keys that expire, codes and import keys of before have ended.\n\
          Start the daemon, compare the users, keys and policies of each organization with what they should be, and run \
          'quorated release'; until then, the daemon accepts no changes.",
         head.store_id,
         clock::text(trailer.ended),
         trailer.records,
-        clock::text(not_before),
+        BODY_AHEAD_MILLIS / 60_000,
     ))
 }

@@ -1,6 +1,7 @@
 //! `quorated verify`: checks the records of a store, whose daemon must not be running, or a backup.
 
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -63,7 +64,8 @@ pub async fn run(VerifyArguments { backup, config }: &VerifyArguments) -> Result
     warn_of_key(backup, &data.key);
     let vault = restore::vault(&config, &data, &header).await?;
     let failed = |error: std::io::Error| StartError::Backup(error.into());
-    let folder = tempfile::tempdir().map_err(failed)?;
+    let private = std::fs::Permissions::from_mode(0o700);
+    let folder = tempfile::Builder::new().permissions(private).tempdir().map_err(failed)?;
     let settings = Settings { engine: Engine::Redb, ..Settings::default() };
     let store = settings.create(&folder.path().join(STORE))?;
     report(&restore::load(&file, &checked, vault, store)?)

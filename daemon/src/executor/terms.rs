@@ -23,6 +23,8 @@ use crate::store::{Batch, Register, Row};
 use crate::trailer::{Form, Trailer};
 use crate::vault::{MOST_SEALINGS, Terms};
 
+/// Number of bytes after which a step seals no further record again: 10 MiB in a second.
+const STEP_BYTES: usize = 1024 * 1024;
 /// Key of the record with the time of the newest backup.
 const LAST_BACKUP: &[u8] = b"mb";
 
@@ -85,17 +87,17 @@ impl Executor {
         Ok(stored.map(decode).transpose()?.map(Millis::from_be_bytes))
     }
 
-    /// Lets a restored store accept changes.
+    /// Lets a restored store accept changes. Returns whether it did not before.
     ///
     /// # Errors
     /// Returns an error if the store does not accept that.
-    pub async fn release(&self) -> Result<(), TermError> {
+    pub async fn release(&self) -> Result<bool, TermError> {
         let epoch = self.shared.epoch()?;
         if epoch.is_held {
-            self.commit(Commit { writes: vec![epoch.released().write()], ..Commit::default() }).await?;
+            self.commit(Commit { writes: vec![epoch.released(now()).write()], ..Commit::default() }).await?;
             self.shared.epoch()?;
         }
-        Ok(())
+        Ok(epoch.is_held)
     }
 
     /// Records the changes of all groups from now on, as long as the recorder exists.
@@ -162,18 +164,30 @@ impl Executor {
             && !is_own_mark()
     }
 
-    /// Seals records again, and returns how many. One that cannot be read, or changes meanwhile, is left as it is.
+    /// Returns whether a backup that is being written lags behind the changes.
+    pub fn backup_lags(&self) -> bool {
+        self.shared.guard.backup_lags()
+    }
+
+    /// Seals records again, in their order, until they have too many bytes. Returns how many it considered, and how many of these
+    /// it sealed. One that cannot be read, or changes meanwhile, is left as it is.
     ///
     /// # Errors
     /// Returns an error if the store does not accept a change, or the random source fails.
-    pub async fn seal_again(&self, rows: Vec<Row>) -> Result<u64, TermError> {
+    pub async fn seal_again(&self, rows: &[Row]) -> Result<(usize, u64), TermError> {
         let barrier = &self.shared.barrier;
         let mut pending = Vec::with_capacity(rows.len());
+        let (mut considered, mut bytes) = (0_usize, 0_usize);
         for (key, value) in rows {
-            let Ok(plain) = barrier.open(&key, &value).map(Zeroizing::new) else { continue };
+            if bytes > STEP_BYTES {
+                break;
+            }
+            considered = considered.saturating_add(1);
+            let Ok(plain) = barrier.open(key, value).map(Zeroizing::new) else { continue };
+            bytes = bytes.saturating_add(plain.len());
             let batch = Batch {
-                must_equal: vec![(key.clone(), Sha256::digest(&value).into())],
-                writes: barrier.seal(vec![Write::of(key, Some(plain))])?,
+                must_equal: vec![(key.clone(), Sha256::digest(value).into())],
+                writes: barrier.seal(vec![Write::of(key.clone(), Some(plain))])?,
                 ..Batch::default()
             };
             pending.push(self.committer.commit(batch, Effects::default(), None));
@@ -186,7 +200,7 @@ impl Executor {
                 Err(error) => return Err(error.into()),
             }
         }
-        Ok(done)
+        Ok((considered, done))
     }
 
     /// Forgets the keys of all terms before the newest. No value may need them.

@@ -110,7 +110,7 @@ async fn records_that_change_meanwhile_keep_their_newest_value() {
     daemon.write("a1", &[2; 9000]).await;
     let removal = Commit { writes: vec![Write::remove(b"a2".to_vec())], ..Commit::default() };
     daemon.executor.commit(removal).await.unwrap();
-    assert_eq!(daemon.executor.seal_again(rows).await.unwrap(), 0);
+    assert_eq!(daemon.executor.seal_again(&rows).await.unwrap(), (2, 0));
     assert_eq!(daemon.records(), BTreeMap::from([(b"a1".to_vec(), vec![2; 9000])]));
 }
 

@@ -16,6 +16,8 @@ use crate::vault::{KeySource, Vault, VaultError};
 pub const STORE: &str = "store";
 /// Default name of the guard file in the data directory.
 pub const GUARD: &str = "guard";
+/// File in the data directory while a restore is not complete. It contains the path of the guard file.
+pub const RESTORING: &str = "restore.new";
 /// Default of `reserve_mib`, in MiB.
 pub const RESERVE_MIB: u32 = 32;
 
@@ -70,6 +72,9 @@ impl Data {
 /// make existing records unreadable forever.
 pub(super) fn check_unused(data: &Data) -> Result<(), StartError> {
     let folder = &data.folder;
+    if folder.join(RESTORING).exists() {
+        return Err(VaultError::Restoring(folder.clone()).into());
+    }
     let store_path = folder.join(STORE);
     if !engine::is_unused(&store_path)? || !engine::is_unused(&upgrade::replaced(&store_path))? {
         return Err(VaultError::NoHeader(folder.clone()).into());

@@ -37,9 +37,15 @@ pub enum VaultError {
     /// The passphrase of a new store is too short.
     #[error("the passphrase is too short: use at least {MIN_PASSPHRASE} characters")]
     ShortPassphrase,
+    /// A restore was interrupted.
+    #[error("a restore to {0} was interrupted: run 'quorated restore' again, or remove the directory")]
+    Restoring(PathBuf),
     /// The key belongs to another store.
     #[error("wrong key: it does not decrypt the store in {0}")]
     WrongKey(String),
+    /// The key opens another store than that of a backup.
+    #[error("wrong key: it does not decrypt the backup")]
+    WrongBackupKey,
     /// No slot of the store is opened by the configured kind of key.
     #[error("the store in {0} is opened by {1}; configure [key] accordingly")]
     OtherKind(String, String),

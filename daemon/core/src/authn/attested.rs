@@ -79,8 +79,8 @@ impl Request<'_> {
     ) -> Result<Attested<'t>, RequestError> {
         match stamp.attestation_type {
             AttestationType::VerificationToken => {
-                let key = self.world.installation().quorum_key();
-                let proof = verification::check(&stamp.attestation, key, named, self.now)?;
+                let installation = self.world.installation();
+                let proof = verification::check(&stamp.attestation, installation, named, self.now)?;
                 proof.check_bound()?;
                 proof.check_key(&stamp.public_key)?;
                 Ok(Attested::Contact(Box::new(proof)))

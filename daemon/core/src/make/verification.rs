@@ -15,7 +15,7 @@ use crate::params::credential::VerificationToken;
 use crate::params::one_time_code::ClientSignature;
 use crate::params::user::UserResult;
 use crate::view::{OwnRecords, View};
-use crate::world::QuorumKey;
+use crate::world::Installation;
 
 /// The only scheme of client signatures.
 const SCHEME: &str = "CLIENT_SIGNATURE_SCHEME_API_P256";
@@ -33,7 +33,8 @@ pub fn issue<T>(
 ) -> Result<String, RequestError> {
     let (contact, ends) = (&accepted.contact, exp.millis());
     let claims = VerificationClaims {
-        id: VerificationTokenId::random(context.random()),
+        // The id states when the token was issued, which a store that was restored must know.
+        id: VerificationTokenId::timed(context.now(), context.random()),
         verification_type: contact.otp_type(),
         contact: contact.as_str().to_owned(),
         organization_id: context.organization.id(),
@@ -74,7 +75,7 @@ pub struct Proof {
 /// # Errors
 /// [`Intent::VerificationToken`] if the token fails one of the checks.
 pub fn read(token: &str, view: &View<'_>) -> Result<Proof, RequestError> {
-    check(token, view.installation().quorum_key(), view.organization, view.now)
+    check(token, view.installation(), view.organization, view.now)
 }
 
 /// Checks a token: that this service signed it, for the organization or its parent, and that it has not ended.
@@ -83,17 +84,18 @@ pub fn read(token: &str, view: &View<'_>) -> Result<Proof, RequestError> {
 /// [`Intent::EndedVerificationToken`] if it has ended, and [`Intent::VerificationToken`] if it fails another check.
 pub fn check(
     token: &str,
-    quorum_key: &dyn QuorumKey,
+    installation: &dyn Installation,
     organization: &Organization,
     now: Millis,
 ) -> Result<Proof, RequestError> {
-    let claims = VerificationClaims::read(token, &quorum_key.public_key())
+    let claims = VerificationClaims::read(token, &installation.quorum_key().public_key())
         .filter(|claims| {
             let issuer = claims.organization_id;
             issuer == organization.id() || Some(issuer) == organization.head.parent
         })
         .ok_or(Intent::VerificationToken)?;
-    if claims.exp.millis() <= now {
+    // What is known of its uses ends with a restore.
+    if claims.exp.millis() <= now || claims.id.millis().unwrap_or_default() < installation.restored() {
         return Err(Intent::EndedVerificationToken.into());
     }
     let text = claims.contact.clone();

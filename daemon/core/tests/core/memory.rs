@@ -65,6 +65,8 @@ pub(crate) struct Memory {
     pub(crate) allows_child_branding: bool,
     /// Whether anybody may create an organization.
     pub(crate) allows_registration: bool,
+    /// When the store was restored.
+    pub(crate) restored: u64,
     /// Registered organizations without the limits that apply to these.
     pub(crate) trusted: Vec<OrganizationId>,
     /// Treatment of denying policies that fail.
@@ -101,6 +103,7 @@ impl Default for Memory {
             sends_sms: true,
             allows_child_branding: false,
             allows_registration: true,
+            restored: 0,
             trusted: Vec::new(),
             deny_errors: DenyErrors::Skip,
             cached: None,
@@ -463,6 +466,10 @@ impl Installation for Memory {
 
     fn token_issuer(&self) -> Option<&dyn TokenIssuer> {
         (!self.oauth2.is_off).then_some(&oauth2_provider::Issuer)
+    }
+
+    fn restored(&self) -> u64 {
+        self.restored
     }
 
     fn allows_registration(&self) -> bool {

@@ -66,6 +66,28 @@ fn tokens_expire() {
     log_in(&mut fixture, id, &token, 30, NOW + 59_999).expect("the last moment");
 }
 
+/// A store that was restored does not know which tokens were used since its backup.
+#[test]
+fn tokens_end_with_a_restore() {
+    let mut fixture = Fixture::new(1);
+    let id = fixture.id;
+    let verified = |fixture: &mut Fixture, now: u64| {
+        let code = init(fixture, "INIT_OTP", EMAIL, &json!({}), now).expect("a code is sent");
+        let parameters = json!({"otpId": code.id, "otpCode": code.code});
+        token_of(&run(fixture, "VERIFY_OTP", &parameters, now).expect("the code is right"))
+    };
+    let before = verified(&mut fixture, NOW);
+    log_in(&mut fixture.clone(), id, &before, 30, NOW).expect("a session");
+    fixture.memory.restored = NOW + 1;
+    // Whatever was stamped before is refused, and so is what may have been stamped ahead of time.
+    let restored = "request is too old: it was stamped before this store was restored from a backup";
+    refused(log_in(&mut fixture.clone(), id, &before, 30, NOW + 300_000), restored);
+    let now = NOW + 300_001;
+    refused(log_in(&mut fixture.clone(), id, &before, 30, now), TOKEN);
+    let after = verified(&mut fixture, now);
+    log_in(&mut fixture, id, &after, 30, now).expect("a session");
+}
+
 #[test]
 fn a_token_opens_one_session() {
     let mut fixture = Fixture::new(1);
