@@ -326,6 +326,8 @@ async fn holders_restore_a_backup_on_another_machine() {
     assert_eq!(made.code, 0, "{made:#?}");
     drop(served);
     fs::remove_dir_all(installation.path("data")).expect("the data directory can be removed");
+    // A daemon that was killed leaves its socket.
+    let _ = fs::remove_file(installation.path("run/socket"));
     let configuration = installation.path("quorated.toml");
     let configuration = configuration.to_str().expect("UTF-8");
     let words = ["restore", words[1], "--config", configuration];
