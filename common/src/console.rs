@@ -144,6 +144,9 @@ pub struct DaemonStatus {
     pub strict_deny_errors: bool,
     /// Key that seals records; absent if the daemon is too old to state it, or the store cannot be read now.
     pub sealing_key: Option<Box<custody::SealingKeyStatus>>,
+    /// Whether the store was restored and waits to be released.
+    #[serde(default)]
+    pub awaits_release: bool,
     /// Time of which the newest backup contains the store, in milliseconds since 1970; absent if none was made.
     pub last_backup: Option<u64>,
     /// Engine of the store; absent if the daemon is too old to state it.

@@ -56,10 +56,11 @@ impl Epoch {
         Self { is_held: false, begun: self.begun.max(now), ..self }
     }
 
-    /// Returns the same epoch, which began now at the latest, if a clock that was ahead was corrected.
+    /// Returns the same epoch after a clock that was ahead was corrected. The clock may be behind now, so the store waits to be
+    /// released again, which raises the time.
     #[must_use]
     pub fn begun_by(self, now: Millis) -> Self {
-        Self { begun: self.begun.min(now), ..self }
+        Self { begun: self.begun.min(now), is_held: true, ..self }
     }
 
     /// Returns the write that stores the epoch.

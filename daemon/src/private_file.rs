@@ -111,6 +111,11 @@ impl Draft {
         Ok(Self { file, path: path.to_owned() })
     }
 
+    /// Returns the path of the file while it is not complete.
+    pub fn temporary(&self) -> &Path {
+        self.file.path()
+    }
+
     /// Gives the complete file its name, and makes it durable.
     ///
     /// # Errors

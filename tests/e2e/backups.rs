@@ -162,6 +162,8 @@ async fn a_backup_under_load_is_restored_on_an_empty_machine() {
     assert!(!lost.is_empty() && lost.len() < signed.len());
 
     // Until it is released, it answers queries only.
+    let served = stage.served.as_ref().expect("a daemon");
+    assert_eq!(served.get("/console/v1/status").await.success()["awaitsRelease"], true);
     let body = ahead(&root, CREATE_WALLET, &requests::wallet("after"));
     let (status, answer) = sends(&root, CREATE_WALLET, &body).await;
     assert_eq!(status, 503, "{answer:#}");
@@ -396,4 +398,40 @@ async fn a_backup_during_a_rotation_of_large_records_is_completed() {
     assert_eq!(stage.restore("1.backup").await.code, 0);
     let verified = stage.installation.verify().await;
     assert_eq!(verified.code, 0, "{verified:#?}");
+}
+
+/// A command that waits ends with a signal, and leaves nothing.
+#[tokio::test]
+async fn a_backup_ends_with_a_signal() {
+    let mut stage = Stage::new().await;
+    stage.served = None;
+    let child = std::process::Command::new(quorate_tests::paths::program("quorated"))
+        .args([
+            "backup",
+            "--config",
+            text(&stage.file("quorated.toml")),
+            "--to",
+            text(&stage.file("a.backup")),
+        ])
+        .current_dir(stage.file(""))
+        .env("FAIL_POINTS", "backup.page=sleep(60000)")
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("the program can be started");
+    let drafts = || {
+        let entries = fs::read_dir(stage.file("")).expect("a folder");
+        let names = entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned());
+        names.filter(|name| name.starts_with("a.backup")).count()
+    };
+    while drafts() == 0 {
+        tokio::time::sleep(quorate_tests::daemon::POLL_INTERVAL).await;
+    }
+    let process = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
+    rustix::process::kill_process(process.expect("a process"), rustix::process::Signal::TERM)
+        .expect("it runs");
+    let ended =
+        tokio::task::spawn_blocking(|| child.wait_with_output()).await.expect("waited").expect("it ends");
+    let stderr = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.code() == Some(1) && stderr.contains("stopped: no backup was written"), "{stderr}");
+    assert_eq!(drafts(), 0);
 }

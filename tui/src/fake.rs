@@ -141,6 +141,7 @@ async fn answer(
             keys_locked: true,
             strict_deny_errors: false,
             sealing_key: None,
+            awaits_release: false,
             last_backup: None,
             engine: None,
             store: None,

@@ -124,6 +124,7 @@ impl Fixture {
                 most_sealings: 1 << 31,
                 sealed_again: 12_345,
             })),
+            awaits_release: false,
             last_backup: None,
             engine: Some(Box::new(EngineStatus {
                 server: None,

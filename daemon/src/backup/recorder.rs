@@ -1,11 +1,15 @@
 //! Records what is committed while a backup reads the store.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use super::{BackupError, Entry};
 
 /// Maximum number of bytes of changes that wait to be written.
 const MOST_BYTES: usize = 32 * 1024 * 1024;
+
+/// Time for which a backup may lag.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The changes of whole groups, in the order of their commits.
 #[derive(Default)]
@@ -15,6 +19,8 @@ pub struct Recorder(Mutex<State>);
 struct State {
     entries: Vec<Entry>,
     bytes: usize,
+    /// When changes were taken last.
+    taken: Option<Instant>,
     failure: Option<Failure>,
 }
 
@@ -45,9 +51,10 @@ impl Recorder {
         *self.state() = State { failure: Some(Failure::Interrupted), ..State::default() };
     }
 
-    /// Returns whether the backup should catch up before more is changed than requests do.
+    /// Returns whether the backup should catch up before more is changed than requests do. It does not if nobody reads it.
     pub fn lags(&self) -> bool {
-        self.state().bytes > MOST_BYTES / 8
+        let state = self.state();
+        state.bytes > MOST_BYTES / 8 && state.taken.is_some_and(|taken| taken.elapsed() < PATIENCE)
     }
 
     /// Takes the changes of all groups since the last call.
@@ -56,7 +63,10 @@ impl Recorder {
         match state.failure {
             Some(Failure::Interrupted) => Err(BackupError::Interrupted),
             Some(Failure::TooSlow) => Err(BackupError::TooSlow),
-            None => Ok(std::mem::take(&mut *state).entries),
+            None => {
+                let taken = Some(Instant::now());
+                Ok(std::mem::replace(&mut *state, State { taken, ..State::default() }).entries)
+            }
         }
     }
 

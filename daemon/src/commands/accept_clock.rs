@@ -37,7 +37,9 @@ pub fn run(arguments: &AcceptClockArguments) -> Result<(), StartError> {
     let barrier = service::open_store(&data)?;
     let newest = guard::newest_time(&data.guard, &barrier)?;
     let ahead = newest.saturating_sub(clock::system());
-    if ahead == 0 {
+    let epoch = Epoch::read(&barrier)?;
+    // An interrupted command has corrected the time, but not the epoch.
+    if ahead == 0 && epoch.begun <= clock::system() {
         return super::print("nothing to accept: the system clock is not behind the newest recorded time");
     }
     let seconds = ahead.div_ceil(1000);
@@ -48,12 +50,15 @@ pub fn run(arguments: &AcceptClockArguments) -> Result<(), StartError> {
     super::confirm(&question, WORD, arguments.confirm.as_deref())?;
     let now = clock::system();
     let guard = Guard::accept_clock(&data.guard, &barrier, now)?;
-    let epoch = Epoch::read(&barrier)?;
-    if epoch.begun > now {
-        // Otherwise, requests would be refused until that time.
+    let is_ahead = epoch.begun > now;
+    if is_ahead {
+        // Otherwise, requests would be refused until that time. The release raises it to the right time.
         let writes = barrier.seal(vec![epoch.begun_by(now).write()])?;
         guard.commit(&barrier, now, Batch { writes, ..Batch::default() })?;
     }
     drop(guard);
+    if is_ahead {
+        super::print("the store was restored, and accepts changes after 'quorated release'")?;
+    }
     super::print("accepted: time continues from the system clock; start the daemon")
 }

@@ -1,5 +1,6 @@
 //! `quorated backup`: writes all records of a store to one file.
 
+use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -45,37 +46,50 @@ pub async fn run(arguments: &BackupArguments) -> Result<(), StartError> {
     let config = read(config)?;
     let is_output = to == Path::new("-");
     let stop = stop_signal()?;
-    let mut output = Output::begin(to)?;
-    match daemon::stream(&config, "backup").await {
-        Ok(mut parts) => {
-            while let Some(part) = tokio::select! {
-                part = parts.next() => part.unwrap_or_default(),
-                () = stop.cancelled() => return Err(StartError::Other("stopped: no backup was written".to_owned())),
-            } {
-                output.write_all(&part).map_err(|error| unwritten(to, &error))?;
+    let output = Output::begin(to)?;
+    let draft = output.draft();
+    // What is written to may block for any time.
+    let written = tokio::spawn(write(config, to.clone(), output));
+    let checked = tokio::select! {
+        written = written => written.map_err(|error| StartError::Other(error.to_string()))??,
+        () = stop.cancelled() => {
+            if let Some(draft) = draft {
+                // What remains of it is useless, but harmless.
+                let _ = fs::remove_file(draft);
             }
-            let checked = match output.finish() {
-                Err(BackupError::Damaged(_)) => return Err(incomplete(&config).await),
-                Err(BackupError::System(error)) => return Err(unwritten(to, &error)),
-                checked => checked?,
-            };
-            let stored = StoredBackup { ended: checked.trailer.ended };
-            // The backup is whole, whether the daemon records that or not.
-            let recorded: Result<Value, StartError> =
-                daemon::request(&config, "backup/stored", Some(&stored)).await;
-            if let Err(error) = recorded {
-                let _ = writeln!(io::stderr(), "the daemon does not know of the backup: {error}");
-            }
-            report(&checked, is_output, *json)
+            return Err(StartError::Other("stopped: no backup was written".to_owned()));
         }
+    };
+    report(&checked, is_output, *json)
+}
+
+/// Writes a backup, and records that it is durable.
+async fn write(config: Config, to: PathBuf, mut output: Output) -> Result<Checked, StartError> {
+    let mut parts = match daemon::stream(&config, "backup").await {
+        Ok(parts) => parts,
         Err(StartError::NoDaemon(_)) => {
             // Files and databases are read.
             let written = tokio::task::spawn_blocking(move || offline(&config, output)).await;
-            let checked = written.map_err(|error| StartError::Other(error.to_string()))??;
-            report(&checked, is_output, *json)
+            return written.map_err(|error| StartError::Other(error.to_string()))?;
         }
-        Err(error) => Err(error),
+        Err(error) => return Err(error),
+    };
+    // A connection that ends leaves the backup incomplete.
+    while let Some(part) = parts.next().await.unwrap_or_default() {
+        output.write_all(&part).map_err(|error| unwritten(&to, &error))?;
     }
+    let checked = match output.finish() {
+        Err(BackupError::Damaged(_)) => return Err(incomplete(&config).await),
+        Err(BackupError::System(error)) => return Err(unwritten(&to, &error)),
+        checked => checked?,
+    };
+    let stored = StoredBackup { ended: checked.trailer.ended };
+    // The backup is whole, whether the daemon records that or not.
+    let recorded: Result<Value, StartError> = daemon::request(&config, "backup/stored", Some(&stored)).await;
+    if let Err(error) = recorded {
+        let _ = writeln!(io::stderr(), "the daemon does not know of the backup: {error}");
+    }
+    Ok(checked)
 }
 
 /// Returns why the daemon did not complete the backup.
@@ -160,6 +174,14 @@ impl Output {
         };
         let shown = io::stderr().is_terminal().then(Instant::now);
         Ok(Self { to, checker: Checker::default(), written: 0, shown })
+    }
+
+    /// Returns the path of the file that has no name yet.
+    fn draft(&self) -> Option<PathBuf> {
+        match &self.to {
+            Target::File(draft) => Some(draft.temporary().to_owned()),
+            Target::Standard(_) => None,
+        }
     }
 
     /// Ends the backup, which must be whole.

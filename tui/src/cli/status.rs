@@ -33,6 +33,7 @@ pub(super) async fn run(session: &Session) -> Result<Answer> {
             let since = date_time(store.since.millis());
             format!("{} since {since}: {}", store_word(store.state), clean(&store.detail))
         }
+        None if status.awaits_release => "held after a restore; run `quorated release`".to_owned(),
         None => "ok".to_owned(),
     };
     let webhooks = match (parked, &destinations) {

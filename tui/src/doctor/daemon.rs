@@ -39,6 +39,7 @@ pub(crate) fn of_daemon(daemon: &Daemon<'_>) -> Vec<Finding> {
     };
     let checks = [
         store(health),
+        held(health),
         durability(health),
         daemons(health),
         clocks(health, daemon.received),
@@ -350,6 +351,17 @@ fn mode(health: &Health) -> Option<Finding> {
 
 /// Age of the newest backup above which a warning is shown, in milliseconds.
 const OLD_BACKUP_MILLIS: u64 = 2 * 24 * 60 * 60_000;
+
+fn held(health: &Health) -> Option<Finding> {
+    health.status.awaits_release.then(|| {
+        let what = "the store was restored from a backup and accepts no changes";
+        Finding::problem(
+            "store-held",
+            what,
+            "Compare its users, keys and policies, then run `quorated release`.",
+        )
+    })
+}
 
 fn backups(health: &Health) -> Option<Finding> {
     if let Some(last) = health.status.last_backup {

@@ -251,6 +251,7 @@ impl Remote {
             keys_locked: true,
             strict_deny_errors: status.strict_deny_errors,
             sealing_key: None,
+            awaits_release: false,
             last_backup: None,
             engine: None,
             store: None,

@@ -76,6 +76,17 @@ fn backups_are_those_of_the_engine() {
         let backups = findings.iter().find(|one| one.code == "backups");
         assert!(backups.is_some_and(|one| one.advice.contains(expected)), "{engine}: {backups:?}");
     }
+    assert!(
+        of_daemon(&Daemon { health: Ok(&health), received: 0, is_same_host: None })
+            .iter()
+            .all(|one| one.code != "store-held")
+    );
+    health.status.awaits_release = true;
+    assert!(
+        of_daemon(&Daemon { health: Ok(&health), received: 0, is_same_host: None })
+            .iter()
+            .any(|one| one.code == "store-held")
+    );
     for (days, expected) in [(1, None), (3, Some("the newest backup is 3d00h old"))] {
         health.status.last_backup = Some(health.status.now_millis - days * 24 * 60 * 60_000);
         let received = health.status.now_millis;

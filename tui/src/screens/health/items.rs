@@ -197,6 +197,7 @@ pub(super) fn daemon(history: &History, is_same_host: Option<bool>, is_live: boo
         _ if !is_live => {
             format!("[!] unknown: the connection was lost, and the rest is {} old", duration(age))
         }
+        None if status.awaits_release => "[!] HELD after a restore; run `quorated release`".to_owned(),
         None => "READY, the store accepts changes".to_owned(),
         Some(store) => {
             format!("[x] STORE {} since {}", store_word(store.state), date_time(store.since.millis()))
