@@ -10,7 +10,7 @@
 //! The frames are encrypted with AES-256-GCM-SIV (RFC 8452) as a STREAM ("Online Authenticated-Encryption and its Nonce-Reuse
 //! Misuse-Resistance", 2015, with a counter of 32 bits), and the SHA-256 digest of the head is their associated data. The chain
 //! begins with that digest; each further value is the SHA-256 digest of the one before, the word and the encrypted bytes. The
-//! signature is over [`SIGNED`], the last value of the chain and the trailer, without its line end. So everything except what the
+//! signature is over `quorate-backup/1` and a line end, the last value of the chain and the trailer, without its line end. So everything except what the
 //! frames contain can be checked without a key.
 //!
 //! What is encrypted is a list of [`Entry`]. They are applied in their order: a record that changed while the file was written is
