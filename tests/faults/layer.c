@@ -94,17 +94,22 @@ static int at_is_below(int folder, const char *path) {
     return path[0] == '/' ? path_is_below(path) : folder != AT_FDCWD && fd_is_below(folder);
 }
 
-/* Counts a call. Returns 0, an errno, or SHORT. */
+/*
+ * Counts a call. Returns 0, an errno, or SHORT. A fault that does not persist hits the first call from the
+ * chosen one on: the
+ * process may make calls while the test writes the words.
+ */
 static int fault_of(enum kind kind) {
     if (!(atomic_load(&control->kinds) >> kind & 1))
         return 0;
-    uint64_t call = atomic_fetch_add(&control->calls, 1) + 1, at = atomic_load(&control->fail_at);
-    if (!at || !(call == at || (call > at && atomic_load(&control->persists))))
-        return 0;
+    uint64_t call = atomic_fetch_add(&control->calls, 1) + 1, at = atomic_load(&control->fail_at), none = 0;
     int fault = (int)atomic_load(&control->fault);
-    if (fault == SHORT && kind != WRITE)
+    if (!at || call < at || (fault == SHORT && kind != WRITE))
         return 0;
-    atomic_fetch_add(&control->failures, 1);
+    if (atomic_load(&control->persists))
+        atomic_fetch_add(&control->failures, 1);
+    else if (!atomic_compare_exchange_strong(&control->failures, &none, 1))
+        return 0;
     return fault;
 }
 
