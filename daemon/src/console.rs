@@ -184,7 +184,7 @@ impl Console {
             keys_locked: self.world().keys_are_locked(),
             strict_deny_errors: self.world().installation().deny_errors() == DenyErrors::Deny,
             sealing_key: self.executor.sealing_key().ok().map(Box::new),
-            awaits_release: self.world().epoch().is_ok_and(|epoch| epoch.is_held),
+            awaits_release: self.world().is_held().unwrap_or(false),
             last_backup: self.executor.last_backup().ok().flatten(),
             engine: Some(Box::new(self.world().engine())),
             store: store_status(self.executor.store_state()),

@@ -326,7 +326,7 @@ where
 
 /// Does work once the store accepts changes. What a restored store would send may have been sent before.
 async fn once_released(executor: Arc<Executor>, stop: CancellationToken, work: impl Future<Output = ()>) {
-    while executor.world().epoch().map_or(true, |epoch| epoch.is_held) {
+    while executor.world().is_held().unwrap_or(true) {
         tokio::select! {
             () = stop.cancelled() => return,
             () = tokio::time::sleep(RELEASE) => {}

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use quorate_tests::caller::{Caller, now_millis, submit_path};
+use quorate_tests::daemon::POLL_INTERVAL;
 use quorate_tests::fleet::Fleet;
 use quorate_tests::installation::{Installation, Run, RunningDaemon};
 use quorate_tests::keys::Key;
@@ -136,7 +136,11 @@ async fn a_backup_under_load_is_restored_on_an_empty_machine() {
     let status = stage.served.as_ref().expect("a daemon").get("/console/v1/status").await.success();
     assert_eq!(status["lastBackup"], made["ended"], "{status:#}");
     let (begun, ended) = (made["begun"].as_u64().expect("a time"), made["ended"].as_u64().expect("a time"));
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    // Some requests are executed after the backup.
+    let executed = stage.root().activities().await.len();
+    while stage.root().activities().await.len() < executed + 40 {
+        tokio::time::sleep(POLL_INTERVAL).await;
+    }
     stop.store(true, Ordering::SeqCst);
     let signed = writers.join_all().await.concat();
     stage.lose();
@@ -424,7 +428,7 @@ async fn a_backup_ends_with_a_signal() {
         names.filter(|name| name.starts_with("a.backup")).count()
     };
     while drafts() == 0 {
-        tokio::time::sleep(quorate_tests::daemon::POLL_INTERVAL).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
     let process = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
     rustix::process::kill_process(process.expect("a process"), rustix::process::Signal::TERM)
@@ -434,4 +438,33 @@ async fn a_backup_ends_with_a_signal() {
     let stderr = String::from_utf8_lossy(&ended.stderr);
     assert!(ended.status.code() == Some(1) && stderr.contains("stopped: no backup was written"), "{stderr}");
     assert_eq!(drafts(), 0);
+}
+
+/// A clock that was ahead at the restore blocks nothing once it was corrected, and the release still counts from the right time.
+#[tokio::test]
+async fn a_clock_that_was_ahead_at_a_restore_is_corrected() {
+    let mut stage = Stage::new().await;
+    stage.back_up("a.backup").await;
+    let body = stage.root().proposal(CREATE_WALLET, &requests::wallet("lost"));
+    assert_eq!(sends(&stage.root(), CREATE_WALLET, &body).await.0, 200);
+    stage.lose();
+    let restored = std::process::Command::new(quorate_tests::paths::program("quorated"))
+        .args(["restore", text(&stage.file("a.backup")), "--config", text(&stage.file("quorated.toml"))])
+        .current_dir(stage.file(""))
+        .env("LD_PRELOAD", quorate_tests::paths::faketime())
+        .env("FAKETIME", "+1d")
+        .output()
+        .expect("the program can be started");
+    assert!(restored.status.success(), "{restored:?}");
+    let accepted = stage.installation.run("accept-clock", &["--confirm", "back"]).await;
+    assert!(accepted.code == 0 && accepted.output.contains("after 'quorated release'"), "{accepted:#?}");
+    let again = stage.installation.run("accept-clock", &["--confirm", "back"]).await;
+    assert!(again.code == 0 && again.output.contains("nothing to accept"), "{again:#?}");
+    stage.served = Some(stage.installation.serve().await);
+    let root = stage.root();
+    assert_eq!(sends(&root, CREATE_WALLET, &body).await.0, 503);
+    stage.release().await;
+    assert_eq!(sends(&root, CREATE_WALLET, &body).await.0, 400);
+    let fresh = ahead(&root, CREATE_WALLET, &requests::wallet("after"));
+    assert_eq!(sends(&root, CREATE_WALLET, &fresh).await.0, 200);
 }

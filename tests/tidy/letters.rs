@@ -17,7 +17,7 @@ const OWN: [(&str, u8); 6] = [
     ("daemon/src/barrier", b'~'),
     ("daemon/src/barrier", b'm'),
     ("daemon/src/epoch", b'm'),
-    ("daemon/src/executor/terms", b'm'),
+    ("daemon/src/executor/backups", b'm'),
     ("daemon/src/guard", b'm'),
     ("daemon/src/identity", b'm'),
 ];

@@ -17,8 +17,12 @@ use crate::fail_points;
 use crate::store::{Row, Snapshot, Store, StoreError};
 use crate::vault::{BackupKeys, Header};
 
-/// Number of records that are read at once.
-const PAGE: usize = 1000;
+/// Number of records that are read at once. Commits wait for the end of a read.
+const PAGE: usize = 250;
+/// Length of the rest after a page, as a multiple of the time that it took.
+const REST: u32 = 3;
+/// Longest rest.
+const LONGEST_REST: Duration = Duration::from_secs(1);
 
 /// What a backup is made of.
 pub struct Source<'s> {
@@ -60,7 +64,7 @@ pub fn write(source: &Source<'_>, to: &mut dyn Write) -> Result<Trailer, BackupE
         // After the page, because it may contain older values than these changes.
         writer.add_changes(source.recorder)?;
         if source.is_served {
-            std::thread::sleep(begun.elapsed().min(Duration::from_secs(1)));
+            std::thread::sleep(begun.elapsed().saturating_mul(REST).min(LONGEST_REST));
         }
     }
     (source.flush)()?;

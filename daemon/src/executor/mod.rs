@@ -3,6 +3,7 @@
 
 mod announced;
 mod answers;
+mod backups;
 mod committer;
 mod effects;
 mod exchange;
@@ -187,8 +188,8 @@ impl Executor {
 
     /// Checks that the store accepts changes, which a restored one does once it is released.
     fn check_released(&self) -> Result<(), ApiError> {
-        let epoch = self.shared.epoch().map_err(|error| RequestError::from(error).api_error())?;
-        if epoch.is_held { Err(ApiError::new(Code::Unavailable, HELD)) } else { Ok(()) }
+        let is_held = self.shared.is_held().map_err(|error| RequestError::from(error).api_error())?;
+        if is_held { Err(ApiError::new(Code::Unavailable, HELD)) } else { Ok(()) }
     }
 
     /// Commits a change that is not an activity, such as a new organization or a completed webhook delivery.

@@ -1,7 +1,7 @@
 //! The state that the executor and the committer share: the world as the core sees it, with its caches.
 
-use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use quorate_chain::curve::{Message, SecretKey, Signature};
 use quorate_common::bounded::{Email, Phone};
@@ -124,8 +124,10 @@ pub struct Shared {
     pub last_uses: LastUses,
     /// Notified when the store starts or stops accepting writes.
     pub store_state: Notify,
-    /// The epoch of the store.
-    epoch: Mutex<Epoch>,
+    /// When the store was restored, in milliseconds since 1970; zero if it never was.
+    restored: AtomicU64,
+    /// Whether it waits to be released, as far as this daemon knows.
+    is_held: AtomicBool,
     /// Number of records that were sealed again.
     pub sealed_again: AtomicU64,
 }
@@ -165,21 +167,25 @@ impl Shared {
             heard: Notify::new(),
             last_uses: LastUses::default(),
             store_state: Notify::new(),
-            epoch: Mutex::new(epoch),
+            restored: AtomicU64::new(epoch.begun),
+            is_held: AtomicBool::new(epoch.is_held),
             sealed_again: AtomicU64::new(0),
         }
     }
 
-    /// Returns the epoch of the store. While it is held, another daemon may have released it.
+    /// Returns whether the store was restored and waits to be released. Another daemon may have released it.
     ///
     /// # Errors
     /// Returns an error if the store cannot be read.
-    pub(crate) fn epoch(&self) -> Result<Epoch, Corrupt> {
-        let mut epoch = self.epoch.lock().unwrap_or_else(PoisonError::into_inner);
-        if epoch.is_held {
-            *epoch = Epoch::read(&self.barrier)?;
+    pub(crate) fn is_held(&self) -> Result<bool, Corrupt> {
+        if !self.is_held.load(Ordering::Acquire) {
+            return Ok(false);
         }
-        Ok(*epoch)
+        let epoch = Epoch::read(&self.barrier)?;
+        // The release has raised the time. It must be known before the first request that is accepted.
+        self.restored.store(epoch.begun, Ordering::Release);
+        self.is_held.store(epoch.is_held, Ordering::Release);
+        Ok(epoch.is_held)
     }
 
     /// Returns the barrier in front of the store.
@@ -276,7 +282,7 @@ impl Installation for Shared {
     }
 
     fn restored(&self) -> Millis {
-        self.epoch.lock().unwrap_or_else(PoisonError::into_inner).begun
+        self.restored.load(Ordering::Acquire)
     }
 
     fn deny_errors(&self) -> DenyErrors {

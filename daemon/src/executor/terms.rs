@@ -5,17 +5,14 @@ use std::sync::atomic::Ordering;
 
 use quorate_common::console::custody::SealingKeyStatus;
 use quorate_core::error::Corrupt;
-use quorate_core::model::Millis;
 use quorate_core::model::layout;
 use quorate_core::model::write::Write;
-use quorate_core::world::Records;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use super::committer::CommitError;
 use super::effects::Effects;
 use super::{Commit, Executor};
-use crate::backup::Recorder;
 use crate::barrier::{TERMS, is_part};
 use crate::clock::now;
 use crate::fail_points;
@@ -25,8 +22,6 @@ use crate::vault::{MOST_SEALINGS, Terms};
 
 /// Number of bytes after which a step seals no further record again: 10 MiB in a second.
 const STEP_BYTES: usize = 1024 * 1024;
-/// Key of the record with the time of the newest backup.
-const LAST_BACKUP: &[u8] = b"mb";
 
 /// Why a term cannot be begun or ended.
 #[derive(Debug, thiserror::Error)]
@@ -63,46 +58,6 @@ impl Executor {
             most_sealings: MOST_SEALINGS,
             sealed_again: self.shared.sealed_again.load(Ordering::Relaxed),
         })
-    }
-
-    /// Records the time of which a backup contains the store, in milliseconds since 1970, unless a newer one is recorded.
-    ///
-    /// # Errors
-    /// Returns an error if the store does not accept that.
-    pub async fn backup_is_stored(&self, ended: Millis) -> Result<(), TermError> {
-        if self.last_backup()?.is_some_and(|last| last >= ended) {
-            return Ok(());
-        }
-        let write = Write::mark(LAST_BACKUP.to_vec(), &ended.to_be_bytes());
-        Ok(self.commit(Commit { writes: vec![write], ..Commit::default() }).await?)
-    }
-
-    /// Returns the time of which the newest backup contains the store, in milliseconds since 1970.
-    ///
-    /// # Errors
-    /// Returns an error if the store cannot be read.
-    pub fn last_backup(&self) -> Result<Option<Millis>, Corrupt> {
-        let stored = self.shared.barrier.read(LAST_BACKUP)?;
-        let decode = |stored: Vec<u8>| stored.try_into().map_err(|_| Corrupt::Record("time of a backup"));
-        Ok(stored.map(decode).transpose()?.map(Millis::from_be_bytes))
-    }
-
-    /// Lets a restored store accept changes. Returns whether it did not before.
-    ///
-    /// # Errors
-    /// Returns an error if the store does not accept that.
-    pub async fn release(&self) -> Result<bool, TermError> {
-        let epoch = self.shared.epoch()?;
-        if epoch.is_held {
-            self.commit(Commit { writes: vec![epoch.released(now()).write()], ..Commit::default() }).await?;
-            self.shared.epoch()?;
-        }
-        Ok(epoch.is_held)
-    }
-
-    /// Records the changes of all groups from now on, as long as the recorder exists.
-    pub fn record(&self, recorder: &Arc<Recorder>) {
-        self.shared.guard.record(recorder);
     }
 
     /// Returns the number of values that this process has sealed.
@@ -162,11 +117,6 @@ impl Executor {
             && !is_part(key)
             && Trailer::of(value).is_some_and(|one| one.form != Form::Wrapped && one.term < terms.newest())
             && !is_own_mark()
-    }
-
-    /// Returns whether a backup that is being written lags behind the changes.
-    pub fn backup_lags(&self) -> bool {
-        self.shared.guard.backup_lags()
     }
 
     /// Seals records again, in their order, until they have too many bytes. Returns how many it considered, and how many of these

@@ -166,7 +166,7 @@ fn outcome_text(outcome: &ShareOutcome, letter: &ShareLetter, was_sealed: bool) 
     let holder = clean(&outcome.holder);
     if outcome.open {
         return if was_sealed {
-            format!("The share of {holder} opened the store. The daemon now begins to serve it.\n")
+            format!("The share of {holder} opened the store.\n")
         } else {
             format!("The share of {holder} confirmed the set: it opens the store from now on.\n")
         };

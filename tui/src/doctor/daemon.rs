@@ -17,6 +17,8 @@ const FREE_PERCENT: u64 = 10;
 /// Lag of the daemon's clock above which a warning is shown, in milliseconds.
 const CLOCK_LAG_MILLIS: u64 = 2000;
 
+/// Age of the newest backup above which a warning is shown, in milliseconds.
+const OLD_BACKUP_MILLIS: u64 = 2 * 24 * 60 * 60_000;
 /// Engine of a store in a database.
 const DATABASE: &str = "postgres";
 
@@ -349,9 +351,6 @@ fn mode(health: &Health) -> Option<Finding> {
     })
 }
 
-/// Age of the newest backup above which a warning is shown, in milliseconds.
-const OLD_BACKUP_MILLIS: u64 = 2 * 24 * 60 * 60_000;
-
 fn held(health: &Health) -> Option<Finding> {
     health.status.awaits_release.then(|| {
         let what = "the store was restored from a backup and accepts no changes";
@@ -371,7 +370,6 @@ fn backups(health: &Health) -> Option<Finding> {
             Finding::warning("backups", what, "Run `quorated backup`, and let a timer run it daily.")
         });
     }
-
     let is_database = health.status.engine.as_ref().is_some_and(|engine| engine.name == DATABASE);
     let advice = if is_database {
         "Check that a backup of the database is made daily, and that `quorated verify` accepts a restored one."
