@@ -7,7 +7,6 @@
 //! | `GET /console/v1/seal` | | [`SealStatus`] |
 //! | `POST /console/v1/unseal` | [`GivenShare`](crate::share::GivenShare) | [`ShareOutcome`] |
 //! | `POST /console/v1/seal` | | [`SealStatus`]; the daemon then ends all requests and starts again, sealed |
-//! | `GET /console/v1/rotate` | | [`SealingKeyStatus`] |
 //! | `POST /console/v1/rotate` | | [`SealingKeyStatus`]; another key seals all records from then on |
 //! | `POST /console/v1/backup` | | a backup, in parts |
 //! | `GET /console/v1/backup` | | [`BackupFailure`] |

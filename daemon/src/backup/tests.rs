@@ -53,7 +53,7 @@ impl Stage {
 }
 
 #[test]
-fn a_backup_has_all_records_and_then_the_changes() {
+fn a_backup_has_all_records_and_the_changes() {
     let stage = Stage::new(900);
     let recorder = Recorder::default();
     let changes = [
@@ -71,7 +71,10 @@ fn a_backup_has_all_records_and_then_the_changes() {
     let entries = stage.entries(&file);
     let rows = stage.store.rows(quorate_core::world::Page::first(b"", usize::MAX)).unwrap();
     let records: Vec<_> = rows.into_iter().map(|(key, value)| Entry { key, value: Some(value) }).collect();
-    assert_eq!(entries, [records, changes.to_vec()].concat());
+    // The changes follow what was read before them.
+    let first = entries.iter().position(|entry| *entry == changes[0]).unwrap();
+    assert_eq!(first, writer::PAGE);
+    assert_eq!(entries, [&records[..first], &changes, &records[first..]].concat());
     // An empty store has a backup, too.
     let empty = Stage::new(0);
     assert_eq!(empty.entries(&empty.backup(None)), []);

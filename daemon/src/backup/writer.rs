@@ -18,7 +18,7 @@ use crate::store::{Row, Snapshot, Store, StoreError};
 use crate::vault::{BackupKeys, Header};
 
 /// Number of records that are read at once. Commits wait for the end of a read.
-const PAGE: usize = 250;
+pub(super) const PAGE: usize = 250;
 /// Length of the rest after a page, as a multiple of the time that it took.
 const REST: u32 = 3;
 /// Longest rest.

@@ -15,11 +15,12 @@ use quorate_common::share::GivenShare;
 use quorate_core::error::{Corrupt, RequestError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use super::headers::HeaderError;
 use super::{Attempt, Custody, CustodyError};
-use crate::executor::{Executor, TermError};
+use crate::executor::TermError;
 use crate::listener::{Answer, Incoming, Listener};
 use crate::private_file;
 use crate::vault::{
@@ -30,7 +31,6 @@ use crate::vault::{
 /// A request about custody.
 enum Requested {
     Status,
-    SealingKey,
     Rotate,
     Give(GivenShare),
     Seal,
@@ -49,10 +49,6 @@ impl Custody {
         let (custody, listener) = (Arc::clone(self), incoming.listener);
         // The semaphore is never closed.
         let _turn = self.turns.acquire().await;
-        if matches!(requested, Requested::Rotate) {
-            let answer = self.rotate(listener).await;
-            return Some(answer.unwrap_or_else(|error| Answer::error(&error.api_error())));
-        }
         // Headers are read from and written to disks and databases.
         let answered = tokio::task::spawn_blocking(move || custody.carry_out(requested, listener)).await;
         self.expire_later();
@@ -62,13 +58,12 @@ impl Custody {
     }
 
     fn carry_out(&self, requested: Requested, listener: Listener) -> Result<Answer, CustodyError> {
-        if !matches!(requested, Requested::Status | Requested::SealingKey | Requested::Give(_)) {
+        if !matches!(requested, Requested::Status | Requested::Give(_)) {
             check_owner(listener)?;
         }
         match requested {
             Requested::Status => json(&self.status(&self.headers.read()?)?),
-            // It was begun before.
-            Requested::SealingKey | Requested::Rotate => json(&self.executor()?.sealing_key()?),
+            Requested::Rotate => self.rotate(),
             Requested::Give(given) => self.outcome(&given),
             Requested::Seal => {
                 self.store_key()?;
@@ -101,20 +96,15 @@ impl Custody {
     }
 
     /// Begins the next term of the sealing keys.
-    async fn rotate(&self, listener: Listener) -> Result<Answer, CustodyError> {
-        check_owner(listener)?;
-        let executor = self.executor()?;
+    fn rotate(&self) -> Result<Answer, CustodyError> {
+        let executor = self.executor.as_ref().ok_or(CustodyError::Sealed)?;
         let terms = executor.terms()?;
         if !terms.has_room() {
             return Err(CustodyError::TooManyTerms);
         }
-        let terms = executor.begin_term(terms.newest()).await?;
+        let terms = Handle::current().block_on(executor.begin_term(terms.newest()))?;
         tracing::info!(term = terms.newest(), "another key seals all records from now on, as requested");
         json(&executor.sealing_key()?)
-    }
-
-    fn executor(&self) -> Result<&Arc<Executor>, CustodyError> {
-        self.executor.as_ref().ok_or(CustodyError::Sealed)
     }
 
     fn outcome(&self, given: &GivenShare) -> Result<Answer, CustodyError> {
@@ -157,7 +147,6 @@ fn requested(rest: &str, incoming: &Incoming) -> Option<Result<Requested, Answer
         ["seal"] if is_get => Ok(Requested::Status),
         ["seal"] if is_post => Ok(Requested::Seal),
         ["unseal"] if is_post => body(incoming).map(Requested::Give),
-        ["rotate"] if is_get => Ok(Requested::SealingKey),
         ["rotate"] if is_post => Ok(Requested::Rotate),
         ["rekey"] if is_post => body(incoming).map(Requested::Rekey),
         ["slots"] if is_post => body(incoming).map(Requested::AddKey),
