@@ -34,6 +34,7 @@
 //!
 //! The paths of [`custody`] are answered by a sealed daemon too.
 
+pub mod activity_log;
 pub mod custody;
 mod health;
 mod messages;

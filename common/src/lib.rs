@@ -4,6 +4,7 @@
 //! The crate is pure: it reads no clock, file, network or random source.
 
 pub mod activity;
+pub mod activity_log;
 pub mod api_error;
 pub mod assignment;
 pub mod bounded;

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use http::Method;
 use quorate_common::console::{DaemonStatus, Mode, PROTOCOL, StoreState, StoreStatus};
 use quorate_common::wire::Timestamp;
+use quorate_core::activity_log;
 use quorate_core::budget::Cancellation;
 use quorate_core::console_routes::{self, Parameters};
 use quorate_core::error::{Intent, RequestError};
@@ -165,6 +166,18 @@ impl Console {
             return Answer::wrong_method();
         }
         Answer::ok(self.info.identity.quorum_keys().to_string().into_bytes())
+    }
+
+    /// Returns the newest checkpoint of the activity log. The parameter `from` requests the proof that it contains an earlier one.
+    pub fn checkpoint(&self, incoming: &Incoming, cancellation: &Cancellation) -> Answer {
+        if incoming.method != Method::GET {
+            return Answer::wrong_method();
+        }
+        let query = Parameters::of(incoming.query());
+        let read = self.executor.read(cancellation, |world| {
+            json(&activity_log::checkpoint(world, query.number("from")?)?).map(Answer::ok)
+        });
+        read.unwrap_or_else(|error| Answer::error(&error))
     }
 
     fn world(&self) -> &Shared {

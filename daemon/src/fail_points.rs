@@ -10,7 +10,7 @@ compile_error!("the feature `fail_points` is for tests: build `-p quorated` with
 
 /// Names of all fail points. A test kills the daemon at each of them.
 #[cfg(feature = "fail_points")]
-pub const NAMES: [&str; 67] = [
+pub const NAMES: [&str; 69] = [
     "answer.render",
     "answer.send",
     "attempt.decide",
@@ -57,6 +57,8 @@ pub const NAMES: [&str; 67] = [
     "outbox.record",
     "outbox.recorded",
     "request.received",
+    "log.append",
+    "log.appended",
     "restore.begin",
     "restore.loaded",
     "restore.rows",

@@ -28,9 +28,11 @@ mod syncer;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use quorate_common::activity_log::LogHash;
+use quorate_core::activity_log;
 use quorate_core::error::Corrupt;
 use quorate_core::model::Millis;
-use quorate_core::model::layout;
+use quorate_core::model::layout::{self, log};
 use quorate_core::model::write::Write;
 use quorate_core::world::{Page, Records};
 
@@ -45,7 +47,9 @@ use self::syncer::Syncer;
 use crate::backup::{self, Recorder};
 use crate::barrier::{self, Barrier};
 use crate::private_file;
-use crate::store::{Acceptance, Batch, Change, Changed, ExtraRecords, Group, ReadRecord, Store, StoreError};
+use crate::store::{
+    Acceptance, Batch, BatchOutcome, Change, Changed, ExtraRecords, Group, ReadRecord, Store, StoreError,
+};
 
 /// Record key of the mark: run, number and time of the newest group, and the digest over all other records. The keys of
 /// daemons that share a store end with their ids.
@@ -72,9 +76,26 @@ pub struct GroupMark<'g> {
     term: u32,
     /// Write of the run; `None` once a durable group has stored it.
     run: Option<Batch>,
+    /// Entries that each batch adds to the activity log.
+    entries: Vec<&'g [LogHash]>,
 }
 
-impl GroupMark<'_> {
+impl<'g> GroupMark<'g> {
+    /// Adds these entries to the activity log, as far as their batches are committed.
+    #[must_use]
+    pub fn with_entries(self, entries: Vec<&'g [LogHash]>) -> Self {
+        Self { entries, ..self }
+    }
+
+    /// Returns the record of the entries of a group; `None` if it has none.
+    fn logged(&self, state: &State, outcomes: &[BatchOutcome]) -> Option<Write> {
+        let done = self.entries.iter().zip(outcomes).filter(|(_, outcome)| **outcome == BatchOutcome::Done);
+        let mut entries = done.flat_map(|(entries, _)| entries.iter()).peekable();
+        entries.peek()?;
+        let key = log::waiting(state.slot.key_part(), state.next(self.time).number);
+        Some(Write::mark_new(key, &activity_log::encode_waiting(entries)))
+    }
+
     /// Returns a group of these batches. A batch is added if the run is not stored yet.
     pub fn group(&self, mut batches: Vec<Batch>) -> Group<'_> {
         batches.extend(self.run.clone());
@@ -85,27 +106,26 @@ impl GroupMark<'_> {
 }
 
 impl ExtraRecords for GroupMark<'_> {
-    fn records(&self, changed: &mut dyn Iterator<Item = Changed<'_>>) -> Result<Vec<Change>, StoreError> {
+    fn records(
+        &self,
+        outcomes: &[BatchOutcome],
+        changed: &mut dyn Iterator<Item = Changed<'_>>,
+    ) -> Result<Vec<Change>, StoreError> {
+        let failed = |corrupt: Corrupt| StoreError::Failed {
+            doing: "creating the mark of a group",
+            cause: corrupt.to_string(),
+        };
         let mut state = self.guard.state();
-        let mut pending = Pending::default();
-        // The digest includes no marks.
+        let logged = self.logged(&state, outcomes).into_iter().collect();
+        let mut records = self.barrier.seal(logged).map_err(failed)?;
         let is_recorded = state.recorder().is_some();
-        for Changed { key, before, after } in changed {
-            if is_recorded {
-                let value = after.map(<[u8]>::to_vec);
-                pending.entries.push(backup::Entry { key: key.to_vec(), value });
-            }
-            if slot::is_mark(key) {
-                continue;
-            }
-            let was_compared = state.comparison.as_ref().is_some_and(|comparison| comparison.includes(key));
-            for value in [before, after].into_iter().flatten() {
-                let digest = self.barrier.vault().digests().of(key, value);
-                pending.all.toggle(digest);
-                if was_compared {
-                    pending.compared.toggle(digest);
-                }
-            }
+        let mut pending = Pending::default();
+        let mut add = |changed: Changed<'_>| {
+            pending.add(changed, state.comparison.as_ref(), self.barrier, is_recorded);
+        };
+        changed.for_each(&mut add);
+        for Change { key, value, .. } in &records {
+            add(Changed { key, before: None, after: value.as_deref() });
         }
         let stored = Stored { mark: state.next(self.time), digest: state.digest.toggled(pending.all) };
         let sealed = self.barrier.seal(vec![Write::mark(state.slot.mark(), &stored.encode())]);
@@ -114,10 +134,8 @@ impl ExtraRecords for GroupMark<'_> {
             pending.entries.extend(marks.iter().map(entry));
         }
         state.pending = pending;
-        sealed.map_err(|corrupt| StoreError::Failed {
-            doing: "creating the mark of a group",
-            cause: corrupt.to_string(),
-        })
+        records.extend(sealed.map_err(failed)?);
+        Ok(records)
     }
 }
 
@@ -365,7 +383,7 @@ impl Guard {
         let term = barrier.terms()?.newest();
         let state = self.state();
         let run = if state.is_stored { None } else { Some(state.runs(barrier)?) };
-        Ok(GroupMark { guard: self, barrier, time, term, run })
+        Ok(GroupMark { guard: self, barrier, time, term, run, entries: Vec::new() })
     }
 
     /// Returns a batch that changes nothing but the records of the guard, so that its group has a mark.

@@ -1,5 +1,6 @@
 //! The Quorate daemon: connects the network and the disk to the core, which makes all decisions.
 
+mod activity_log;
 pub mod arrivals;
 pub mod auth_proxy;
 pub mod backoff;

@@ -115,29 +115,28 @@ impl Routes {
         let _cancel = CancelOnDrop(cancellation.clone());
         let (console, rest) = (Arc::clone(&self.console), rest.to_owned());
         if incoming.method == http::Method::POST {
-            let checked = self.read(move || console.requested(&rest, &incoming, &cancellation)).await;
+            let read =
+                read(&self.console_readers, move || console.requested(&rest, &incoming, &cancellation));
+            let checked = read.await;
             return match checked {
                 Ok(Ok(requested)) => self.console.act(requested).await,
                 Ok(Err(answer)) | Err(answer) => answer,
             };
         }
-        let answered = self.read(move || console.answer(&rest, &incoming, &cancellation)).await;
+        let read = read(&self.console_readers, move || console.answer(&rest, &incoming, &cancellation));
+        let answered = read.await;
         answered.unwrap_or_else(|answer| answer)
     }
 
-    /// Reads for a console on one of its threads.
-    async fn read<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Answer> {
-        // Consoles act for the operator, who counts as one tenant.
-        let operator = Account { tenant: layout::NO_PARENT, organization: layout::NO_PARENT };
-        self.console_readers.run(operator, work).await.map_err(|why| match why {
-            NotRun::Crowded => {
-                Answer::error(&ApiError::new(Code::Unavailable, "too many concurrent console requests"))
-            }
-            NotRun::Panicked => {
-                tracing::error!("reading for a console panicked");
-                Answer::error(&RequestError::from(Corrupt::Invariant("a reader thread panicked")).api_error())
-            }
-        })
+    /// Returns the newest checkpoint of the activity log.
+    async fn checkpoint(&self, incoming: Incoming) -> Answer {
+        let cancellation = Cancellation::default();
+        let _cancel = CancelOnDrop(cancellation.clone());
+        let console = Arc::clone(&self.console);
+        // All clients that name no organization together have the share of one.
+        let readers = &self.executor.world().readers;
+        let answered = read(readers, move || console.checkpoint(&incoming, &cancellation)).await;
+        answered.unwrap_or_else(|answer| answer)
     }
 }
 
@@ -186,10 +185,29 @@ impl Service for Routes {
             self.console.webhook_keys(&incoming)
         } else if path == "/public/v1/discovery/quorum-key" {
             self.console.quorum_keys(&incoming)
+        } else if path == "/public/v1/discovery/checkpoint" {
+            self.checkpoint(incoming).await
         } else {
             self.executor.world().issuer_document(&incoming).unwrap_or_else(Answer::not_found)
         }
     }
+}
+
+/// Reads on a thread of these, for who acts for no organization. Consoles act for the operator, who counts as one tenant.
+async fn read<T: Send + 'static>(
+    readers: &Readers,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Answer> {
+    let account = Account { tenant: layout::NO_PARENT, organization: layout::NO_PARENT };
+    readers.run(account, work).await.map_err(|why| match why {
+        NotRun::Crowded => {
+            Answer::error(&ApiError::new(Code::Unavailable, "too many concurrent requests of this kind"))
+        }
+        NotRun::Panicked => {
+            tracing::error!("a reader thread panicked");
+            Answer::error(&RequestError::from(Corrupt::Invariant("a reader thread panicked")).api_error())
+        }
+    })
 }
 
 fn client(incoming: &Incoming) -> Client {

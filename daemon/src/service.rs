@@ -21,6 +21,7 @@ use std::time::Duration;
 use quorate_core::error::Corrupt;
 use tokio_util::sync::CancellationToken;
 
+use crate::activity_log;
 use crate::auth_proxy::AuthProxy;
 use crate::backup::BackupError;
 use crate::backups::Backups;
@@ -355,12 +356,14 @@ fn warn_of_unlocked_keys(executor: &Executor) {
     }
 }
 
-/// Removes what is due, marks what other daemons committed, and indexes what an earlier version stored.
+/// Removes what is due, marks what other daemons committed, indexes what an earlier version stored, appends to the activity log
+/// and rotates the sealing keys.
 async fn maintain(executor: Arc<Executor>, stop: CancellationToken) {
     tokio::join!(
         cleanup::run(Arc::clone(&executor), stop.clone()),
         witness::run(Arc::clone(&executor), stop.clone()),
         waiting_index::run(Arc::clone(&executor), stop.clone()),
+        activity_log::run(Arc::clone(&executor), stop.clone()),
         rotation::run(executor, stop)
     );
 }

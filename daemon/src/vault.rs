@@ -8,6 +8,7 @@ mod backup_keys;
 mod collection;
 mod error;
 mod header;
+mod log_key;
 mod rekey;
 mod slot;
 mod source;
@@ -29,6 +30,7 @@ pub use self::error::VaultError;
 use self::error::{HEADER, system};
 pub use self::header::Header;
 use self::header::new_id;
+pub use self::log_key::LogKey;
 pub use self::rekey::{Holder, NewShares};
 pub use self::slot::{KeyKind, ShareHolder, ShareSet, Slot, SlotState};
 pub use self::source::KeySource;
@@ -46,6 +48,7 @@ pub struct Vault {
     terms: SealKey,
     aside: SealKey,
     backups: BackupKeys,
+    log: LogKey,
     index: IndexKey,
     digests: DigestKey,
     tokens: Zeroizing<[u8; 32]>,
@@ -146,6 +149,8 @@ impl Vault {
         let wrapping = SealKey::misuse_resistant(&key).ok()?;
         hkdf.expand(b"quorate/backup-signing/1", key.as_mut_slice()).ok()?;
         let backups = BackupKeys { wrapping, signing: SigningKey::from_bytes(&key) };
+        hkdf.expand(b"quorate/log/1", key.as_mut_slice()).ok()?;
+        let log = LogKey::new(store_id, &key);
         hkdf.expand(b"quorate/index/1", key.as_mut_slice()).ok()?;
         let index = IndexKey::new(*key);
         hkdf.expand(b"quorate/digest/1", key.as_mut_slice()).ok()?;
@@ -157,6 +162,7 @@ impl Vault {
             terms,
             aside,
             backups,
+            log,
             index,
             digests: DigestKey::new(key),
             tokens,
@@ -187,6 +193,11 @@ impl Vault {
     /// Returns the keys for backups.
     pub const fn backups(&self) -> &BackupKeys {
         &self.backups
+    }
+
+    /// Returns the key that signs checkpoints of the activity log.
+    pub const fn log(&self) -> &LogKey {
+        &self.log
     }
 
     /// Returns the key of lookup digests.

@@ -169,7 +169,7 @@ async fn the_output_of_commands_is_as_the_schema_describes_it() {
     let here = format!("quorate://{}", daemon.credentials().organization_id);
     assert_eq!(text("address"), format!("{here}/activity/{id}"));
     let approve = ["approve", &id, "--expect-sha256", &fingerprint];
-    let commands: [(&str, &[&str]); 30] = [
+    let commands: [(&str, &[&str]); 31] = [
         ("organization", &["org", "ls"]),
         ("organizationDetail", &["org", "get"]),
         ("credential", &["user", "ls"]),
@@ -188,6 +188,7 @@ async fn the_output_of_commands_is_as_the_schema_describes_it() {
         ("knownKey", &["known-keys", "ls"]),
         ("address", &["book", "ls"]),
         ("decision", &["journal", "ls"]),
+        ("log", &["log", "verify"]),
         ("context", &["context", "ls"]),
         ("context", &["context", "use", "here"]),
         ("setting", &["config", "show"]),
@@ -202,12 +203,9 @@ async fn the_output_of_commands_is_as_the_schema_describes_it() {
         ("error", &["review", "nonsense"]),
     ];
     for (noun, words) in commands {
-        let lines = if words[0] == "doctor" {
-            bob.run(words).await.lines()
-        } else {
-            let code = if noun == "error" { 2 } else { 0 };
-            bob.run(words).await.with(code).lines()
-        };
+        let run = bob.run(words).await;
+        let code = if noun == "error" { 2 } else { 0 };
+        let lines = if words[0] == "doctor" { run.lines() } else { run.with(code).lines() };
         assert!(!lines.is_empty(), "{words:?} prints something");
         check(&schema, noun, &lines);
     }

@@ -11,6 +11,7 @@
 )]
 
 mod activities;
+mod activity_log;
 mod addresses;
 mod anonymous_clients;
 mod approval_lists;

@@ -188,6 +188,23 @@ impl Cluster {
         self.query("postgres", &format!("ALTER DATABASE {NAME} SET TABLESPACE elsewhere"));
     }
 
+    /// Copies the database of stores, which no session may use.
+    ///
+    /// # Panics
+    /// Panics if a session uses it.
+    pub fn copy_database(&self, copy: &str) {
+        self.query("postgres", &format!("CREATE DATABASE {copy} TEMPLATE {NAME}"));
+    }
+
+    /// Replaces the database of stores with a copy.
+    ///
+    /// # Panics
+    /// Panics if there is no such copy.
+    pub fn put_back_database(&self, copy: &str) {
+        self.query("postgres", &format!("DROP DATABASE {NAME} WITH (FORCE)"));
+        self.query("postgres", &format!("ALTER DATABASE {copy} RENAME TO {NAME}"));
+    }
+
     /// Runs statements in a database and returns their rows, with one line each.
     ///
     /// # Panics

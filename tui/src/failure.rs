@@ -12,6 +12,7 @@ use crate::keys::{Cause, KeyError};
 use crate::link::LinkError;
 use crate::text::clean;
 use crate::theme::ThemeError;
+use crate::witness::WitnessError;
 
 /// Exit code of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -33,6 +34,8 @@ pub(crate) enum Exit {
     Sealed = 9,
     /// A share or a letter is not the one that it should be.
     Mismatch = 10,
+    /// The daemon states an earlier state, or another history, than before.
+    Older = 11,
     /// The share is given, and more are needed.
     MoreShares = 12,
     /// The console has a defect and stopped.
@@ -89,11 +92,15 @@ impl From<LinkError> for Failure {
             LinkError::Down(_) | LinkError::Unreachable { .. } | LinkError::Lost(_) => Exit::Unreachable,
             LinkError::Forbidden(_) | LinkError::LocalOnly | LinkError::Stamp(_) => Exit::Denied,
             LinkError::NotSocket(_) | LinkError::Unselected | LinkError::Unstamped => Exit::Usage,
-            LinkError::Untrusted(_) | LinkError::Older { .. } => Exit::Verification,
-            LinkError::Unreadable(_)
+            LinkError::Untrusted(_)
+            | LinkError::Older { .. }
+            | LinkError::Witness(WitnessError::Invalid(_)) => Exit::Verification,
+            LinkError::Witness(WitnessError::File(_))
+            | LinkError::Unreadable(_)
             | LinkError::Protocol { .. }
             | LinkError::NotDaemon { .. }
             | LinkError::Clock => Exit::Failed,
+            LinkError::Witness(_) => Exit::Older,
             LinkError::Api(_) if error.is_sealed() => Exit::Sealed,
             LinkError::Api(error) => match error.code {
                 Code::NotFound => Exit::NotFound,

@@ -150,6 +150,10 @@ async fn answer(
             ok(&json!(OrganizationPage { organizations: vec![record.organization.head], next: None }))
         }
         path if path == format!("organizations/{id}") => ok(&json!(record.organization)),
+        // It is of an earlier version, without an activity log.
+        path if path == format!("organizations/{id}/checkpoint") => {
+            error(&ApiError::new(Code::NotFound, "Not Found"))
+        }
         path if path == format!("organizations/{id}/inbox") => {
             let waits = record.row.activity.status.waits();
             let one = OrganizationInbox { organization: record.organization, activities: vec![record.row] };

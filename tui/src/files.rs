@@ -82,6 +82,11 @@ impl Folders {
         self.state.join("roster.json")
     }
 
+    /// Returns the path of the known checkpoints of activity logs.
+    pub(crate) fn checkpoints(&self) -> PathBuf {
+        self.state.join("checkpoints.json")
+    }
+
     /// Returns the path of the journal.
     pub(crate) fn journal(&self) -> PathBuf {
         self.state.join("journal.jsonl")

@@ -46,6 +46,7 @@ mod text;
 mod theme;
 mod vote_file;
 mod webhooks;
+mod witness;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;

@@ -598,6 +598,7 @@ impl Fixture {
             row: ActivityRow { activity, waiting: None },
             organization: self.organization(),
             rule_inputs: Some(RuleInputs::default()),
+            log: None,
         };
         self.recount(&mut record);
         record

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::OrganizationDetail;
+use super::activity_log::LogEntry;
 use crate::activity::Activity;
 use crate::ids::{ActivityId, OrganizationId, UserId};
 use crate::wire::{MfaStatus, PolicyOutcome, PrivateKey, SmartContractInterface, Timestamp, WalletAccount};
@@ -178,6 +179,8 @@ pub struct ReviewRecord {
     /// Further inputs of the rule that the activity waits for; absent if it does not wait.
     #[serde(rename = "grounds")]
     pub rule_inputs: Option<RuleInputs>,
+    /// The activity in the activity log; absent from daemons of earlier versions.
+    pub log: Option<LogEntry>,
 }
 
 /// Inputs of the rules, in addition to the organization and the activity.

@@ -8,8 +8,9 @@ use quorate_common::console::PAGE_LIMIT;
 use quorate_common::ids::OrganizationId;
 use serde::Serialize;
 
+use crate::activity_log;
 use crate::advice;
-use crate::error::{Corrupt, Intent, RequestError};
+use crate::error::{Corrupt, Intent, Missing, RequestError};
 use crate::model::Millis;
 use crate::operator::{self, ActivityQuery, HistoryQuery};
 use crate::world::World;
@@ -38,7 +39,14 @@ pub fn answer(
         ["policies", "findings"] => json(&serde_json::json!({"findings": advice::findings(world, id, now)?})),
         ["activities", reference, "explanation"] => json(&advice::explained(world, id, reference, now)?),
         ["activities", reference, "location"] => json(&operator::location(world, id, reference)?),
-        ["activities", reference] => json(&operator::review(world, id, reference, now)?),
+        ["checkpoint"] => {
+            // Callers of other organizations, and those of none, get the same at a public path.
+            world.organization(id)?.ok_or(Missing::Organization)?;
+            json(&activity_log::checkpoint(world, query.number("from")?)?)
+        }
+        ["activities", reference] => {
+            json(&operator::review(world, id, reference, query.number("from")?, now)?)
+        }
         ["wallets", wallet, "accounts"] => {
             let wallet = parsed(wallet)?;
             json(&operator::accounts(world, id, wallet, query.id("after")?, query.limit()?)?)
@@ -59,17 +67,13 @@ fn activities(query: &Parameters) -> Result<ActivityQuery, RequestError> {
 }
 
 fn history(query: &Parameters) -> Result<HistoryQuery, RequestError> {
-    let number = |name: &str| {
-        let text = query.text(name);
-        text.map(|text| text.parse().map_err(|_| Intent::Text("expected a time in milliseconds"))).transpose()
-    };
     let order = query.text("order").unwrap_or_else(|| "time".to_owned());
     Ok(HistoryQuery {
         statuses: query.statuses()?,
         types: query.list("type"),
         proposers: query.list("proposer").iter().map(|id| parsed(id)).collect::<Result<_, _>>()?,
         words: query.text("text").unwrap_or_default().split_whitespace().map(str::to_lowercase).collect(),
-        before: number("before")?,
+        before: query.number("before")?,
         order: serde_json::from_value(serde_json::Value::String(order))
             .map_err(|_| Intent::Text("unknown order"))?,
         reverse: query.text("reverse").is_some_and(|text| text == "true"),
@@ -100,6 +104,15 @@ impl Parameters {
     pub fn text(&self, name: &str) -> Option<String> {
         let found = self.0.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.clone()).filter(|value| !value.is_empty())
+    }
+
+    /// Returns the value of a parameter that is a decimal number.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub fn number(&self, name: &str) -> Result<Option<u64>, RequestError> {
+        let text = self.text(name);
+        Ok(text.map(|text| text.parse().map_err(|_| Intent::Text("expected a number"))).transpose()?)
     }
 
     fn list(&self, name: &str) -> Vec<String> {

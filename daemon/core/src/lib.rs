@@ -4,6 +4,7 @@
 //! changes, outbox events and answers as data. It does not depend on HTTP, sockets, threads or the store
 //! engine.
 
+pub mod activity_log;
 pub mod advice;
 pub mod answer;
 pub mod auth_proxy;

@@ -5,6 +5,7 @@ mod history;
 mod inbox;
 mod invitations;
 mod location;
+mod log;
 mod messages;
 mod sub_organizations;
 mod webhooks;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use quorate_chain::curve::{Message, SecretKey, Signature};
+use quorate_common::activity_log::LogHash;
 use quorate_common::bounded::{Email, Phone};
 use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
 use quorate_policy::decide::DenyErrors;
@@ -159,6 +160,13 @@ pub trait Installation {
     fn restored(&self) -> Millis {
         0
     }
+
+    /// Signs the checkpoint of the activity log with this size and root, whose newest entry was added at this time. Returns it
+    /// with the key that verifies it.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
+    fn sign_checkpoint(&self, size: u64, root: LogHash, time: Millis) -> Result<(String, String), Corrupt>;
 
     /// Returns how errors of denying policies are handled.
     fn deny_errors(&self) -> DenyErrors;

@@ -304,6 +304,7 @@ fn store(
     };
     let mark = shared.guard.mark(&shared.barrier, time).map_err(|error| failed(error.into()))?;
     let announced = Announced { barrier: &shared.barrier, effects };
+    let mark = mark.with_entries(effects.iter().map(|effects| effects.logged()).collect());
     let group = Group { announcement: Some(&announced), ..mark.group(batches) };
     let verdicts = shared.barrier.store().commit(&group).map_err(|error| {
         if error.is_full() {

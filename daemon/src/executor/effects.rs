@@ -1,6 +1,7 @@
 //! What a durable commit changes in memory: snapshots, cached keys, the change feed, and the tasks that wait
 //! for new work.
 
+use quorate_common::activity_log::LogHash;
 use quorate_common::console;
 use quorate_core::model::Organization;
 use quorate_core::model::last_use::CredentialUse;
@@ -33,6 +34,8 @@ pub(super) struct Effects {
     sms: Vec<QueuedMessage>,
     /// Messages that the commit removes from their queues.
     removed: Vec<(Channel, MessageId)>,
+    /// Entries that the commit adds to the activity log.
+    logged: Vec<LogHash>,
     /// Whether the commit leaves tombstones for the cleanup.
     has_tombstones: bool,
     /// Whether the commit changes the terms of the sealing keys.
@@ -60,12 +63,18 @@ impl Effects {
                     Channel::Mail => effects.mails.push(message),
                     Channel::Sms => effects.sms.push(message),
                 },
+                Some(Effect::Log(entry)) => effects.logged.push(entry),
                 Some(Effect::Tombstone) => effects.has_tombstones = true,
                 Some(Effect::ForgetKey) => effects.stale_keys.push(key.clone()),
                 Some(Effect::ForgetAccounts(prefix)) => effects.stale_accounts.push(prefix),
             }
         }
         effects
+    }
+
+    /// Returns the entries that the commit adds to the activity log.
+    pub(super) fn logged(&self) -> &[LogHash] {
+        &self.logged
     }
 
     /// Returns the effects of a commit that changes the terms of the sealing keys.
@@ -97,6 +106,9 @@ impl Effects {
         shared.deliveries.add(self.deliveries);
         shared.messages(Channel::Mail).add(&self.mails);
         shared.messages(Channel::Sms).add(&self.sms);
+        if !self.logged.is_empty() {
+            shared.logged.notify_one();
+        }
         if self.has_tombstones {
             shared.tombstones.notify_one();
         }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use quorate_chain::curve::{Message, SecretKey, Signature};
+use quorate_common::activity_log::LogHash;
 use quorate_common::bounded::{Email, Phone};
 use quorate_common::console::EngineStatus;
 use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
@@ -98,7 +99,7 @@ pub struct Shared {
     /// Keys of OpenID Connect issuers.
     pub(super) issuers: Issuers,
     /// Threads for expensive queries.
-    pub(super) readers: Readers,
+    pub(crate) readers: Readers,
     /// Threads that read uncached snapshots.
     pub(super) loaders: Readers,
     /// Budget of the daemon's own work.
@@ -128,6 +129,8 @@ pub struct Shared {
     restored: AtomicU64,
     /// Whether it waits to be released, as far as this daemon knows.
     is_held: AtomicBool,
+    /// Notified when entries for the activity log were committed.
+    pub logged: Notify,
     /// Number of records that were sealed again.
     pub sealed_again: AtomicU64,
 }
@@ -169,6 +172,7 @@ impl Shared {
             store_state: Notify::new(),
             restored: AtomicU64::new(epoch.begun),
             is_held: AtomicBool::new(epoch.is_held),
+            logged: Notify::new(),
             sealed_again: AtomicU64::new(0),
         }
     }
@@ -283,6 +287,11 @@ impl Installation for Shared {
 
     fn restored(&self) -> Millis {
         self.restored.load(Ordering::Acquire)
+    }
+
+    fn sign_checkpoint(&self, size: u64, root: LogHash, time: Millis) -> Result<(String, String), Corrupt> {
+        let epoch = Epoch::read(&self.barrier)?.number;
+        self.barrier.vault().log().sign(size, root, time, epoch)
     }
 
     fn deny_errors(&self) -> DenyErrors {
@@ -401,6 +410,7 @@ impl Shared {
         self.mail.notify_one();
         self.sms.notify_one();
         self.tombstones.notify_one();
+        self.logged.notify_one();
     }
 
     /// Returns the engine of the store, with its durability settings and the daemons that share the store.

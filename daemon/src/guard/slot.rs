@@ -28,7 +28,12 @@ impl Slot {
     }
 
     fn key(self, prefix: &[u8]) -> Vec<u8> {
-        [prefix, self.0.as_ref().map_or(&[], RunId::as_slice)].concat()
+        [prefix, self.key_part()].concat()
+    }
+
+    /// Returns what the keys of the records of the daemon contain.
+    pub(super) fn key_part(&self) -> &[u8] {
+        self.0.as_ref().map_or(&[], RunId::as_slice)
     }
 
     /// Returns the key of the mark.

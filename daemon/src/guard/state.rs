@@ -12,12 +12,12 @@ use super::comparison::Comparison;
 use super::file::{self, Entry, GuardFile};
 use super::loaded::lost;
 use super::mark::{self, Mark, RunId, Runs, Stored, StoredDigest};
-use super::slot::Slot;
+use super::slot::{self, Slot};
 use super::{GuardError, IndexState};
 use crate::backup::{self, Recorder};
 use crate::barrier::Barrier;
 use crate::digest::StoreDigest;
-use crate::store::Batch;
+use crate::store::{Batch, Changed};
 
 /// State of the guard of a running daemon.
 pub(super) struct State {
@@ -55,6 +55,34 @@ pub(super) struct Pending {
     pub(super) compared: StoreDigest,
     /// Changes of the group, if they are recorded.
     pub(super) entries: Vec<backup::Entry>,
+}
+
+impl Pending {
+    /// Adds a change of a record. The digest includes no marks.
+    pub(super) fn add(
+        &mut self,
+        changed: Changed<'_>,
+        comparison: Option<&Comparison>,
+        barrier: &Barrier,
+        is_recorded: bool,
+    ) {
+        let Changed { key, before, after } = changed;
+        if is_recorded {
+            let value = after.map(<[u8]>::to_vec);
+            self.entries.push(backup::Entry { key: key.to_vec(), value });
+        }
+        if slot::is_mark(key) {
+            return;
+        }
+        let was_compared = comparison.is_some_and(|comparison| comparison.includes(key));
+        for value in [before, after].into_iter().flatten() {
+            let digest = barrier.vault().digests().of(key, value);
+            self.all.toggle(digest);
+            if was_compared {
+                self.compared.toggle(digest);
+            }
+        }
+    }
 }
 
 impl State {

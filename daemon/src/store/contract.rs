@@ -156,7 +156,11 @@ fn ranges_page_both_ways(open: Open<'_>) {
 struct ChangeLog(u8);
 
 impl ExtraRecords for ChangeLog {
-    fn records(&self, changed: &mut dyn Iterator<Item = Changed<'_>>) -> Result<Vec<Change>, StoreError> {
+    fn records(
+        &self,
+        _: &[BatchOutcome],
+        changed: &mut dyn Iterator<Item = Changed<'_>>,
+    ) -> Result<Vec<Change>, StoreError> {
         let mut value = vec![self.0];
         for Changed { key, before, after } in changed {
             for part in [Some(key), before, after] {

@@ -258,7 +258,7 @@ impl Store for Embedded {
             return Ok(verdicts);
         }
         if let Some(source) = group.extra {
-            extra = source.records(&mut write.changed())?;
+            extra = source.records(&verdicts, &mut write.changed())?;
             db.read(|db| write.add_changes(db, &extra))?;
         }
         self.space.check(write.bytes()?.saturating_mul(AMPLIFICATION))?;

@@ -183,12 +183,16 @@ pub struct Changed<'a> {
 
 /// Source of records that are written together with a group.
 pub trait ExtraRecords {
-    /// Returns records to write with a group that makes these changes. The group must not change the returned
-    /// records itself.
+    /// Returns records to write with a group that has these outcomes and makes these changes. The group must not change the
+    /// returned records itself.
     ///
     /// # Errors
     /// Returns an error if a record cannot be created. Nothing of the group is committed then.
-    fn records(&self, changed: &mut dyn Iterator<Item = Changed<'_>>) -> Result<Vec<Change>, StoreError>;
+    fn records(
+        &self,
+        outcomes: &[BatchOutcome],
+        changed: &mut dyn Iterator<Item = Changed<'_>>,
+    ) -> Result<Vec<Change>, StoreError>;
 }
 
 /// Describes a group to the other daemons that share a store.

@@ -314,7 +314,7 @@ impl Store for Redb {
             return Ok(verdicts);
         }
         if let Some(source) = group.extra {
-            extra = source.records(&mut write.changed())?;
+            extra = source.records(&verdicts, &mut write.changed())?;
             caught("reading a record", || write.add_changes(records, &extra)).inspect_err(|_| self.stop())?;
         }
         drop(state);

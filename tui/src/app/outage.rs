@@ -6,6 +6,7 @@ use crate::canvas::{Canvas, Line};
 use crate::link::LinkError;
 use crate::screens::shared::LinkState;
 use crate::text::wrap;
+use crate::witness::WitnessError;
 
 use ratatui::layout::Rect;
 
@@ -81,6 +82,8 @@ fn title(error: &LinkError) -> &'static str {
         LinkError::Untrusted(_) => "Not the daemon that was trusted",
         LinkError::Clock => "Another time",
         LinkError::Older { .. } => "Out of date",
+        LinkError::Witness(WitnessError::File(_)) => "A file cannot be used",
+        LinkError::Witness(_) => "Another history than before",
         LinkError::LocalOnly | LinkError::Unselected | LinkError::Unstamped | LinkError::Stamp(_) => {
             "Not available with --url"
         }
@@ -128,6 +131,7 @@ fn help(error: &LinkError, is_remote: bool) -> Vec<String> {
         | LinkError::NotDaemon { .. }
         | LinkError::Clock
         | LinkError::Older { .. }
+        | LinkError::Witness(_)
         | LinkError::LocalOnly
         | LinkError::Unselected
         | LinkError::Unstamped

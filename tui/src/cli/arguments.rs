@@ -11,6 +11,7 @@ use super::approvals_arguments::ApprovalsCommand;
 use super::complete;
 use super::dev::DevArguments;
 use super::examples;
+use super::log::LogCommand;
 use super::policy_arguments::{PolicyCommand, ProposalArguments, ProposeArguments};
 use super::proof_arguments::{Expected, ProofCommand, VoteCommand};
 use super::shares::ShareCommand;
@@ -48,6 +49,7 @@ Exit codes:
   8    daemon unreachable or not ready
   9    daemon sealed
   10   a share or a letter does not match
+  11   the daemon states an earlier state, or another history, than before
   12   the share is given, and more are needed
   101  internal error of the console
   130  interrupted";
@@ -174,6 +176,9 @@ pub(crate) enum Command {
     /// Manage the known keys, names and root quorums (trust on first use)
     #[command(subcommand, alias = "roster")]
     KnownKeys(KnownKeysCommand),
+    /// Check the activity log of the daemon against what this console knows
+    #[command(subcommand)]
+    Log(LogCommand),
     /// List or verify the local journal of your decisions
     #[command(subcommand)]
     Journal(JournalCommand),

@@ -20,6 +20,7 @@ mod kinds;
 mod known_keys;
 pub(crate) mod linear;
 mod loaded;
+mod log;
 mod manual;
 mod messages;
 mod open;
@@ -80,6 +81,7 @@ pub(crate) async fn run(arguments: &Arguments, command: &Command, folders: &Fold
         Command::Key(command) => keys::run(folders, &arguments.context, command),
         Command::Book(command) => book::run(folders, command),
         Command::KnownKeys(command) => known_keys::run(folders, session, command).await,
+        Command::Log(command) => log::run(&session()?, command).await,
         Command::Journal(command) => journal::run(folders, *command),
         Command::Doctor => doctor::run(&arguments.context, folders).await,
         Command::Config(command) => config::run(folders, &arguments.context, *command),

@@ -15,7 +15,7 @@ use crate::output::Answer;
 use crate::published::time_name;
 
 /// The commands that print each noun.
-const NOUNS: [(&str, &str); 30] = [
+const NOUNS: [(&str, &str); 32] = [
     ("organization", "quorate org ls"),
     ("organizationDetail", "quorate org get"),
     ("credential", "quorate user ls"),
@@ -33,6 +33,8 @@ const NOUNS: [(&str, &str); 30] = [
     ("knownKey", "quorate known-keys ls"),
     ("address", "quorate book ls"),
     ("decision", "quorate journal ls"),
+    ("log", "quorate log verify"),
+    ("acceptedLog", "quorate log accept"),
     ("message", "quorate messages ls"),
     ("webhook", "quorate webhook ls"),
     ("delivery", "quorate webhook deliveries"),
@@ -167,7 +169,28 @@ fn of_console(all: &mut Map<String, Value>) {
     let more = [("members", list(&object(&member, &[]))), ("parameters", json!(true))];
     let members: Vec<_> = kind.into_iter().chain(more).collect();
     add("typeMembers", object(&members, &[]));
+    of_log(all);
     of_files(all);
+}
+
+/// Adds what commands report about the activity log.
+fn of_log(all: &mut Map<String, Value>) {
+    let mut add = |noun: &str, schema| all.insert(noun.to_owned(), schema);
+    let log = [
+        ("organizationId", text()),
+        ("log", text()),
+        ("entries", number()),
+        ("root", text()),
+        ("knownEntries", or_null(&number())),
+    ];
+    add("acceptedLog", object(&log, &[]));
+    let more = [
+        ("verifierKey", text()),
+        ("newestAt", time()),
+        ("restores", number()),
+        ("entry", or_null(&number())),
+    ];
+    add("log", object(&log.into_iter().chain(more).collect::<Vec<_>>(), &[]));
 }
 
 /// Adds what the user's own files hold, and what commands report about this program.

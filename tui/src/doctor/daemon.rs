@@ -121,6 +121,11 @@ fn unreachable(error: &LinkError) -> Finding {
             Finding::problem("remote-key", what, "Name organization and key in config.toml.")
         }
         LinkError::NotDaemon { .. } => Finding::problem("daemon-answer", what, "Check the URL."),
+        LinkError::Witness(_) => Finding::problem(
+            "activity-log",
+            what,
+            "Ask the operator of the daemon; `quorate log accept --help` explains how to continue.",
+        ),
         LinkError::Older { .. } => {
             Finding::problem("daemon-answer", what, "Ask the operator whether a backup was restored.")
         }

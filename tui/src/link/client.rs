@@ -14,6 +14,7 @@ use hyper_util::rt::TokioIo;
 use interprocess::local_socket::GenericFilePath;
 use interprocess::local_socket::tokio::{Stream as Socket, prelude::*};
 use quorate_common::api_error::ApiError;
+use quorate_common::console::activity_log::LogCheckpoint;
 use quorate_common::console::{
     ActivityLocation, ActivityPage, ActivityRow, DaemonStatus, Health, OrganizationDetail, PAGE_LIMIT,
     PROTOCOL, RemoteStatus, ReviewRecord, Signer,
@@ -31,6 +32,7 @@ use super::tls::Trust;
 use super::versions::Versions;
 use crate::files::{self, SocketFile};
 use crate::text::clean;
+use crate::witness::Witness;
 
 /// Time limit of one request.
 const REQUEST_SECONDS: u64 = 30;
@@ -50,6 +52,8 @@ pub(crate) struct Client {
     pub(super) lists: Arc<Lists>,
     /// The versions of organizations that are known.
     pub(super) versions: Arc<Versions>,
+    /// What is known of activity logs.
+    witness: Arc<Witness>,
 }
 
 impl Client {
@@ -74,7 +78,12 @@ impl Client {
     }
 
     fn at(endpoint: Endpoint) -> Self {
-        Self { endpoint, lists: Arc::default(), versions: Arc::default() }
+        Self { endpoint, lists: Arc::default(), versions: Arc::default(), witness: Arc::default() }
+    }
+
+    /// Compares what the daemon states of its activity log with what is known.
+    pub(crate) fn with_witness(self, witness: Witness) -> Self {
+        Self { witness: Arc::new(witness), ..self }
     }
 
     /// Returns the path of the socket, or the URL, as it is shown.
@@ -148,6 +157,7 @@ impl Client {
 
     pub(crate) async fn organization(&self, id: OrganizationId) -> Result<OrganizationDetail> {
         let sent = self.versions.now();
+        self.compare_log(id).await?;
         let organization: OrganizationDetail = self.read(&format!("/console/v1/organizations/{id}")).await?;
         if organization.head.organization_id != id {
             return Err(LinkError::Unreadable("the daemon stated another organization".to_owned()));
@@ -190,10 +200,33 @@ impl Client {
     /// Queries the full record of one activity, by id or fingerprint.
     pub(crate) async fn record(&self, id: OrganizationId, reference: &str) -> Result<ReviewRecord> {
         let sent = self.versions.now();
-        let path = format!("/console/v1/organizations/{id}/activities/{reference}");
+        let comparison = self.witness.begin(id).await?;
+        let from = comparison.known_size();
+        let path = format!("/console/v1/organizations/{id}/activities/{reference}?from={from}");
         let record: ReviewRecord = self.read(&path).await?;
+        comparison.end(record.log.as_ref().map(|entry| &entry.checkpoint))?;
         self.versions.check(sent, &record.organization.head)?;
         Ok(record)
+    }
+
+    /// Queries the newest checkpoint of the activity log, with the proof that it begins with this number of entries.
+    pub(crate) async fn checkpoint(&self, id: OrganizationId, from: u64) -> Result<LogCheckpoint> {
+        self.read(&format!("/console/v1/organizations/{id}/checkpoint?from={from}")).await
+    }
+
+    /// Compares the activity log of an organization with what is known, unless that was just done.
+    async fn compare_log(&self, id: OrganizationId) -> Result<()> {
+        let comparison = self.witness.begin(id).await?;
+        if comparison.is_due() {
+            let stated = match self.checkpoint(id, comparison.known_size()).await {
+                Ok(stated) => Some(stated),
+                // A daemon of an earlier version has no log.
+                Err(LinkError::Unreadable(_)) => None,
+                Err(error) => return Err(error),
+            };
+            comparison.end(stated.as_ref())?;
+        }
+        Ok(())
     }
 
     /// Queries the organization of an activity: this one, or one of its sub-organizations.

@@ -6,6 +6,7 @@ use quorate_common::ids::OrganizationId;
 
 use crate::ballot::Unconfirmed;
 use crate::text::clean;
+use crate::witness::WitnessError;
 
 /// Message of the daemon for a path that it does not have. Missing items have messages of their own.
 const NO_ROUTE: &str = "Not Found";
@@ -42,6 +43,9 @@ pub(crate) enum LinkError {
          states is out of date and was not used. If an operator restored a backup, start the console again"
     )]
     Older { organization: OrganizationId, stated: u64, known: u64 },
+    /// The daemon contradicts the activity log that is known, or what is known cannot be read.
+    #[error(transparent)]
+    Witness(#[from] WitnessError),
     /// The daemon uses another protocol version.
     #[error(
         "the daemon uses console protocol {daemon}, this console uses {PROTOCOL}: install matching versions"

@@ -28,7 +28,7 @@ impl Mark {
 /// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Check {
-    /// `K1` to `K11`.
+    /// `K1` to `K12`.
     pub(crate) id: &'static str,
     pub(crate) mark: Mark,
     /// The result as cleaned text.

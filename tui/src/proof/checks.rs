@@ -1,8 +1,9 @@
-//! The checks K1 to K11. Each names what it verified; a failed one shows the signed and the stated value.
+//! The checks K1 to K12. Each names what it verified; a failed one shows the signed and the stated value.
 
 use super::check::{Check, Finding, attention, failed, unproven, verified};
 use super::compare::{differences, size};
 use super::evidence::{Evidence, PinnedBy};
+use super::logged::logged;
 use super::proposal::Proposal;
 use super::recount::{known_quorum, recount, signatures};
 use super::rule::Evaluation;
@@ -36,6 +37,7 @@ pub(super) fn run(
         ("K9", proposal.map(|proposal| times(evidence, proposal, tally, votes))),
         ("K10", Some(known_quorum(evidence))),
         ("K11", Some(independence(evidence))),
+        ("K12", logged(evidence)),
     ];
     let check =
         |(id, result): (&'static str, Option<Finding>)| result.map(|(mark, text)| Check { id, mark, text });

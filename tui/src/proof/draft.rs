@@ -69,6 +69,7 @@ impl Review {
                 strict_deny_errors: context.strict_deny_errors,
                 signers: context.signers.clone(),
             }),
+            log: None,
             is_exported: false,
         };
         let evidence = Evidence {

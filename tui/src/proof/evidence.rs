@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use quorate_common::console::activity_log::LogEntry;
 use quorate_common::console::{ActivityRow, OrganizationDetail, ReviewRecord, RuleInputs};
 use quorate_common::ids::{OrganizationId, UserId};
 
@@ -83,6 +84,8 @@ pub(crate) struct Record {
     pub(crate) organization: Arc<OrganizationDetail>,
     /// What the daemon states about the decision; absent for a row of a list.
     pub(crate) rule_inputs: Option<RuleInputs>,
+    /// The activity in the activity log; absent for a row of a list.
+    pub(crate) log: Option<LogEntry>,
     /// Whether the record is that of a proof bundle, and not what the daemon states now.
     pub(crate) is_exported: bool,
 }
@@ -90,14 +93,14 @@ pub(crate) struct Record {
 impl Record {
     /// Returns the record of a row of a list.
     pub(crate) fn of_row(row: ActivityRow, organization: &Arc<OrganizationDetail>) -> Self {
-        Self { row, organization: Arc::clone(organization), rule_inputs: None, is_exported: false }
+        Self { row, organization: Arc::clone(organization), rule_inputs: None, log: None, is_exported: false }
     }
 }
 
 impl From<ReviewRecord> for Record {
     fn from(record: ReviewRecord) -> Self {
-        let ReviewRecord { row, organization, rule_inputs } = record;
-        Self { row, organization: Arc::new(organization), rule_inputs, is_exported: false }
+        let ReviewRecord { row, organization, rule_inputs, log } = record;
+        Self { row, organization: Arc::new(organization), rule_inputs, log, is_exported: false }
     }
 }
 

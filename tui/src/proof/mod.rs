@@ -11,6 +11,7 @@ mod draft;
 mod ended;
 mod evidence;
 mod flags;
+mod logged;
 mod past;
 mod proposal;
 mod quorum;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quorate_common::activity::Activity;
+use quorate_common::console::activity_log::LogEntry;
 use quorate_common::console::{OrganizationDetail, RuleInputs, Signer, Waiting};
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{OrganizationId, UserId};
@@ -96,6 +97,8 @@ pub(crate) struct Review {
     pub(super) waiting: Option<Waiting>,
     /// Further inputs of the rule, as the daemon states.
     pub(super) rule_inputs: Option<RuleInputs>,
+    /// The activity in the activity log, as the daemon states.
+    pub(crate) log: Option<LogEntry>,
     /// The other waiting activities that the flags depend on.
     pub(super) siblings: Vec<Sibling>,
     /// Why nothing is compared with the present state; absent unless the activity has ended.
@@ -154,6 +157,7 @@ impl Review {
             draft: None,
             waiting: record.row.waiting.clone(),
             rule_inputs: record.rule_inputs.clone(),
+            log: record.log.clone(),
             siblings: who.map(|who| evidence.siblings.related(activity, who)).unwrap_or_default(),
             ended,
             execution_error: decoded.description.execution_error,

@@ -25,6 +25,7 @@ use crate::link::{Client, Pin, Reader, RemoteUrl, Trust};
 use crate::output;
 use crate::proof::Viewer;
 use crate::text::{clean, quoted};
+use crate::witness::Witness;
 
 const CREDENTIALS_LIMIT: u64 = 1024 * 1024;
 
@@ -185,6 +186,7 @@ impl Session {
                 Client::remote(url, &trust, identity.viewer.organization, reader)?
             }
         };
+        let client = client.with_witness(Witness::new(folders.checkpoints()));
         let identity = Identity { socket: client.address(), ..identity };
         Ok(Self {
             client,

@@ -5,6 +5,7 @@
 
 mod activities;
 mod index;
+pub mod log;
 pub mod outbox;
 pub mod sign_in;
 

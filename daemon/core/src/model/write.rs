@@ -1,5 +1,6 @@
 //! Writes to the store, and what they change outside of it.
 
+use quorate_common::activity_log::LogHash;
 use zeroize::Zeroizing;
 
 use super::layout::Key;
@@ -35,6 +36,8 @@ pub enum Effect {
     ForgetKey,
     /// Remove the decrypted keys of all accounts with this prefix from the cache.
     ForgetAccounts(Key),
+    /// Add the state of an activity that was written to the activity log.
+    Log(LogHash),
 }
 
 impl Write {

@@ -7,6 +7,7 @@ use quorate_common::console::{
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{ActivityId, OrganizationId};
 
+use super::log::log_entry;
 use super::{detail, load_organization, rule_inputs};
 use crate::answer;
 use crate::consensus;
@@ -130,7 +131,8 @@ fn waiting_with(
     }
 }
 
-/// Returns everything that a review of an activity needs, from one snapshot.
+/// Returns everything that a review of an activity needs, from one snapshot. The checkpoint of the activity log has the proof that
+/// it begins with the first `from` entries.
 ///
 /// # Errors
 /// If there is no such organization or activity, or the store cannot be read.
@@ -138,6 +140,7 @@ pub fn review(
     world: &dyn World,
     organization: OrganizationId,
     reference: &str,
+    from: Option<u64>,
     now: Millis,
 ) -> Result<ReviewRecord, RequestError> {
     let snapshot = load_organization(world, organization)?;
@@ -145,7 +148,8 @@ pub fn review(
     let pending = pending(world, &record, &snapshot, now)?;
     let row = row(&record, &snapshot, pending.as_ref())?;
     let rule_inputs = pending.map(|pending| rule_inputs(world, &record, &pending, now)).transpose()?;
-    Ok(ReviewRecord { row, organization: detail(&snapshot), rule_inputs })
+    let log = Some(log_entry(world, &record, from)?);
+    Ok(ReviewRecord { row, organization: detail(&snapshot), rule_inputs, log })
 }
 
 /// Finds an activity of an organization by its id or its fingerprint.

@@ -8,6 +8,7 @@ use quorate_common::ids::{ActivityId, OrganizationId, VoteId};
 use serde_json::value::RawValue;
 
 use super::{Submission, is_denial, is_too_old};
+use crate::activity_log;
 use crate::auth_proxy;
 use crate::error::{Conflict, Corrupt, Limit, RequestError};
 use crate::execution::{CodeChange, Effects};
@@ -479,7 +480,8 @@ fn store(activity: &ActivityRecord, before: Status, commit: &mut Commit) -> Resu
     let record = if is_new { Write::put_new(key, activity)? } else { Write::put(key, activity)? };
     let waiting = record.value.as_ref().filter(|_| status.waits());
     let digest = waiting.map(|record| RecordDigest::of(record));
-    commit.writes.push(record);
+    let logged = Effect::Log(activity_log::entry(activity).leaf());
+    commit.writes.push(record.with(logged));
     if !is_new && before != status {
         commit.writes.push(Write::remove(listed(before)));
     }

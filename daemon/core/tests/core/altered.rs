@@ -114,7 +114,7 @@ impl Scenario {
             _ => None,
         };
         for reference in [self.id.to_string(), fingerprint.to_string()] {
-            let review = operator::review(&memory, id, &reference, NOW);
+            let review = operator::review(&memory, id, &reference, None, NOW);
             errors.push(("review", review.err().and_then(corrupt)));
         }
         let by_id = ActivityQuery { ids: vec![self.id], limit: 10, ..ActivityQuery::default() };

@@ -60,7 +60,7 @@ fn activities_that_ran_at_once_are_found_by_fingerprint_while_their_body_is_rece
     assert_eq!(vote(&mut fixture, &body, recent).expect("the activity is returned")["activity"]["id"], id);
     assert_eq!(vote(&mut fixture, &body, old), Err(Code::NotFound));
     let fingerprint = Fingerprint::of(&body).to_string();
-    let review = |reference: &str, now| operator::review(&fixture.memory, fixture.id, reference, now);
+    let review = |reference: &str, now| operator::review(&fixture.memory, fixture.id, reference, None, now);
     let found = review(&fingerprint, recent).expect("the record exists");
     assert_eq!(json!(found.row.activity.id), id);
     assert!(matches!(review(&fingerprint, old), Err(RequestError::Missing(Missing::Activity))));

@@ -82,7 +82,7 @@ fn console_receives_the_interface_of_the_called_contract() {
         .submit(&root, fixture.id, "ACTIVITY_TYPE_SIGN_TRANSACTION_V2", &sign, NOW)
         .expect("the activity waits");
     let id = waits["activity"]["id"].as_str().expect("an id");
-    let record = operator::review(&fixture.memory, fixture.id, id, NOW).expect("the record exists");
+    let record = operator::review(&fixture.memory, fixture.id, id, None, NOW).expect("the record exists");
     let signers = record.rule_inputs.expect("the activity waits").signers;
     assert_eq!(signers.keys().map(String::as_str).collect::<Vec<_>>(), [TOKEN, fixture.wallet.1.as_str()]);
     let contract = signers[TOKEN].contract.as_ref().expect("the contract has an interface");

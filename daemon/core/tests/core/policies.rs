@@ -368,7 +368,7 @@ fn console_receives_the_reason_why_an_activity_waits() {
         &json!({"threshold": 2, "userIds": [first.user, second.user]}),
     );
     let why = |fixture: &Fixture, id: &str| {
-        let record = operator::review(&fixture.memory, fixture.id, id, NOW).expect("the record exists");
+        let record = operator::review(&fixture.memory, fixture.id, id, None, NOW).expect("the record exists");
         record.row.waiting.expect("the activity waits")
     };
     let waiting = why(&fixture, &by_policy);
@@ -392,7 +392,8 @@ fn console_receives_the_reason_why_an_activity_waits() {
     // Users who cannot override the denial cannot reject the request either.
     assert_eq!(waiting.open_to, fixture.roots.clone().map(|root| root.user));
     let spare = fixture.spare.clone();
-    let record = operator::review(&fixture.memory, fixture.id, &by_policy, NOW).expect("the record exists");
+    let record =
+        operator::review(&fixture.memory, fixture.id, &by_policy, None, NOW).expect("the record exists");
     let reject = json!({"fingerprint": record.row.activity.fingerprint});
     let error = fixture.submit(&spare, fixture.id, "ACTIVITY_TYPE_REJECT_ACTIVITY", &reject, NOW);
     assert_eq!(error.expect_err("the user has no part in this decision").code, Code::PermissionDenied);

@@ -74,7 +74,7 @@ fn requests_fail_without_a_decision_while_records_are_unreadable() {
         assert_eq!(answer.expect_err(operation).code, Code::Internal, "{operation}");
     }
     let reference = activity.as_str().expect("an id");
-    let review = operator::review(&fixture.memory, id, reference, NOW).map(drop);
+    let review = operator::review(&fixture.memory, id, reference, None, NOW).map(drop);
     assert!(matches!(review, Err(RequestError::Corrupt(_))), "{review:?}");
     let explained = advice::explained(&fixture.memory, id, reference, NOW).map(drop);
     assert!(matches!(explained, Err(RequestError::Corrupt(_))), "{explained:?}");

@@ -47,7 +47,7 @@ impl Committing {
             return Ok(verdicts);
         }
         if let Some(source) = group.extra {
-            extra = source.records(&mut write.changed())?;
+            extra = source.records(&verdicts, &mut write.changed())?;
             write.add_changes(&begun, &extra)?;
             *further = extra.iter().map(|change| change.key.clone()).collect();
         }

@@ -3,6 +3,7 @@
 
 use quorate_common::activity::{Selection, Status, VoteAttestation};
 use quorate_common::api_error::ApiError;
+use quorate_common::console::activity_log::LogEntry;
 use quorate_common::console::{OrganizationDetail, RuleInputs, Waiting};
 use quorate_common::fingerprint::Fingerprint;
 use quorate_common::ids::{ActivityId, OrganizationId, UserId, VoteId};
@@ -73,6 +74,8 @@ pub(super) struct Stated {
     pub(super) related: Vec<Related>,
     /// The organization with its users, keys and policies.
     pub(super) organization: OrganizationDetail,
+    /// The activity in the activity log, without the proof for a known checkpoint. Bundles of earlier versions have none.
+    pub(super) log: Option<LogEntry>,
 }
 
 /// The activity without its votes and its result. Results can contain session tokens, and no check needs them.

@@ -103,6 +103,7 @@ impl Bundle {
             row: ActivityRow { activity, waiting: stated.waiting.clone() },
             organization: std::sync::Arc::new(stated.organization.clone()),
             rule_inputs: stated.rule_inputs.clone(),
+            log: stated.log.clone(),
             is_exported: true,
         }
     }

@@ -2,6 +2,7 @@
 
 use quorate_common::activity::Vote;
 use quorate_common::console::OrganizationDetail;
+use quorate_common::console::activity_log::LogEntry;
 use quorate_common::fingerprint::Fingerprint;
 
 use super::Bundle;
@@ -43,10 +44,17 @@ impl Bundle {
                 rule_inputs: review.rule_inputs.clone(),
                 related: related.collect(),
                 organization: without_sensitive(&review.organization),
+                log: review.log.clone().map(without_known),
             },
             exporter: exporter(&review.organization, known_keys, now),
         })
     }
+}
+
+/// Removes what only this console needs.
+fn without_known(mut entry: LogEntry) -> LogEntry {
+    entry.checkpoint.consistency.clear();
+    entry
 }
 
 fn signed_vote(vote: &Vote) -> SignedVote {

@@ -157,7 +157,8 @@ impl Scene {
     /// Returns the users whose approvals of a waiting activity count, as the console sees them.
     fn counted(&self, proposed: &Proposed) -> Vec<UserId> {
         let id = proposed.id.as_str().expect("an id");
-        let record = operator::review(&self.fixture.memory, self.fixture.id, id, NOW).expect("the record");
+        let record =
+            operator::review(&self.fixture.memory, self.fixture.id, id, None, NOW).expect("the record");
         record.row.waiting.expect("it waits").counted
     }
 

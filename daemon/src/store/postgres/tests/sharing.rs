@@ -200,7 +200,11 @@ fn daemons_that_need_the_same_rows_in_another_order_never_block_each_other() {
 struct Sum<'d>(&'d [u8], AtomicU64);
 
 impl ExtraRecords for Sum<'_> {
-    fn records(&self, changed: &mut dyn Iterator<Item = Changed<'_>>) -> Result<Vec<Change>, StoreError> {
+    fn records(
+        &self,
+        _: &[BatchOutcome],
+        changed: &mut dyn Iterator<Item = Changed<'_>>,
+    ) -> Result<Vec<Change>, StoreError> {
         let number =
             |value: Option<&[u8]>| value.map_or(0, |value| u64::from_be_bytes(value.try_into().unwrap()));
         let mut sum = self.1.load(Ordering::Relaxed);
@@ -248,9 +252,13 @@ struct Repeated<'s, 'd> {
 }
 
 impl ExtraRecords for Repeated<'_, '_> {
-    fn records(&self, changed: &mut dyn Iterator<Item = Changed<'_>>) -> Result<Vec<Change>, StoreError> {
+    fn records(
+        &self,
+        outcomes: &[BatchOutcome],
+        changed: &mut dyn Iterator<Item = Changed<'_>>,
+    ) -> Result<Vec<Change>, StoreError> {
         self.sum.1.store(self.before, Ordering::Relaxed);
-        self.sum.records(changed)
+        self.sum.records(outcomes, changed)
     }
 }
 

@@ -1,0 +1,157 @@
+//! `quorate log verify|accept`.
+
+use std::fmt::Write as _;
+
+use clap::Subcommand;
+use quorate_common::activity_log::{ActivityState, Checkpoint, VerifierKey};
+use quorate_common::console::activity_log::EntryState;
+use serde_json::json;
+
+use super::complete;
+use crate::clock::now_millis;
+use crate::failure::{Exit, Failure, Result};
+use crate::output::Answer;
+use crate::session::Session;
+use crate::text::{clean, date_time};
+use crate::witness::{KnownLog, KnownLogs, entries};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum LogCommand {
+    /// Check that the activity log still has all entries that this console knows, and an activity
+    ///
+    /// The daemon appends each state of an activity to a log that only grows. This console keeps the newest checkpoint that it
+    /// saw. Exits with 11 if the daemon states an earlier state or another history, and with 7 if a proof is not valid or the
+    /// log does not have the activity.
+    Verify {
+        /// Activity id or fingerprint (64 hex digits, optionally with sha256:)
+        #[arg(value_name = "REF", add = complete::waiting())]
+        reference: Option<String>,
+    },
+    /// Continue with a log that does not follow what this console knows
+    ///
+    /// Use this only after the operator explained in person why the store was put back, and read you the root of the log, which
+    /// `quorate log verify` shows. What was revoked since may be valid again.
+    Accept {
+        /// Root of the log, in base64
+        #[arg(long, value_name = "ROOT")]
+        root: String,
+    },
+}
+
+pub(super) async fn run(session: &Session, command: &LogCommand) -> Result<Answer> {
+    match command {
+        LogCommand::Verify { reference } => verify(session, reference.as_deref()).await,
+        LogCommand::Accept { root } => accept(session, root).await,
+    }
+}
+
+async fn verify(session: &Session, reference: Option<&str>) -> Result<Answer> {
+    session.daemon_status().await?;
+    let id = session.organization_id().await?;
+    let before = KnownLogs::load(&session.folders.checkpoints())?.of(id).cloned();
+    // Compares the log with what is known.
+    session.organization().await?;
+    let known = KnownLogs::load(&session.folders.checkpoints())?.of(id).cloned();
+    let Some(KnownLog { checkpoint, key, .. }) = known else {
+        return Err(Failure::new(
+            Exit::NotFound,
+            "the daemon has no activity log: it is of an earlier version",
+        ));
+    };
+    let mut text = described(&checkpoint, &key);
+    match &before {
+        Some(before) if before.checkpoint.epoch < checkpoint.epoch => {
+            let (known, since) = (entries(before.checkpoint.size), date_time(before.seen_millis));
+            let _ = writeln!(text, "known     [!] a backup was restored since; {known} were known {since}");
+        }
+        Some(before) => {
+            let (known, since) = (entries(before.checkpoint.size), date_time(before.seen_millis));
+            let _ = writeln!(text, "known     [v] begins with the {known} known {since}");
+        }
+        None => text.push_str("known     nothing until now; this console keeps the checkpoint\n"),
+    }
+    let included = match reference {
+        Some(reference) => Some(included(session, reference, &mut text).await?),
+        None => None,
+    };
+    let data = json!({
+        "organizationId": id,
+        "log": checkpoint.origin,
+        "verifierKey": key.to_string(),
+        "entries": checkpoint.size,
+        "root": checkpoint.root_text(),
+        "newestAtMillis": checkpoint.time,
+        "restores": checkpoint.epoch,
+        "knownEntries": before.map(|before| before.checkpoint.size),
+        "entry": included.unwrap_or_default(),
+    });
+    let answer = Answer::one(data, text);
+    Ok(if included == Some(None) { answer.exits(Exit::Verification) } else { answer })
+}
+
+fn described(checkpoint: &Checkpoint, key: &VerifierKey) -> String {
+    format!(
+        "log       {}\nkey       {}\nentries   {}\nroot      {}\nnewest    {}\nrestores  {}\n",
+        clean(&checkpoint.origin),
+        clean(&key.to_string()),
+        checkpoint.size,
+        checkpoint.root_text(),
+        date_time(checkpoint.time),
+        checkpoint.epoch,
+    )
+}
+
+/// Checks that the log has an activity. Returns the index of its entry; `None` if the log does not have it.
+async fn included(session: &Session, reference: &str, text: &mut String) -> Result<Option<u64>> {
+    let review = session.review(reference).await?;
+    let Some(entry) = review.log.as_ref() else { return Ok(None) };
+    let state = ActivityState::of(&review.activity);
+    let (checkpoint, _) = entry.checkpoint.open().map_err(|error| {
+        Failure::new(Exit::Verification, format!("the checkpoint of the activity log is not valid: {error}"))
+    })?;
+    let lines = state.text().lines().skip(1).fold(String::new(), |lines, line| lines + "\n          " + line);
+    let (result, line) = match &entry.state {
+        EntryState::Included { index, proof } => match state.check_included(*index, proof, &checkpoint) {
+            Ok(()) => (
+                Some(*index),
+                format!("[v] entry {} of {}:{lines}", index.saturating_add(1), checkpoint.size),
+            ),
+            Err(error) => (None, format!("[x] {error}:{lines}")),
+        },
+        EntryState::Waiting => (None, format!("[s] not in the log yet; try again in a second:{lines}")),
+        EntryState::Earlier => {
+            (None, format!("[s] changed before the log began, as the daemon states:{lines}"))
+        }
+    };
+    let _ = writeln!(text, "activity  {line}");
+    Ok(result)
+}
+
+async fn accept(session: &Session, root: &str) -> Result<Answer> {
+    session.daemon_status().await?;
+    let id = session.organization_id().await?;
+    let stated = session.client.checkpoint(id, 0).await?;
+    let (checkpoint, key) = stated
+        .open()
+        .map_err(|error| Failure::new(Exit::Verification, format!("the checkpoint is not valid: {error}")))?;
+    if checkpoint.root_text() != root {
+        let (count, stated) = (entries(checkpoint.size), checkpoint.root_text());
+        let message = format!("the root of the log is {stated}, with {count}; nothing was accepted");
+        return Err(Failure::new(Exit::Verification, message));
+    }
+    let path = session.folders.checkpoints();
+    let mut known = KnownLogs::load(&path)?;
+    let before = known.of(id).map(|before| before.checkpoint.size);
+    let accepted = KnownLog { checkpoint, key, note: stated.checkpoint, seen_millis: now_millis() };
+    let data = json!({
+        "organizationId": id,
+        "log": accepted.checkpoint.origin,
+        "entries": accepted.checkpoint.size,
+        "root": root,
+        "knownEntries": before,
+    });
+    let text = format!("Accepted: this console continues with {}.\n", entries(accepted.checkpoint.size));
+    known.replace(id, accepted);
+    known.save(&path)?;
+    Ok(Answer::one(data, text))
+}
