@@ -150,6 +150,8 @@ pub struct DaemonStatus {
     pub awaits_release: bool,
     /// Time of which the newest backup contains the store, in milliseconds since 1970; absent if none was made.
     pub last_backup: Option<u64>,
+    /// State of the activity log.
+    pub log: Option<Box<activity_log::LogStatus>>,
     /// Engine of the store; absent if the daemon is too old to state it.
     pub engine: Option<Box<EngineStatus>>,
     /// State of the store; absent while it accepts writes.

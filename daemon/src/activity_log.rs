@@ -5,9 +5,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use quorate_common::activity_log::LogError;
+use quorate_common::console::activity_log::LogCheckpoint;
+use quorate_core::activity_log::Log;
+use quorate_core::error::Corrupt;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use crate::barrier::Barrier;
+use crate::epoch::Epoch;
 use crate::executor::{AppendError, Appended, CommitError, Executor};
 
 /// Time from a commit until its entries are appended, with those of later commits.
@@ -16,6 +22,43 @@ const DELAY: Duration = Duration::from_millis(500);
 const ORPHANED: Duration = Duration::from_secs(10);
 /// Time after a failure until the next attempt.
 const PAUSE: Duration = Duration::from_secs(5);
+
+/// Returns the newest checkpoint of a store.
+///
+/// # Errors
+/// Returns an error if the store cannot be read.
+pub(crate) fn checkpoint(barrier: &Barrier) -> Result<LogCheckpoint, Corrupt> {
+    let log = Log::read(barrier)?;
+    let (size, time) = (log.size(), log.head().map_or(0, |head| head.time));
+    let epoch = Epoch::read(barrier)?.number;
+    let (checkpoint, verifier_key) = barrier.vault().log().sign(size, log.root(size)?, time, epoch)?;
+    Ok(LogCheckpoint { checkpoint, verifier_key, consistency: Vec::new() })
+}
+
+/// Checks that the log of a store begins with what a checkpoint of it states.
+///
+/// # Errors
+/// Returns an error if it does not, the checkpoint is of another store, or the store cannot be read.
+pub(crate) fn check(barrier: &Barrier, stated: &LogCheckpoint) -> Result<(), CheckError> {
+    let (stated, key) = stated.open()?;
+    if key != barrier.vault().log().verifier() {
+        return Err(LogError::Signature.into());
+    }
+    let log = Log::read(barrier)?;
+    if log.size() < stated.size {
+        return Err(LogError::Older.into());
+    }
+    if log.root(stated.size)? == stated.root { Ok(()) } else { Err(LogError::Contradiction.into()) }
+}
+
+/// Why the log of a store does not begin with what a checkpoint states.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CheckError {
+    #[error(transparent)]
+    Log(#[from] LogError),
+    #[error(transparent)]
+    Corrupt(#[from] Corrupt),
+}
 
 /// Appends until `stop`.
 pub(crate) async fn run(executor: Arc<Executor>, stop: CancellationToken) {

@@ -22,6 +22,7 @@ mod reader;
 mod recorder;
 mod writer;
 
+use quorate_common::console::activity_log::LogCheckpoint;
 use quorate_core::model::Millis;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -67,6 +68,8 @@ pub struct Head {
     pub public_key: String,
     /// Header of the store, with its slots.
     pub header: Header,
+    /// Checkpoint of the activity log when the backup began.
+    pub log: LogCheckpoint,
     /// First 7 bytes of the nonces, in hexadecimal digits.
     nonce: String,
     /// Key of the frames, sealed with the backup key of the store, in hexadecimal digits.

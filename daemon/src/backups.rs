@@ -11,6 +11,7 @@ use quorate_core::pipeline::Commit;
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, mpsc};
 
+use crate::activity_log;
 use crate::backup::{self, BackupError, Recorder, Source, Trailer};
 use crate::custody::Headers;
 use crate::executor::Executor;
@@ -126,6 +127,7 @@ impl Backups {
             store: barrier.store().as_ref(),
             keys: barrier.vault().backups(),
             header: &header,
+            log: activity_log::checkpoint(barrier).map_err(|error| io::Error::other(error.to_string()))?,
             recorder: recorder.as_deref(),
             is_served: true,
             flush: &flush,

@@ -377,7 +377,7 @@ async fn watch(
 ) {
     let mut before = executor.figures();
     let is_remote = executor.is_shared();
-    let (mut clock_lags, mut sealed_again) = (false, 0);
+    let (mut clock_lags, mut sealed_again, mut logged) = (false, 0, 0);
     let mut ticks = tokio::time::interval(Duration::from_secs(1));
     while !stop.is_cancelled() {
         tokio::select! {
@@ -408,6 +408,9 @@ async fn watch(
             metrics.sealing(terms.newest() - terms.oldest() + 1, again.saturating_sub(sealed_again));
             sealed_again = again;
         }
+        let appended = executor.world().appended.load(Ordering::Relaxed);
+        metrics.logged(appended.saturating_sub(logged));
+        logged = appended;
         metrics.notices_lag(executor.world().notice_lag().unwrap_or_default());
         if lag > CLOCK_LAG && !clock_lags {
             tracing::warn!(

@@ -2,6 +2,7 @@
 //! head, and each activity has the index entries of its status.
 
 use quorate_common::ids::OrganizationId;
+use quorate_core::activity_log::Log;
 use quorate_core::error::Corrupt;
 use quorate_core::model::layout;
 use quorate_core::records;
@@ -44,10 +45,23 @@ pub fn verify(barrier: &Barrier) -> Result<Report, StoreError> {
         }
         Ok::<_, StoreError>(())
     })?;
+    if let Err(error) = log(barrier) {
+        report.problems.push(format!("activity log: {error}"));
+    }
     if let Err(altered) = comparison.finish() {
         report.problems.push(altered.to_string());
     }
     Ok(report)
+}
+
+/// Computes the activity log again from its entries.
+fn log(barrier: &Barrier) -> Result<(), Corrupt> {
+    let log = Log::read(barrier)?;
+    let size = barrier.store().register(&layout::log::size()).map_err(|error| Corrupt::from(&error))?;
+    if size != log.size() {
+        return Err(Corrupt::Invariant("it has another number of entries than its register"));
+    }
+    log.check()
 }
 
 /// Returns how many organizations can be read, and how many cannot. Deleted organizations count as well.

@@ -5,6 +5,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
+use base64ct::{Base64, Encoding};
+use quorate_common::activity_log::{Checkpoint, VerifierKey};
 use quorate_common::fingerprint::Fingerprint;
 use quorate_tests::caller::{Caller, submit_path};
 use quorate_tests::daemon::{Daemon, Options, POLL_INTERVAL};
@@ -13,6 +15,7 @@ use quorate_tests::http::{Listener, TIMEOUT};
 use quorate_tests::installation::{Installation, RunningDaemon};
 use quorate_tests::keys::Key;
 use quorate_tests::operator::Operator;
+use quorate_tests::receiver::Receiver;
 use quorate_tests::requests::{self, CREATE_WALLET, SIGN};
 use serde_json::{Value, json};
 
@@ -158,6 +161,76 @@ async fn a_console_notices_an_older_store_on_postgres() {
     fleet.restart(0).await;
     has_entries(&listener, 5).await;
     notices(&operator, &newcomer, &listener).await;
+}
+
+/// A restore begins another epoch: consoles continue with fewer entries, and refuse the store of before.
+#[tokio::test]
+async fn a_restore_is_no_rollback_and_the_store_of_before_is_one() {
+    let installation = Installation::new(KEY_FILE);
+    let key = Key::named("first root user");
+    let organization = installation.create_organization("treasury", &key).await;
+    let served = installation.serve().await;
+    let operator = Operator::reading(&installation.path("run/socket"), &organization);
+    let root = served.caller(&organization, key.clone());
+    let count = work(&root, 5).await;
+    let stated = has_entries(served.listener(), count).await;
+    let backup = installation.path("good.backup");
+    let backup = backup.to_str().expect("UTF-8");
+    assert_eq!(installation.run("backup", &["--to", backup]).await.code, 0);
+    let head = std::fs::read(backup).expect("a backup");
+    let head: Value =
+        serde_json::from_slice(head.split(|byte| *byte == b'\n').next().expect("a line")).expect("JSON");
+    assert_eq!(head["log"], stated);
+    work(&root, 3).await;
+    has_entries(served.listener(), count + 3).await;
+    let _ = operator.run(&["log", "verify"]).await.with(0);
+    drop(served);
+    std::fs::rename(installation.path("data"), installation.path("before")).expect("renamed");
+    let configuration = installation.path("quorated.toml");
+    let configuration = configuration.to_str().expect("UTF-8");
+    let restored = quorate_tests::installation::run(
+        &installation.path(""),
+        &["restore", backup, "--config", configuration],
+    )
+    .await;
+    assert_eq!(restored.code, 0, "{restored:#?}");
+    let served = installation.serve().await;
+    let run = operator.run(&["log", "verify"]).await.with(0).json();
+    let figures = [&run["entries"], &run["knownEntries"], &run["restores"]];
+    assert_eq!(figures, [&json!(5), &json!(8), &json!(1)], "{run:#}");
+    assert_eq!(entries(&checkpoint(served.listener(), 0).await), count);
+    drop(served);
+    std::fs::remove_dir_all(installation.path("data")).expect("removed");
+    std::fs::rename(installation.path("before"), installation.path("data")).expect("renamed");
+    let served = installation.serve().await;
+    let run = operator.run(&["log", "verify"]).await.with(OLDER);
+    assert!(run.stderr.contains("of 8 entries, but 5 entries after 1 restore were known"), "{run:#?}");
+    drop(served);
+}
+
+/// Receivers of webhooks get the checkpoint that is served.
+#[tokio::test]
+async fn webhooks_have_the_newest_checkpoint() {
+    let receiver = Receiver::start().await;
+    let daemon = Daemon::start(Options::quorum(1, 1)).await;
+    let root = daemon.root(0);
+    let feature = json!({ "name": "FEATURE_NAME_WEBHOOK", "value": receiver.url("/hook") });
+    root.completed("ACTIVITY_TYPE_SET_ORGANIZATION_FEATURE", &feature).await;
+    let stated = has_entries(root.listener(), 1).await;
+    let key: VerifierKey = stated["verifierKey"].as_str().expect("a key").parse().expect("a key");
+    let deadline = Instant::now() + TIMEOUT;
+    // A checkpoint is read once in a second.
+    for number in 1.. {
+        root.completed(CREATE_WALLET, &requests::wallet(&format!("reported {number}"))).await;
+        let deliveries = receiver.until("each activity", |deliveries| deliveries.len() > number).await;
+        let header = &deliveries[deliveries.len() - 1].headers["x-quorate-checkpoint"];
+        let note = Base64::decode_vec(header.to_str().expect("ASCII")).expect("base64");
+        let sent = Checkpoint::open(std::str::from_utf8(&note).expect("UTF-8"), &key).expect("signed");
+        if sent.size > 0 {
+            return;
+        }
+        assert!(Instant::now() < deadline, "{sent:?}");
+    }
 }
 
 /// Reviews, bundles and a program that was written from the documentation alone verify the same entries.

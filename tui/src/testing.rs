@@ -126,6 +126,7 @@ impl Fixture {
             })),
             awaits_release: false,
             last_backup: None,
+            log: None,
             engine: Some(Box::new(EngineStatus {
                 server: None,
                 name: "redb".to_owned(),

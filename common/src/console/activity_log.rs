@@ -5,6 +5,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::activity_log::{Checkpoint, LogError, VerifierKey};
 
+/// State of the activity log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LogStatus {
+    /// Number of entries.
+    pub entries: u64,
+    /// Time at which the newest entry was added, in milliseconds since 1970; zero before the first one.
+    pub newest_at_millis: u64,
+}
+
 /// A checkpoint of the activity log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

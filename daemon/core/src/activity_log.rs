@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use quorate_common::activity_log::{ActivityState, LogHash};
 use quorate_common::console::activity_log::LogCheckpoint;
 use tlog_tiles::{
-    Error, Hash, HashReader, prove_record, prove_tree, split_stored_hash_index, stored_hash_count,
+    Error, Hash, HashReader, node_hash, prove_record, prove_tree, split_stored_hash_index, stored_hash_count,
     stored_hash_index, stored_hashes_for_record_hash, tree_hash,
 };
 
@@ -23,12 +23,14 @@ use crate::world::{Records, World};
 const CHUNK: usize = 128;
 /// First byte of the encodings of the head and of chunks.
 const FORMAT: u8 = 1;
+/// Time before the first entry within which an activity may have changed that is in the log.
+const BEGIN: Millis = 60_000;
 /// Error of records of the log that contradict each other.
 const DAMAGED: Corrupt = Corrupt::Record("activity log");
 /// Time by which the clocks of daemons may differ.
 const CLOCKS: Millis = 5_000;
-/// Time after a change of an activity within which it is in the log.
-const DELAY: Millis = 10 * 60 * 1000;
+/// Number of chunks that are searched for an entry: those of 65,536 entries.
+const SEARCHED: u64 = 1024;
 
 /// The head of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,6 +158,47 @@ impl<'r> Log<'r> {
         self.head
     }
 
+    /// Returns the root of the tree of the first `size` entries.
+    ///
+    /// # Errors
+    /// Returns an error if the tree cannot be read, or has fewer entries.
+    pub fn root(&self, size: u64) -> Result<LogHash, Corrupt> {
+        if size > self.size() {
+            return Err(DAMAGED);
+        }
+        Ok(self.of_tree(tree_hash(size, self))?.0)
+    }
+
+    /// Computes the whole tree again from its entries.
+    ///
+    /// # Errors
+    /// Returns an error if a hash is missing, or is not the one that follows from the entries.
+    pub fn check(&self) -> Result<(), Corrupt> {
+        let mut stored = (0..).map(|number| Ok::<_, Corrupt>(self.read_chunk(number)?.hashes));
+        let mut rest = Vec::new().into_iter();
+        let mut next = || -> Result<LogHash, Corrupt> {
+            loop {
+                match rest.next() {
+                    Some(hash) => return Ok(hash),
+                    None => rest = stored.next().ok_or(DAMAGED)??.into_iter(),
+                }
+            }
+        };
+        // The roots of the whole subtrees so far, the largest first.
+        let mut roots: Vec<Hash> = Vec::new();
+        for index in 0..self.size() {
+            let mut hash = Hash(next()?);
+            for _ in 0..index.trailing_ones() {
+                hash = node_hash(roots.pop().ok_or(DAMAGED)?, hash);
+                if hash.0 != next()? {
+                    return Err(DAMAGED);
+                }
+            }
+            roots.push(hash);
+        }
+        Ok(())
+    }
+
     /// Appends entries at this time. Returns what must be stored; the log is not read afterwards.
     ///
     /// # Errors
@@ -199,8 +242,38 @@ impl<'r> Log<'r> {
         if let Some(chunk) = chunks.get_mut(&number) {
             return Ok(with(chunk));
         }
-        let stored = self.records.read(&log::hashes(number))?.ok_or(DAMAGED)?;
-        Ok(with(chunks.entry(number).or_insert(Chunk::decode(&stored)?)))
+        let chunk = self.read_chunk(number)?;
+        Ok(with(chunks.entry(number).or_insert(chunk)))
+    }
+
+    fn read_chunk(&self, number: u64) -> Result<Chunk, Corrupt> {
+        let chunk = Chunk::decode(&self.records.read(&log::hashes(number))?.ok_or(DAMAGED)?)?;
+        if chunk.hashes.is_empty() { Err(DAMAGED) } else { Ok(chunk) }
+    }
+
+    /// Returns whether an activity that changed at this time did before the log began.
+    pub fn began_after(&self, changed: Millis) -> bool {
+        self.head.is_some_and(|head| changed.saturating_add(BEGIN) < head.begun)
+    }
+
+    /// Returns what must be stored after a clock that was ahead was corrected: no entry was added later than now.
+    ///
+    /// # Errors
+    /// Returns an error if the tree cannot be read.
+    pub fn added_by(&self, now: Millis) -> Result<Vec<Write>, Corrupt> {
+        let Some(head) = self.head.filter(|head| head.time > now) else { return Ok(Vec::new()) };
+        let mut writes = Vec::new();
+        let (last, part) = position(stored_hash_count(head.size));
+        for number in (0..last.saturating_add(u64::from(part != 0))).rev() {
+            let chunk = self.read_chunk(number)?;
+            if chunk.time <= now {
+                break;
+            }
+            writes.push(Write::mark(log::hashes(number), &Chunk { time: now, ..chunk }.encode()));
+        }
+        let head = Head { time: now, begun: head.begun.min(now), ..head };
+        writes.push(Write::mark(log::HEAD.to_vec(), &head.encode()));
+        Ok(writes)
     }
 
     /// Returns the index of an entry that was added at this time or later; `None` if it is not found.
@@ -211,7 +284,7 @@ impl<'r> Log<'r> {
         let stored = stored_hash_count(self.size());
         let (end, part) = position(stored);
         let end = if part == 0 { end } else { end.saturating_add(1) };
-        let (earliest, latest) = (since.saturating_sub(CLOCKS), since.saturating_add(DELAY));
+        let earliest = since.saturating_sub(CLOCKS);
         // The last chunk whose first hash is not later. Times never decrease.
         let (mut first, mut beyond) = (0, end);
         while beyond.saturating_sub(first) > 1 {
@@ -222,16 +295,17 @@ impl<'r> Log<'r> {
                 beyond = middle;
             }
         }
-        for number in first..end {
-            let (time, at) = self.chunk(number, |chunk| {
+        // An entry is appended soon after its commit, or when the daemon starts again.
+        for number in first..end.min(first.saturating_add(SEARCHED)) {
+            let found = self.chunk(number, |chunk| {
                 let start = number.saturating_mul(CHUNK as u64);
                 let indexes = (start..).zip(&chunk.hashes).filter(|(_, hash)| **hash == entry);
                 let mut leaves = indexes.map(|(index, _)| split_stored_hash_index(index));
-                (chunk.time, leaves.find(|(level, _)| *level == 0).map(|(_, leaf)| leaf))
+                leaves.find(|(level, _)| *level == 0).map(|(_, leaf)| leaf)
             })?;
             // A chunk may already have hashes of entries that were added after the head was read.
-            if at.is_some_and(|at| at < self.size()) || time > latest {
-                return Ok(at);
+            if let Some(found) = found.filter(|found| *found < self.size()) {
+                return Ok(Some(found));
             }
         }
         Ok(None)
@@ -259,9 +333,9 @@ impl<'r> Log<'r> {
     /// Returns an error if the tree cannot be read.
     pub fn checkpoint(&self, world: &dyn World, from: Option<u64>) -> Result<LogCheckpoint, Corrupt> {
         let consistency = from.map_or(Ok(Vec::new()), |from| self.prove_prefix(from))?;
-        let root = self.of_tree(tree_hash(self.size(), self))?;
+        let root = self.root(self.size())?;
         let time = self.head.map_or(0, |head| head.time);
-        let (checkpoint, verifier_key) = world.installation().sign_checkpoint(self.size(), root.0, time)?;
+        let (checkpoint, verifier_key) = world.installation().sign_checkpoint(self.size(), root, time)?;
         Ok(LogCheckpoint { checkpoint, verifier_key, consistency })
     }
 

@@ -16,6 +16,12 @@ struct Stage {
     header: Header,
 }
 
+/// A checkpoint, which the format does not look into.
+fn log() -> LogCheckpoint {
+    let (checkpoint, verifier_key) = ("a note".to_owned(), "a key".to_owned());
+    LogCheckpoint { checkpoint, verifier_key, consistency: Vec::new() }
+}
+
 impl Stage {
     fn new(records: u32) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -36,6 +42,7 @@ impl Stage {
             store: &self.store,
             keys: self.vault.backups(),
             header: &self.header,
+            log: log(),
             recorder,
             is_served: false,
             flush: &|| Ok(()),
@@ -147,6 +154,7 @@ fn changes_that_are_unknown_or_too_many_end_a_backup() {
             store: &stage.store,
             keys: stage.vault.backups(),
             header: &stage.header,
+            log: log(),
             recorder: Some(recorder),
             is_served: false,
             flush: &|| Ok(()),

@@ -7,6 +7,7 @@ use aead_stream::{EncryptorBE32, Key, Nonce, StreamBE32};
 use aes_gcm_siv::Aes256GcmSiv;
 use aes_gcm_siv::aead::Payload;
 use ed25519_dalek::Signer;
+use quorate_common::console::activity_log::LogCheckpoint;
 use quorate_core::world::Page;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
@@ -32,6 +33,8 @@ pub struct Source<'s> {
     pub keys: &'s BackupKeys,
     /// Its header.
     pub header: &'s Header,
+    /// Checkpoint of its activity log.
+    pub log: LogCheckpoint,
     /// Records what is committed meanwhile; `None` if nobody uses the store, or it has snapshots.
     pub recorder: Option<&'s Recorder>,
     /// Whether requests need the processor and the disk, too.
@@ -119,6 +122,7 @@ impl<'w> Writer<'w> {
             begun: now(),
             public_key: const_hex::encode(source.keys.signing.verifying_key().as_bytes()),
             header: source.header.clone(),
+            log: source.log.clone(),
             nonce: const_hex::encode(nonce),
             key: const_hex::encode(sealed.map_err(|_| BackupError::Encryption("a key cannot be sealed"))?),
         };

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use quorate_core::activity_log::Log;
 
 use super::serve::{data, read};
 use crate::clock;
@@ -38,8 +39,9 @@ pub fn run(arguments: &AcceptClockArguments) -> Result<(), StartError> {
     let newest = guard::newest_time(&data.guard, &barrier)?;
     let ahead = newest.saturating_sub(clock::system());
     let epoch = Epoch::read(&barrier)?;
-    // An interrupted command has corrected the time, but not the epoch.
-    if ahead == 0 && epoch.begun <= clock::system() {
+    let is_log_ahead = Log::read(&barrier)?.head().is_some_and(|head| head.time > clock::system());
+    // An interrupted command has corrected the time, but not the epoch and the activity log.
+    if ahead == 0 && epoch.begun <= clock::system() && !is_log_ahead {
         return super::print("nothing to accept: the system clock is not behind the newest recorded time");
     }
     let seconds = ahead.div_ceil(1000);
@@ -50,10 +52,15 @@ pub fn run(arguments: &AcceptClockArguments) -> Result<(), StartError> {
     super::confirm(&question, WORD, arguments.confirm.as_deref())?;
     let now = clock::system();
     let guard = Guard::accept_clock(&data.guard, &barrier, now)?;
+    // Otherwise, entries that are added from now on would not be found by their time.
+    let mut writes = Log::read(&barrier)?.added_by(now)?;
     let is_ahead = epoch.begun > now;
     if is_ahead {
         // Otherwise, requests would be refused until that time. The release raises it to the right time.
-        let writes = barrier.seal(vec![epoch.begun_by(now).write()])?;
+        writes.push(epoch.begun_by(now).write());
+    }
+    if !writes.is_empty() {
+        let writes = barrier.seal(writes)?;
         guard.commit(&barrier, now, Batch { writes, ..Batch::default() })?;
     }
     drop(guard);

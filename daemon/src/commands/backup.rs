@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::serve::{data, read};
 use super::{daemon, stop_signal};
+use crate::activity_log;
 use crate::backup::{self, BackupError, Checked, Checker, Source};
 use crate::clock;
 use crate::config::Config;
@@ -116,6 +117,7 @@ fn offline(config: &Config, mut output: Output) -> Result<Checked, StartError> {
         store: barrier.store().as_ref(),
         keys: barrier.vault().backups(),
         header: &header,
+        log: activity_log::checkpoint(&barrier)?,
         recorder: None,
         is_served: false,
         flush: &|| Ok(()),

@@ -15,6 +15,7 @@ use serde_json::json;
 
 use super::serve::{data, group_id, read};
 use super::stop_signal;
+use crate::activity_log::{self, CheckError};
 use crate::backup::{BackupError, Checked, Checker, Entry, Reader};
 use crate::barrier::Barrier;
 use crate::clock;
@@ -215,6 +216,10 @@ pub(super) fn load(
         fail_points::reach("restore.rows");
     }
     let barrier = Barrier::new(store, vault);
+    activity_log::check(&barrier, &checked.head.log).map_err(|error| match error {
+        CheckError::Log(_) => BackupError::Damaged("its activity log is not the one that it states").into(),
+        CheckError::Corrupt(corrupt) => StartError::from(corrupt),
+    })?;
     match guard::compare(&barrier) {
         Ok(()) => Ok(barrier),
         Err(GuardError::Altered) => {

@@ -1,6 +1,13 @@
 //! Appends what was committed to the activity log.
 
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+use base64ct::{Base64, Encoding};
+use quorate_common::console::activity_log::LogStatus;
 use quorate_core::activity_log::{self, Log};
+use quorate_core::budget::Cancellation;
 use quorate_core::error::Corrupt;
 use quorate_core::model::layout::{self, log};
 use quorate_core::model::write::Write;
@@ -17,6 +24,9 @@ use crate::store::Batch;
 const GROUPS: usize = 256;
 /// Number of entries after which no further group is appended at once.
 const ENTRIES: usize = 8192;
+
+/// Age up to which a checkpoint is recent.
+const RECENT: Duration = Duration::from_secs(1);
 
 /// What was appended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,14 +54,40 @@ impl Executor {
     /// # Errors
     /// Returns an error if the store cannot be read or written, or another daemon appended at the same time.
     pub async fn append_to_log(&self) -> Result<Appended, AppendError> {
-        let shared = std::sync::Arc::clone(&self.shared);
+        let shared = Arc::clone(&self.shared);
         let prepared = tokio::task::spawn_blocking(move || shared.prepare_append()).await;
         let prepared = prepared.unwrap_or(Err(Corrupt::Invariant("appending to the activity log panicked")));
         let Some((batch, appended)) = prepared? else { return Ok(Appended::All) };
         fail_points::reach("log.append");
+        let entries =
+            batch.set.iter().zip(&batch.expect).map(|((_, new), (_, old))| new.saturating_sub(*old));
+        let entries: u64 = entries.sum();
         self.committer.commit(batch, Effects::default(), None).await?;
+        self.shared.appended.fetch_add(entries, Ordering::Relaxed);
         fail_points::reach("log.appended");
         Ok(appended)
+    }
+
+    /// Returns the state of the activity log.
+    ///
+    /// # Errors
+    /// Returns an error if the store cannot be read.
+    pub fn log_status(&self) -> Result<LogStatus, Corrupt> {
+        let head = Log::read(&self.shared.barrier)?.head();
+        let (entries, newest_at_millis) = head.map_or((0, 0), |head| (head.size, head.time));
+        Ok(LogStatus { entries, newest_at_millis })
+    }
+
+    /// Returns the newest checkpoint of the activity log in base64, as of the last second. Returns `None` if it cannot be read.
+    pub fn recent_checkpoint(&self) -> Option<String> {
+        let mut recent = self.shared.checkpoint.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, checkpoint)) = recent.as_ref().filter(|(read, _)| read.elapsed() < RECENT) {
+            return Some(checkpoint.clone());
+        }
+        let read = self.read(&Cancellation::default(), |world| activity_log::checkpoint(world, None));
+        let checkpoint = Base64::encode_string(read.ok()?.checkpoint.as_bytes());
+        *recent = Some((Instant::now(), checkpoint.clone()));
+        Some(checkpoint)
     }
 
     /// Completes when entries for the activity log were committed by this daemon.

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Instant;
 
 use quorate_chain::curve::{Message, SecretKey, Signature};
 use quorate_common::activity_log::LogHash;
@@ -131,6 +132,10 @@ pub struct Shared {
     is_held: AtomicBool,
     /// Notified when entries for the activity log were committed.
     pub logged: Notify,
+    /// The newest checkpoint of the activity log in base64, and when it was read.
+    pub(super) checkpoint: Mutex<Option<(Instant, String)>>,
+    /// Number of entries that were appended to the activity log.
+    pub appended: AtomicU64,
     /// Number of records that were sealed again.
     pub sealed_again: AtomicU64,
 }
@@ -173,6 +178,8 @@ impl Shared {
             restored: AtomicU64::new(epoch.begun),
             is_held: AtomicBool::new(epoch.is_held),
             logged: Notify::new(),
+            checkpoint: Mutex::default(),
+            appended: AtomicU64::new(0),
             sealed_again: AtomicU64::new(0),
         }
     }

@@ -31,6 +31,9 @@ const SLOW_RESPONSE: Duration = Duration::from_secs(1);
 /// Size of a body, in bytes, above which it is decrypted and signed on a separate thread.
 const LARGE_BODY: u32 = 256 * 1024;
 
+/// Header with the newest checkpoint of the activity log.
+const CHECKPOINT: &str = "x-quorate-checkpoint";
+
 /// Makes single deliveries. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct DeliveryClient {
@@ -161,7 +164,8 @@ impl DeliveryClient {
         let (key_id, time, event) = (self.identity.webhook_key_id(), now().to_string(), event.to_string());
         let mut text = format!("v1.ed25519.{key_id}.{time}.{event}.").into_bytes();
         text.extend_from_slice(body);
-        Ok(vec![
+        let checkpoint = self.executor.recent_checkpoint().map(|checkpoint| (CHECKPOINT, checkpoint));
+        let mut headers = vec![
             ("x-turnkey-organization-id", organization.to_string()),
             ("x-turnkey-event-type", event_type.to_owned()),
             ("x-turnkey-timestamp", time),
@@ -171,7 +175,9 @@ impl DeliveryClient {
             ("x-turnkey-signature-algorithm", "ed25519".to_owned()),
             ("x-turnkey-signature-version", "v1".to_owned()),
             ("x-turnkey-signature", self.identity.sign_webhook(text)?),
-        ])
+        ];
+        headers.extend(checkpoint);
+        Ok(headers)
     }
 
     /// Returns the effect of an attempt on the receiver and on the delivery.

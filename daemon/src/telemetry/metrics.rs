@@ -41,6 +41,7 @@ struct Instruments {
     notice_lag: Gauge,
     sealing_terms: Gauge,
     sealed_again: Counter,
+    log_entries: Counter,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -146,6 +147,7 @@ impl Metrics {
             notice_lag: add(all, "notice_lag_milliseconds", lag),
             sealing_terms: add(all, "sealing_terms", terms),
             sealed_again: add(all, "records_sealed_again", "Records of earlier terms that were sealed again"),
+            log_entries: add(all, "log_entries", "Entries that were appended to the activity log"),
             registry,
         }))
     }
@@ -217,6 +219,11 @@ impl Metrics {
     pub fn sealing(&self, terms: u32, again: u64) {
         self.0.sealing_terms.set(i64::from(terms));
         self.0.sealed_again.inc_by(again);
+    }
+
+    /// Counts entries that were appended to the activity log.
+    pub fn logged(&self, entries: u64) {
+        self.0.log_entries.inc_by(entries);
     }
 
     pub(crate) fn connection_opened(&self) {

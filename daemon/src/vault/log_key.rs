@@ -16,6 +16,11 @@ impl LogKey {
         Self { origin: origin(store_id), signing: SigningKey::from_bytes(key) }
     }
 
+    /// Returns the key that verifies checkpoints.
+    pub fn verifier(&self) -> VerifierKey {
+        VerifierKey::new(self.origin.clone(), self.signing.verifying_key())
+    }
+
     /// Returns the signed checkpoint, and the key that verifies it.
     ///
     /// # Errors
@@ -27,9 +32,8 @@ impl LogKey {
         time: Millis,
         epoch: u32,
     ) -> Result<(String, String), Corrupt> {
-        let verifier = VerifierKey::new(self.origin.clone(), self.signing.verifying_key());
         let signed = Checkpoint { origin: self.origin.clone(), size, root, time, epoch }.sign(&self.signing);
         let signed = signed.ok_or(Corrupt::Invariant("the id of the store is not valid in a checkpoint"))?;
-        Ok((signed, verifier.to_string()))
+        Ok((signed, self.verifier().to_string()))
     }
 }

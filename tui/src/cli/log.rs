@@ -12,8 +12,8 @@ use crate::clock::now_millis;
 use crate::failure::{Exit, Failure, Result};
 use crate::output::Answer;
 use crate::session::Session;
-use crate::text::{clean, date_time};
-use crate::witness::{KnownLog, KnownLogs, entries};
+use crate::text::{clean, date_time, entries};
+use crate::witness::{KnownLog, KnownLogs};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LogCommand {

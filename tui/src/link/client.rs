@@ -157,8 +157,11 @@ impl Client {
 
     pub(crate) async fn organization(&self, id: OrganizationId) -> Result<OrganizationDetail> {
         let sent = self.versions.now();
-        self.compare_log(id).await?;
-        let organization: OrganizationDetail = self.read(&format!("/console/v1/organizations/{id}")).await?;
+        // Both at once: over a slow connection nothing waits for a second round trip.
+        let path = format!("/console/v1/organizations/{id}");
+        let (organization, compared) = tokio::join!(self.read(&path), self.compare_log(id));
+        let organization: OrganizationDetail = organization?;
+        compared?;
         if organization.head.organization_id != id {
             return Err(LinkError::Unreadable("the daemon stated another organization".to_owned()));
         }

@@ -46,3 +46,74 @@ pub(super) fn logged(evidence: &Evidence<'_>) -> Option<Finding> {
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+
+    use ed25519_dalek::SigningKey;
+    use quorate_common::activity_log::{Checkpoint, VerifierKey, origin};
+    use quorate_common::console::ReviewRecord;
+    use quorate_common::console::activity_log::{LogCheckpoint, LogEntry};
+
+    use super::*;
+    use crate::book::Book;
+    use crate::known_keys::KnownKeys;
+    use crate::proof::{Mark, Record, Siblings, Viewer};
+    use crate::testing::{NOW, tag_proposal};
+
+    /// Returns the record with an entry in a log that has only this entry.
+    fn logged_record(state: EntryState) -> ReviewRecord {
+        let (_, mut record) = tag_proposal();
+        let key = SigningKey::from_bytes(&[7; 32]);
+        let root = ActivityState::of(&record.row.activity).leaf();
+        let checkpoint = Checkpoint { origin: origin("5f"), size: 1, root, time: NOW, epoch: 0 };
+        let checkpoint = LogCheckpoint {
+            checkpoint: checkpoint.sign(&key).unwrap(),
+            verifier_key: VerifierKey::new(origin("5f"), key.verifying_key()).to_string(),
+            consistency: Vec::new(),
+        };
+        record.log = Some(LogEntry { checkpoint, state });
+        record
+    }
+
+    fn found(record: ReviewRecord, now: u64) -> Option<Finding> {
+        logged(&Evidence {
+            record: &Record::from(record),
+            siblings: &Siblings::default(),
+            known_keys: &KnownKeys::default(),
+            book: &Book::default(),
+            viewer: &Viewer::default(),
+            now,
+            reference: None,
+        })
+    }
+
+    #[test]
+    fn a_state_is_verified_unless_its_proof_is_another_one() {
+        let included = |index| EntryState::Included { index, proof: Vec::new() };
+        let (mark, text) = found(logged_record(included(0)), NOW).unwrap();
+        assert_eq!(mark, Mark::Verified);
+        assert!(text.contains("entry 1 of 1"), "{text}");
+        assert_eq!(found(logged_record(included(1)), NOW).unwrap().0, Mark::Failed);
+        let mut voted = logged_record(included(0));
+        let vote = voted.row.activity.votes[0].clone();
+        voted.row.activity.votes.push(vote);
+        assert_eq!(found(voted, NOW).unwrap().0, Mark::Failed);
+        let mut forged = logged_record(included(0));
+        if let Some(entry) = &mut forged.log {
+            entry.checkpoint.checkpoint = entry.checkpoint.checkpoint.replace("\n1\n", "\n2\n");
+        }
+        assert_eq!(found(forged, NOW).unwrap().0, Mark::Failed);
+        assert_eq!(found(tag_proposal().1, NOW), None);
+    }
+
+    #[test]
+    fn a_state_that_is_missing_for_long_needs_attention() {
+        let changed = tag_proposal().1.row.activity.updated_at.millis();
+        let mark = |state: EntryState, age| found(logged_record(state), changed + age).unwrap().0;
+        assert_eq!(mark(EntryState::Waiting, DELAY_MILLIS), Mark::Stated);
+        assert_eq!(mark(EntryState::Waiting, DELAY_MILLIS + 1), Mark::Attention);
+        assert_eq!(mark(EntryState::Earlier, DELAY_MILLIS + 1), Mark::Stated);
+    }
+}

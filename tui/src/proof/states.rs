@@ -1,12 +1,13 @@
 //! States of activities and of the daemon, in words.
 
 use quorate_common::activity::{Activity, Selection, Status};
+use quorate_common::console::activity_log::LogStatus;
 use quorate_common::console::custody::SealingKeyStatus;
 use quorate_common::console::{EngineStatus, Mode, OrganizationDetail, StoreDaemon, StoreState};
 
 use super::proposal::Proposal;
 use crate::kinds::{ReviewContext, hidden};
-use crate::text::{clean, date_time, duration};
+use crate::text::{clean, date_time, duration, entries};
 
 /// Time without a sign of life from which a daemon counts as silent, in milliseconds. Each gives one a second.
 const SILENT_MILLIS: u64 = 5000;
@@ -78,6 +79,15 @@ pub(crate) fn sealing_key_text(key: Option<&SealingKeyStatus>) -> String {
         format!("records of earlier terms remain, {} sealed again so far", key.sealed_again)
     };
     format!("term {}{since}; {rest}", key.term)
+}
+
+/// Returns the size of the activity log, and when it grew.
+pub(crate) fn log_text(log: Option<&LogStatus>) -> String {
+    match log {
+        None => "not stated by this daemon now".to_owned(),
+        Some(LogStatus { entries: 0, .. }) => "empty".to_owned(),
+        Some(log) => format!("{}, newest {}", entries(log.entries), date_time(log.newest_at_millis)),
+    }
 }
 
 /// Returns the daemons that share the store, if there may be several.

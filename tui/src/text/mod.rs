@@ -7,7 +7,7 @@ mod sanitize;
 mod timestamps;
 
 pub(crate) use fit::{cut, grouped, indented, pad, width, wrap};
-pub(crate) use numbers::{bytes, counted, micros, rate};
+pub(crate) use numbers::{bytes, counted, entries, micros, rate};
 pub(crate) use sanitize::{
     clean, drawn_in_ascii, has_hidden, imitates_latin, imitations, is_hidden, is_mixed, quoted,
     show_ascii_only,

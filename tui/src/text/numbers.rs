@@ -38,6 +38,11 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
+/// Returns a number of entries with its noun.
+pub(crate) fn entries(count: u64) -> String {
+    if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use quorate_common::activity_log::LogError;
+use quorate_common::activity_log::{Checkpoint, LogError};
 use quorate_common::console::activity_log::LogCheckpoint;
 use quorate_common::ids::OrganizationId;
 use tokio::sync::{Mutex, MutexGuard};
@@ -15,7 +15,7 @@ use tokio::sync::{Mutex, MutexGuard};
 pub(crate) use self::file::{KnownLog, KnownLogs};
 use crate::clock::now_millis;
 use crate::files::FileError;
-use crate::text::{clean, date_time};
+use crate::text::{clean, counted, date_time, entries};
 
 /// Time for which a checkpoint of an organization is not requested again.
 const RECENT: Duration = Duration::from_secs(5);
@@ -50,11 +50,6 @@ pub(crate) enum WitnessError {
     Invalid(LogError),
     #[error("{0}")]
     File(String),
-}
-
-/// Returns a number of entries with its noun.
-pub(crate) fn entries(count: u64) -> String {
-    if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
 }
 
 /// Compares what a daemon states with the known checkpoints, one answer after another: answers may overtake each other.
@@ -135,6 +130,15 @@ impl Comparison<'_> {
     }
 }
 
+fn described(checkpoint: &Checkpoint) -> String {
+    let size = entries(checkpoint.size);
+    if checkpoint.epoch == 0 {
+        size
+    } else {
+        format!("{size} after {}", counted(checkpoint.epoch.into(), "restore"))
+    }
+}
+
 fn check(
     organization: OrganizationId,
     known: &KnownLog,
@@ -148,8 +152,8 @@ fn check(
     let since = known.seen_millis;
     known.checkpoint.check_successor(&stated.checkpoint, proof).map_err(|error| match error {
         LogError::Older => WitnessError::Older {
-            stated: entries(stated.checkpoint.size),
-            known: entries(known.checkpoint.size),
+            stated: described(&stated.checkpoint),
+            known: described(&known.checkpoint),
             since,
         },
         LogError::Contradiction => {

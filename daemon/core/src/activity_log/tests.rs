@@ -103,6 +103,9 @@ fn every_entry_and_every_earlier_size_is_proven() {
     }
     assert!(rest.is_empty());
     let log = Log::read(&stored).unwrap();
+    log.check().unwrap();
+    assert_eq!(log.root(299).unwrap(), root(&leaves[..299]));
+    assert_eq!(log.root(301), Err(DAMAGED));
     for (index, entry) in (0..).zip(&leaves) {
         let proof = log.prove_entry(index).unwrap();
         let proof: Vec<_> = proof.iter().map(|hash| Hash::parse_hash(hash).unwrap()).collect();
@@ -127,6 +130,34 @@ fn an_entry_is_found_by_its_hash_and_the_time_of_its_activity() {
         assert_eq!(log.find(leaf(b"other"), since).unwrap(), None);
     }
     assert_eq!(Log::read(&Stored::default()).unwrap().find(leaf(b"other"), 5).unwrap(), None);
+}
+
+#[test]
+fn entries_are_found_long_after_their_commit_and_after_a_clock_was_corrected() {
+    const DAY: Millis = 24 * 60 * 60 * 1000;
+    let leaves: Vec<_> = (0..600_u32).map(|number| leaf(&number.to_be_bytes())).collect();
+    let mut stored = Stored::default();
+    stored.append(&leaves[..200], DAY);
+    // The daemon did not run for a day, and its clock is a year ahead then.
+    stored.append(&leaves[200..400], 365 * DAY);
+    let found = |stored: &Stored, index: usize, since| {
+        Log::read(stored).unwrap().find(leaves[index], since).unwrap() == Some(index as u64)
+    };
+    assert!(found(&stored, 200, DAY) && found(&stored, 399, DAY));
+    let corrected = Log::read(&stored).unwrap().added_by(2 * DAY).unwrap();
+    stored.0.extend(corrected.into_iter().map(|write| (write.key, write.value.unwrap().to_vec())));
+    let log = Log::read(&stored).unwrap();
+    log.check().unwrap();
+    assert_eq!(log.head().unwrap(), Head { size: 400, time: 2 * DAY, begun: DAY });
+    assert_eq!(log.added_by(2 * DAY).unwrap().len(), 0);
+    stored.append(&leaves[400..], 3 * DAY);
+    assert!(
+        [(0, DAY - 500), (199, DAY - 500), (399, 2 * DAY), (400, 3 * DAY), (599, 3 * DAY - 500)]
+            .into_iter()
+            .all(|(index, since)| found(&stored, index, since))
+    );
+    let log = Log::read(&stored).unwrap();
+    assert!(log.began_after(DAY - 60_001) && !log.began_after(DAY - 60_000));
 }
 
 #[test]
@@ -156,6 +187,16 @@ fn damaged_records_are_reported() {
             assert_eq!(read, Err(DAMAGED), "{length} bytes");
         }
         stored.0.insert(key, whole);
+    }
+    // Every changed bit of a hash is noticed when the tree is computed again.
+    let whole = stored.0.get(&log::hashes(0)).unwrap().clone();
+    for place in 9..whole.len() {
+        let mut changed = whole.clone();
+        changed[place] ^= 4;
+        stored.0.insert(log::hashes(0), changed);
+        let checked = Log::read(&stored).unwrap().check();
+        // Nothing follows from the last entry alone.
+        assert_eq!(checked.is_err(), place < 9 + 3 * 32, "byte {place}");
     }
     let waiting = encode_waiting([leaf(b"first"), leaf(b"second")].iter());
     assert_eq!(decode_waiting(&waiting).unwrap(), [leaf(b"first"), leaf(b"second")]);

@@ -15,10 +15,13 @@ pub(super) fn log_entry(
     from: Option<u64>,
 ) -> Result<LogEntry, Corrupt> {
     let log = Log::read(world.records())?;
-    let state = match log.find(activity_log::entry(record).leaf(), record.updated)? {
-        Some(index) => EntryState::Included { index, proof: log.prove_entry(index)? },
-        None if log.head().is_some_and(|head| record.updated < head.begun) => EntryState::Earlier,
-        None => EntryState::Waiting,
+    let state = if log.began_after(record.updated) {
+        EntryState::Earlier
+    } else {
+        match log.find(activity_log::entry(record).leaf(), record.updated)? {
+            Some(index) => EntryState::Included { index, proof: log.prove_entry(index)? },
+            None => EntryState::Waiting,
+        }
     };
     Ok(LogEntry { checkpoint: log.checkpoint(world, from)?, state })
 }
