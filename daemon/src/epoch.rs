@@ -15,7 +15,8 @@ const FORMAT: u8 = 1;
 /// The epoch of a store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Epoch {
-    /// Number of restores.
+    /// When it began, in seconds since 1970, and later than that of the store in the backup. Zero without a restore. Two restores
+    /// of one backup have different numbers.
     pub number: u32,
     /// When it began, in milliseconds since 1970. Zero without a restore.
     pub begun: Millis,
@@ -46,8 +47,9 @@ impl Epoch {
 
     /// Returns the epoch after a restore.
     #[must_use]
-    pub const fn next(self, begun: Millis) -> Self {
-        Self { number: self.number.saturating_add(1), begun, is_held: true }
+    pub fn next(self, begun: Millis) -> Self {
+        let seconds = u32::try_from(begun / 1000).unwrap_or(u32::MAX);
+        Self { number: seconds.max(self.number.saturating_add(1)), begun, is_held: true }
     }
 
     /// Returns the same epoch of a store that accepts changes from now on. The clock may have been behind until now.
@@ -97,13 +99,15 @@ mod tests {
         let epoch = Epoch::default().next(1_780_000_000_000);
         let stored = epoch.write().value.unwrap();
         // This version stores it so.
-        assert_eq!(const_hex::encode(&*stored), "01000000010000019e7044880001");
+        assert_eq!(const_hex::encode(&*stored), "016a18a5000000019e7044880001");
         assert_eq!(Epoch::decode(&stored), Some(epoch));
         assert_eq!(Epoch::decode(&epoch.released(5).write().value.unwrap()), Some(epoch.released(5)));
         for length in 0..stored.len() {
             assert_eq!(Epoch::decode(stored.get(..length).unwrap()), None);
         }
-        assert_eq!(epoch.released(5).next(7).number, 2);
+        // Another restore of the same backup begins a later epoch, also if the clock was set back.
+        assert_eq!(Epoch::default().next(1_780_000_001_000).number, epoch.number + 1);
+        assert_eq!(epoch.released(5).next(7).number, epoch.number + 1);
         assert_eq!(epoch.released(5).begun, epoch.begun);
         assert_eq!((epoch.released(epoch.begun + 1).begun, epoch.begun_by(9).begun), (epoch.begun + 1, 9));
     }

@@ -10,7 +10,7 @@ compile_error!("the feature `fail_points` is for tests: build `-p quorated` with
 
 /// Names of all fail points. A test kills the daemon at each of them.
 #[cfg(feature = "fail_points")]
-pub const NAMES: [&str; 69] = [
+pub const NAMES: [&str; 70] = [
     "answer.render",
     "answer.send",
     "attempt.decide",
@@ -59,6 +59,7 @@ pub const NAMES: [&str; 69] = [
     "request.received",
     "log.append",
     "log.appended",
+    "log.page",
     "restore.begin",
     "restore.loaded",
     "restore.rows",

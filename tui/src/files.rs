@@ -1,11 +1,11 @@
 //! Paths of the user's own files, and access to them. The only module that reads and writes files.
 
 use std::fs::{self, OpenOptions};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, FlockOperation, RenameFlags, flock, renameat_with};
+use rustix::fs::{CWD, FlockOperation, OFlags, RenameFlags, flock, renameat_with};
 use rustix::io::Errno;
 
 /// Highest number that is tried to make a file name unique.
@@ -47,6 +47,9 @@ pub(crate) enum FileError {
     /// The file exceeds the size limit of its kind.
     #[error("{}: too large", .0.display())]
     Size(PathBuf),
+    /// Something else than a file is at the path.
+    #[error("{}: not a file", .0.display())]
+    Other(PathBuf),
     /// The content is not valid.
     #[error("{}: invalid content", .0.display())]
     Content(PathBuf),
@@ -164,7 +167,11 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, FileError
 /// for the superuser, only files of this user can then be opened.
 pub(crate) fn read_private(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
     let Some(file) = open(path)? else { return Ok(None) };
-    let mode = file.metadata().map_err(|error| system(path, error))?.permissions().mode() & 0o777;
+    let metadata = file.metadata().map_err(|error| system(path, error))?;
+    if !metadata.is_file() {
+        return Err(FileError::Other(path.to_owned()));
+    }
+    let mode = metadata.permissions().mode() & 0o777;
     if mode & 0o077 != 0 {
         return Err(FileError::Permissions { path: path.to_owned(), mode });
     }
@@ -193,9 +200,12 @@ fn check_trusted(path: &Path, (owner, mode): (u32, u32), user: u32) -> Result<()
 }
 
 fn open(path: &Path) -> Result<Option<fs::File>, FileError> {
-    match fs::File::open(path) {
+    // A pipe would wait for its other end.
+    let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
+    match OpenOptions::new().read(true).custom_flags(flags).open(path) {
         Ok(file) => Ok(Some(file)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        // A link that leads nowhere is no missing file.
+        Err(error) if error.kind() == ErrorKind::NotFound && !path.is_symlink() => Ok(None),
         Err(error) => Err(system(path, error)),
     }
 }
@@ -207,6 +217,16 @@ fn read_open(path: &Path, from: impl Read, limit: u64) -> Result<Vec<u8>, FileEr
         return Err(FileError::Size(path.to_owned()));
     }
     Ok(bytes)
+}
+
+/// Locks what is stored at a path until the result is dropped. Other processes of this user wait.
+pub(crate) fn lock(path: &Path) -> Result<impl Sized + use<>, FileError> {
+    let folder = create_parent(path)?;
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let own = folder.join(format!(".{name}.lock"));
+    let file = private().create(true).truncate(false).open(&own).map_err(|error| system(&own, error))?;
+    flock(&file, FlockOperation::LockExclusive).map_err(|error| system(&own, error.into()))?;
+    Ok(file)
 }
 
 /// Reads standard input to its end, at most `limit` bytes.

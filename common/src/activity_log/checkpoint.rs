@@ -20,7 +20,7 @@ pub struct Checkpoint {
     pub root: LogHash,
     /// Time at which the newest entry was added, in milliseconds since 1970.
     pub time: u64,
-    /// Number of restores of the store.
+    /// When the store was last restored from a backup, in seconds since 1970; zero if it never was.
     pub epoch: u32,
 }
 
@@ -38,6 +38,11 @@ impl Checkpoint {
         let id = VerifierKey::new(origin.clone(), key.verifying_key()).id();
         let signature = Signature::new(origin.clone(), id, key.sign(&text).to_bytes().to_vec()).ok()?;
         String::from_utf8(Note::new(&text, &[signature]).ok()?.to_bytes()).ok()
+    }
+
+    /// Returns when the store was last restored from a backup, in milliseconds since 1970.
+    pub fn restored(&self) -> Option<u64> {
+        (self.epoch != 0).then(|| u64::from(self.epoch).saturating_mul(1000))
     }
 
     /// Returns the root in base64.

@@ -9,7 +9,7 @@ use quorate_common::console::activity_log::LogStatus;
 use quorate_core::activity_log::{self, Log};
 use quorate_core::budget::Cancellation;
 use quorate_core::error::Corrupt;
-use quorate_core::model::layout::{self, log};
+use quorate_core::model::layout::log;
 use quorate_core::model::write::Write;
 use quorate_core::world::{Page, Records};
 
@@ -56,7 +56,8 @@ impl Executor {
     pub async fn append_to_log(&self) -> Result<Appended, AppendError> {
         let shared = Arc::clone(&self.shared);
         let prepared = tokio::task::spawn_blocking(move || shared.prepare_append()).await;
-        let prepared = prepared.unwrap_or(Err(Corrupt::Invariant("appending to the activity log panicked")));
+        let panicked = || Err(Corrupt::Invariant("appending to the activity log panicked").into());
+        let prepared = prepared.unwrap_or_else(|_| panicked());
         let Some((batch, appended)) = prepared? else { return Ok(Appended::All) };
         fail_points::reach("log.append");
         let entries =
@@ -97,12 +98,23 @@ impl Executor {
 }
 
 impl Shared {
+    /// Returns the number of entries of the activity log.
+    fn log_size(&self) -> Result<u64, Corrupt> {
+        self.barrier.store().register(&log::size()).map_err(|error| Corrupt::from(&error))
+    }
+
     /// Returns what appends the next entries, if there are some.
-    fn prepare_append(&self) -> Result<Option<(Batch, Appended)>, Corrupt> {
+    ///
+    /// # Errors
+    /// Returns [`CommitError::Clash`] if another daemon has appended meanwhile, and an error if the store cannot be read.
+    fn prepare_append(&self) -> Result<Option<(Batch, Appended)>, AppendError> {
         if self.is_held()? {
             return Ok(None);
         }
+        // Read first: if another daemon appends after that, what follows may be appended already, and the commit clashes.
+        let size = self.log_size()?;
         let waiting = self.barrier.page(Page::first(log::WAITING, GROUPS))?;
+        fail_points::reach("log.page");
         let (mut entries, mut writes) = (Vec::new(), Vec::new());
         for (key, value) in &waiting {
             if entries.len() >= ENTRIES {
@@ -116,11 +128,15 @@ impl Shared {
         }
         let is_all = writes.len() == waiting.len() && waiting.len() < GROUPS;
         let mut log = Log::read(&self.barrier)?;
-        let size = log.size();
+        if log.size() != size {
+            let is_appended = self.log_size()? != size;
+            let clash = AppendError::Commit(CommitError::Clash);
+            return Err(if is_appended { clash } else { Corrupt::Record("activity log").into() });
+        }
         writes.extend(log.append(&entries, now())?);
         let batch = Batch {
-            expect: vec![(layout::log::size(), size)],
-            set: vec![(layout::log::size(), log.size())],
+            expect: vec![(log::size(), size)],
+            set: vec![(log::size(), log.size())],
             writes: self.barrier.seal(writes)?,
             ..Batch::default()
         };

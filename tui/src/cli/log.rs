@@ -81,7 +81,7 @@ async fn verify(session: &Session, reference: Option<&str>) -> Result<Answer> {
         "entries": checkpoint.size,
         "root": checkpoint.root_text(),
         "newestAtMillis": checkpoint.time,
-        "restores": checkpoint.epoch,
+        "restoredAtMillis": checkpoint.restored(),
         "knownEntries": before.map(|before| before.checkpoint.size),
         "entry": included.unwrap_or_default(),
     });
@@ -91,13 +91,13 @@ async fn verify(session: &Session, reference: Option<&str>) -> Result<Answer> {
 
 fn described(checkpoint: &Checkpoint, key: &VerifierKey) -> String {
     format!(
-        "log       {}\nkey       {}\nentries   {}\nroot      {}\nnewest    {}\nrestores  {}\n",
+        "log       {}\nkey       {}\nentries   {}\nroot      {}\nnewest    {}\nrestored  {}\n",
         clean(&checkpoint.origin),
         clean(&key.to_string()),
         checkpoint.size,
         checkpoint.root_text(),
         date_time(checkpoint.time),
-        checkpoint.epoch,
+        checkpoint.restored().map_or_else(|| "never".to_owned(), date_time),
     )
 }
 

@@ -187,7 +187,7 @@ fn of_log(all: &mut Map<String, Value>) {
     let more = [
         ("verifierKey", text()),
         ("newestAt", time()),
-        ("restores", number()),
+        ("restoredAt", or_null(&time())),
         ("entry", or_null(&number())),
     ];
     add("log", object(&log.into_iter().chain(more).collect::<Vec<_>>(), &[]));

@@ -32,7 +32,7 @@ use super::tls::Trust;
 use super::versions::Versions;
 use crate::files::{self, SocketFile};
 use crate::text::clean;
-use crate::witness::Witness;
+use crate::witness::{Compared, Witness};
 
 /// Time limit of one request.
 const REQUEST_SECONDS: u64 = 30;
@@ -203,13 +203,17 @@ impl Client {
     /// Queries the full record of one activity, by id or fingerprint.
     pub(crate) async fn record(&self, id: OrganizationId, reference: &str) -> Result<ReviewRecord> {
         let sent = self.versions.now();
-        let comparison = self.witness.begin(id).await?;
-        let from = comparison.known_size();
-        let path = format!("/console/v1/organizations/{id}/activities/{reference}?from={from}");
-        let record: ReviewRecord = self.read(&path).await?;
-        comparison.end(record.log.as_ref().map(|entry| &entry.checkpoint))?;
-        self.versions.check(sent, &record.organization.head)?;
-        Ok(record)
+        let mut comparison = self.witness.begin(id).await?;
+        loop {
+            let from = comparison.known_size();
+            let path = format!("/console/v1/organizations/{id}/activities/{reference}?from={from}");
+            let record: ReviewRecord = self.read(&path).await?;
+            let stated = record.log.as_ref().map(|entry| &entry.checkpoint);
+            if comparison.compare(stated)? == Compared::Done {
+                self.versions.check(sent, &record.organization.head)?;
+                return Ok(record);
+            }
+        }
     }
 
     /// Queries the newest checkpoint of the activity log, with the proof that it begins with this number of entries.
@@ -219,15 +223,17 @@ impl Client {
 
     /// Compares the activity log of an organization with what is known, unless that was just done.
     async fn compare_log(&self, id: OrganizationId) -> Result<()> {
-        let comparison = self.witness.begin(id).await?;
-        if comparison.is_due() {
+        let mut comparison = self.witness.begin(id).await?;
+        while comparison.is_due() {
             let stated = match self.checkpoint(id, comparison.known_size()).await {
                 Ok(stated) => Some(stated),
                 // A daemon of an earlier version has no log.
-                Err(LinkError::Unreadable(_)) => None,
+                Err(error) if error.is_without_route() => None,
                 Err(error) => return Err(error),
             };
-            comparison.end(stated.as_ref())?;
+            if comparison.compare(stated.as_ref())? == Compared::Done {
+                break;
+            }
         }
         Ok(())
     }

@@ -10,6 +10,8 @@ use crate::witness::WitnessError;
 
 /// Message of the daemon for a path that it does not have. Missing items have messages of their own.
 const NO_ROUTE: &str = "Not Found";
+/// Description of a daemon without the requested path.
+const WITHOUT_ROUTE: &str = "it does not have what this console reads: install matching versions of both";
 /// The first HTTP status of errors of the server (RFC 9110 §15.6).
 const SERVER_ERROR: u16 = 500;
 
@@ -127,11 +129,15 @@ impl LinkError {
     pub(super) fn of_route(self) -> Self {
         match self {
             Self::Api(error) if error.code == Code::NotFound && error.message == NO_ROUTE => {
-                let text = "it does not have what this console reads: install matching versions of both";
-                Self::Unreadable(text.to_owned())
+                Self::Unreadable(WITHOUT_ROUTE.to_owned())
             }
             other => other,
         }
+    }
+
+    /// Returns whether the daemon does not have the requested path.
+    pub(super) fn is_without_route(&self) -> bool {
+        matches!(self, Self::Unreadable(text) if text == WITHOUT_ROUTE)
     }
 
     /// Distinguishes a request that was stamped by a clock that differs from that of the daemon.

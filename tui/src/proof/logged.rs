@@ -10,6 +10,9 @@ use crate::text::{ago, date_time};
 /// Time within which a state is added to the log, in milliseconds.
 const DELAY_MILLIS: u64 = 60_000;
 
+/// Time after a restore in which reviews state it, in milliseconds: 30 days.
+const RESTORED_MILLIS: u64 = 30 * 24 * 60 * 60 * 1000;
+
 /// Returns the finding; `None` if the daemon states no log.
 pub(super) fn logged(evidence: &Evidence<'_>) -> Option<Finding> {
     let entry = evidence.record.log.as_ref()?;
@@ -26,8 +29,17 @@ pub(super) fn logged(evidence: &Evidence<'_>) -> Option<Finding> {
             match ActivityState::of(activity).check_included(*index, proof, &checkpoint) {
                 Ok(()) => {
                     let (number, size) = (index.saturating_add(1), checkpoint.size);
-                    let time = date_time(checkpoint.time);
-                    verified(format!("the activity log has this state: entry {number} of {size}, {time}"))
+                    let text = format!("the activity log has this state: entry {number} of {size}");
+                    let recent =
+                        checkpoint.restored().filter(|at| evidence.now.saturating_sub(*at) < RESTORED_MILLIS);
+                    match recent {
+                        None => verified(format!("{text}, {}", date_time(checkpoint.time))),
+                        Some(restored) => attention(format!(
+                            "{text}, but the store was restored from a backup {}: what changed between the backup and the \
+                             restore is missing, such as keys that were deleted",
+                            date_time(restored)
+                        )),
+                    }
                 }
                 Err(error) => failed(format!("the activity log does not have this state: {error}")),
             }
@@ -64,10 +76,14 @@ mod tests {
 
     /// Returns the record with an entry in a log that has only this entry.
     fn logged_record(state: EntryState) -> ReviewRecord {
+        of_epoch(state, 0)
+    }
+
+    fn of_epoch(state: EntryState, epoch: u32) -> ReviewRecord {
         let (_, mut record) = tag_proposal();
         let key = SigningKey::from_bytes(&[7; 32]);
         let root = ActivityState::of(&record.row.activity).leaf();
-        let checkpoint = Checkpoint { origin: origin("5f"), size: 1, root, time: NOW, epoch: 0 };
+        let checkpoint = Checkpoint { origin: origin("5f"), size: 1, root, time: NOW, epoch };
         let checkpoint = LogCheckpoint {
             checkpoint: checkpoint.sign(&key).unwrap(),
             verifier_key: VerifierKey::new(origin("5f"), key.verifying_key()).to_string(),
@@ -106,6 +122,11 @@ mod tests {
         }
         assert_eq!(found(forged, NOW).unwrap().0, Mark::Failed);
         assert_eq!(found(tag_proposal().1, NOW), None);
+        let day = 24 * 60 * 60 * 1000;
+        for (age, mark) in [(29 * day, Mark::Attention), (31 * day, Mark::Verified)] {
+            let epoch = u32::try_from((NOW - age) / 1000).unwrap();
+            assert_eq!(found(of_epoch(included(0), epoch), NOW).unwrap().0, mark);
+        }
     }
 
     #[test]

@@ -93,6 +93,16 @@ impl KnownLogs {
         self.logs.get(self.organizations.get(&organization)?)
     }
 
+    /// Returns the log with a name.
+    pub(crate) fn named(&self, name: &str) -> Option<&KnownLog> {
+        self.logs.get(name)
+    }
+
+    /// Returns the log whose checkpoint was stated last.
+    pub(crate) fn newest(&self) -> Option<&KnownLog> {
+        self.logs.values().max_by_key(|known| known.seen_millis)
+    }
+
     /// Keeps the checkpoint of the log of an organization, unless a newer one is known. Returns whether anything was new.
     pub(crate) fn keep(&mut self, organization: OrganizationId, newer: KnownLog) -> bool {
         let name = newer.checkpoint.origin.clone();

@@ -14,8 +14,8 @@ use tokio::sync::{Mutex, MutexGuard};
 
 pub(crate) use self::file::{KnownLog, KnownLogs};
 use crate::clock::now_millis;
-use crate::files::FileError;
-use crate::text::{clean, counted, date_time, entries};
+use crate::files::{self, FileError};
+use crate::text::{clean, date_time, entries};
 
 /// Time for which a checkpoint of an organization is not requested again.
 const RECENT: Duration = Duration::from_secs(5);
@@ -61,12 +61,24 @@ pub(crate) struct Witness {
     compared: Mutex<BTreeMap<OrganizationId, Instant>>,
 }
 
-/// A comparison. Its request is sent while no other one is made.
+/// A comparison. Its requests are sent while no other one is made.
 pub(crate) struct Comparison<'w> {
     path: Option<&'w Path>,
     compared: MutexGuard<'w, BTreeMap<OrganizationId, Instant>>,
     organization: OrganizationId,
+    /// The known log of the organization, or the one that the daemon probably states.
     known: Option<KnownLog>,
+    /// Whether the organization is known to be in that log.
+    is_of_organization: bool,
+    is_repeated: bool,
+}
+
+/// What follows from an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Compared {
+    Done,
+    /// Another log is known that the daemon states: its proof must be requested.
+    Repeat,
 }
 
 impl Witness {
@@ -78,11 +90,12 @@ impl Witness {
     /// Begins the comparison for an organization.
     pub(crate) async fn begin(&self, organization: OrganizationId) -> Result<Comparison<'_>, WitnessError> {
         let compared = self.compared.lock().await;
-        let known = match &self.path {
-            Some(path) => KnownLogs::load(path).map_err(|error| file(&error))?.of(organization).cloned(),
-            None => None,
-        };
-        Ok(Comparison { path: self.path.as_deref(), compared, organization, known })
+        let path = self.path.as_deref();
+        let logs = path.map(KnownLogs::load).transpose().map_err(|error| file(&error))?.unwrap_or_default();
+        let own = logs.of(organization);
+        let is_of_organization = own.is_some();
+        let known = own.or_else(|| logs.newest()).cloned();
+        Ok(Comparison { path, compared, organization, known, is_of_organization, is_repeated: false })
     }
 }
 
@@ -103,39 +116,53 @@ impl Comparison<'_> {
     ///
     /// # Errors
     /// If it contradicts what is known, or the known checkpoints cannot be read or written.
-    pub(crate) fn end(mut self, stated: Option<&LogCheckpoint>) -> Result<(), WitnessError> {
-        let Some(path) = self.path else { return Ok(()) };
-        match (&self.known, stated) {
-            (None, None) => {}
-            (Some(known), None) => {
-                let (known, since) = (entries(known.checkpoint.size), known.seen_millis);
-                return Err(WitnessError::Missing { known, since });
-            }
-            (known, Some(stated)) => {
-                let (checkpoint, key) = stated.open().map_err(WitnessError::Invalid)?;
-                let note = stated.checkpoint.clone();
-                let newer = KnownLog { checkpoint, key, note, seen_millis: now_millis() };
-                if let Some(known) = known {
-                    check(self.organization, known, &newer, &stated.consistency)?;
-                }
-                // Another process may have kept a newer one.
-                let mut known_logs = KnownLogs::load(path).map_err(|error| file(&error))?;
-                if known_logs.keep(self.organization, newer) {
-                    known_logs.save(path).map_err(|error| file(&error))?;
+    pub(crate) fn compare(&mut self, stated: Option<&LogCheckpoint>) -> Result<Compared, WitnessError> {
+        let Some(path) = self.path else { return Ok(Compared::Done) };
+        let of_organization = self.known.as_ref().filter(|_| self.is_of_organization);
+        let Some(stated) = stated else {
+            return match of_organization {
+                None => Ok(Compared::Done),
+                Some(known) => Err(WitnessError::Missing {
+                    known: entries(known.checkpoint.size),
+                    since: known.seen_millis,
+                }),
+            };
+        };
+        let (checkpoint, key) = stated.open().map_err(WitnessError::Invalid)?;
+        let newer = KnownLog { checkpoint, key, note: stated.checkpoint.clone(), seen_millis: now_millis() };
+        if let Some(known) = of_organization {
+            check(self.organization, known, &newer, &stated.consistency)?;
+        }
+        // No other process changes the file meanwhile.
+        let _lock = files::lock(path).map_err(|error| file(&error))?;
+        let mut logs = KnownLogs::load(path).map_err(|error| file(&error))?;
+        if !self.is_of_organization
+            && let Some(named) = logs.named(&newer.checkpoint.origin)
+        {
+            let known =
+                self.known.as_ref().filter(|known| known.checkpoint.origin == newer.checkpoint.origin);
+            match known {
+                Some(known) => check(self.organization, known, &newer, &stated.consistency)?,
+                None if self.is_repeated => return Err(WitnessError::Invalid(LogError::Malformed)),
+                None => {
+                    (self.known, self.is_repeated) = (Some(named.clone()), true);
+                    return Ok(Compared::Repeat);
                 }
             }
         }
+        if logs.keep(self.organization, newer) {
+            logs.save(path).map_err(|error| file(&error))?;
+        }
         self.compared.insert(self.organization, Instant::now());
-        Ok(())
+        Ok(Compared::Done)
     }
 }
 
 fn described(checkpoint: &Checkpoint) -> String {
     let size = entries(checkpoint.size);
-    if checkpoint.epoch == 0 {
-        size
-    } else {
-        format!("{size} after {}", counted(checkpoint.epoch.into(), "restore"))
+    match checkpoint.restored() {
+        None => size,
+        Some(restored) => format!("{size} after the restore of {}", date_time(restored)),
     }
 }
 

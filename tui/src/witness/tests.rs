@@ -31,7 +31,16 @@ fn proven(stated: LogCheckpoint) -> LogCheckpoint {
 
 async fn compare(witness: &Witness, stated: Option<&LogCheckpoint>) -> Result<(), WitnessError> {
     let organization = "69fa7e75-7754-4645-b9da-5e70b0f20e30".parse().unwrap();
-    witness.begin(organization).await.unwrap().end(stated)
+    assert_eq!(compare_for(witness, organization, stated).await?, Compared::Done);
+    Ok(())
+}
+
+async fn compare_for(
+    witness: &Witness,
+    organization: OrganizationId,
+    stated: Option<&LogCheckpoint>,
+) -> Result<Compared, WitnessError> {
+    witness.begin(organization).await.unwrap().compare(stated)
 }
 
 #[tokio::test]
@@ -86,4 +95,58 @@ async fn what_cannot_be_read_or_written_stops_the_console() {
     crate::files::write_private(&path, text.replace("\\n1\\n", "\\n0\\n").as_bytes()).unwrap();
     assert!(Witness::new(path).begin(organization).await.is_err());
     assert_eq!(compare(&Witness::default(), Some(&one)).await, Ok(()));
+}
+
+/// Who controls a daemon can state organizations that nobody saw before.
+#[tokio::test]
+async fn an_unknown_organization_changes_nothing_about_a_known_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let witness = || Witness::new(folder.path().join("checkpoints.json"));
+    let two = stated("5f", 1, (2, TWO), 0);
+    assert_eq!(compare(&witness(), Some(&two)).await, Ok(()));
+    let unknown = OrganizationId::from_bytes([1; 16]);
+    let known = std::fs::read(folder.path().join("checkpoints.json")).unwrap();
+    for forged in
+        [stated("5f", 2, (9, TWO), u32::MAX), stated("5f", 1, (1, ONE), 0), stated("5f", 1, (3, TWO), 0)]
+    {
+        assert!(compare_for(&witness(), unknown, Some(&forged)).await.is_err());
+        assert_eq!(std::fs::read(folder.path().join("checkpoints.json")).unwrap(), known);
+    }
+    assert_eq!(compare_for(&witness(), unknown, None).await, Ok(Compared::Done));
+    // Another store is another log. The one that was stated last is expected for the next unknown organization.
+    let other = OrganizationId::from_bytes([2; 16]);
+    assert_eq!(compare_for(&witness(), other, Some(&stated("6e", 3, (1, ONE), 0))).await, Ok(Compared::Done));
+    let repeated = witness();
+    let mut comparison = repeated.begin(unknown).await.unwrap();
+    assert_eq!(comparison.compare(Some(&two)), Ok(Compared::Repeat));
+    assert_eq!(comparison.known_size(), 2);
+    assert_eq!(comparison.compare(Some(&two)), Ok(Compared::Done));
+    drop(comparison);
+    let mut comparison = repeated.begin(OrganizationId::from_bytes([3; 16])).await.unwrap();
+    assert_eq!(comparison.compare(Some(&two)), Ok(Compared::Repeat));
+    let again = comparison.compare(Some(&stated("6e", 3, (1, ONE), 0)));
+    assert!(again.is_err(), "the requests do not go on without end");
+    assert_eq!(compare(&witness(), Some(&two)).await, Ok(()));
+}
+
+/// Two consoles at once, each at another daemon: nothing is lost.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn consoles_that_run_at_once_keep_all_checkpoints() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("checkpoints.json");
+    let mut consoles = tokio::task::JoinSet::new();
+    for number in 0..16_u8 {
+        let path = path.clone();
+        consoles.spawn(async move {
+            let stated = stated(&format!("{number:02x}"), 1, (1, ONE), 0);
+            let organization = OrganizationId::from_bytes([number; 16]);
+            assert_eq!(
+                compare_for(&Witness::new(path), organization, Some(&stated)).await,
+                Ok(Compared::Done)
+            );
+        });
+    }
+    consoles.join_all().await;
+    let logs = KnownLogs::load(&path).unwrap();
+    assert!((0..16).all(|number| logs.of(OrganizationId::from_bytes([number; 16])).is_some()));
 }
