@@ -198,6 +198,11 @@ async fn a_restore_is_no_rollback_and_the_store_of_before_is_one() {
     let run = operator.run(&["log", "verify"]).await.with(0).json();
     assert_eq!([&run["entries"], &run["knownEntries"]], [&json!(5), &json!(8)], "{run:#}");
     assert!(run["restoredAt"].is_string(), "{run:#}");
+    // The console keeps what it knew before.
+    for _ in 0..2 {
+        let run = operator.run(&["log", "verify"]).await.with(0).json();
+        assert_eq!(run["entriesBeforeRestore"], json!(8), "{run:#}");
+    }
     assert_eq!(entries(&checkpoint(served.listener(), 0).await), count);
     drop(served);
     std::fs::remove_dir_all(installation.path("data")).expect("removed");

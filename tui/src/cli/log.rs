@@ -13,7 +13,7 @@ use crate::failure::{Exit, Failure, Result};
 use crate::output::Answer;
 use crate::session::Session;
 use crate::text::{clean, date_time, entries};
-use crate::witness::{KnownLog, KnownLogs};
+use crate::witness::{BeforeRestore, KnownLog, KnownLogs};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LogCommand {
@@ -52,18 +52,14 @@ async fn verify(session: &Session, reference: Option<&str>) -> Result<Answer> {
     // Compares the log with what is known.
     session.organization().await?;
     let known = KnownLogs::load(&session.folders.checkpoints())?.of(id).cloned();
-    let Some(KnownLog { checkpoint, key, .. }) = known else {
-        return Err(Failure::new(
-            Exit::NotFound,
-            "the daemon has no activity log: it is of an earlier version",
-        ));
+    let Some(KnownLog { checkpoint, key, before: lost, .. }) = known else {
+        let none = "the daemon has no activity log: it is of an earlier version";
+        return Err(Failure::new(Exit::NotFound, none));
     };
-    let mut text = described(&checkpoint, &key);
+    let mut text = described(&checkpoint, &key, lost);
     match &before {
-        Some(before) if before.checkpoint.epoch < checkpoint.epoch => {
-            let (known, since) = (entries(before.checkpoint.size), date_time(before.seen_millis));
-            let _ = writeln!(text, "known     [!] a backup was restored since; {known} were known {since}");
-        }
+        // What was known is described with the restore.
+        Some(before) if before.checkpoint.epoch < checkpoint.epoch => {}
         Some(before) => {
             let (known, since) = (entries(before.checkpoint.size), date_time(before.seen_millis));
             let _ = writeln!(text, "known     [v] begins with the {known} known {since}");
@@ -82,6 +78,7 @@ async fn verify(session: &Session, reference: Option<&str>) -> Result<Answer> {
         "root": checkpoint.root_text(),
         "newestAtMillis": checkpoint.time,
         "restoredAtMillis": checkpoint.restored(),
+        "entriesBeforeRestore": lost.map(|lost| lost.entries),
         "knownEntries": before.map(|before| before.checkpoint.size),
         "entry": included.unwrap_or_default(),
     });
@@ -89,7 +86,12 @@ async fn verify(session: &Session, reference: Option<&str>) -> Result<Answer> {
     Ok(if included == Some(None) { answer.exits(Exit::Verification) } else { answer })
 }
 
-fn described(checkpoint: &Checkpoint, key: &VerifierKey) -> String {
+fn described(checkpoint: &Checkpoint, key: &VerifierKey, lost: Option<BeforeRestore>) -> String {
+    let lost = lost.map(|lost| {
+        let (known, since) = (entries(lost.entries), date_time(lost.seen_millis));
+        format!("; [!] {known} were known {since}, before the restore")
+    });
+    let restored = checkpoint.restored().map_or_else(|| "never".to_owned(), date_time);
     format!(
         "log       {}\nkey       {}\nentries   {}\nroot      {}\nnewest    {}\nrestored  {}\n",
         clean(&checkpoint.origin),
@@ -97,7 +99,7 @@ fn described(checkpoint: &Checkpoint, key: &VerifierKey) -> String {
         checkpoint.size,
         checkpoint.root_text(),
         date_time(checkpoint.time),
-        checkpoint.restored().map_or_else(|| "never".to_owned(), date_time),
+        restored + &lost.unwrap_or_default(),
     )
 }
 
@@ -142,7 +144,8 @@ async fn accept(session: &Session, root: &str) -> Result<Answer> {
     let path = session.folders.checkpoints();
     let mut known = KnownLogs::load(&path)?;
     let before = known.of(id).map(|before| before.checkpoint.size);
-    let accepted = KnownLog { checkpoint, key, note: stated.checkpoint, seen_millis: now_millis() };
+    let note = stated.checkpoint;
+    let accepted = KnownLog { checkpoint, key, note, seen_millis: now_millis(), before: None };
     let data = json!({
         "organizationId": id,
         "log": accepted.checkpoint.origin,

@@ -188,6 +188,7 @@ fn of_log(all: &mut Map<String, Value>) {
         ("verifierKey", text()),
         ("newestAt", time()),
         ("restoredAt", or_null(&time())),
+        ("entriesBeforeRestore", or_null(&number())),
         ("entry", or_null(&number())),
     ];
     add("log", object(&log.into_iter().chain(more).collect::<Vec<_>>(), &[]));

@@ -23,6 +23,18 @@ pub(crate) struct KnownLog {
     pub(crate) note: String,
     /// When a daemon stated it, in milliseconds since 1970.
     pub(crate) seen_millis: u64,
+    /// What was known before the last restore that this console noticed.
+    pub(crate) before: Option<BeforeRestore>,
+}
+
+/// What was known of a log before its store was restored from a backup.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct BeforeRestore {
+    /// Number of entries.
+    pub(crate) entries: u64,
+    /// When a daemon stated them, in milliseconds since 1970.
+    pub(crate) seen_millis: u64,
 }
 
 /// The known logs, and the organizations that are in them.
@@ -41,12 +53,14 @@ struct Content {
     organizations: BTreeMap<OrganizationId, String>,
 }
 
+#[serde_with::skip_serializing_none]
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct StoredLog {
     verifier_key: String,
     checkpoint: String,
     seen_millis: u64,
+    before_restore: Option<BeforeRestore>,
 }
 
 impl KnownLogs {
@@ -65,6 +79,7 @@ impl KnownLogs {
             verifier_key: known.key.to_string(),
             checkpoint: known.note.clone(),
             seen_millis: known.seen_millis,
+            before_restore: known.before,
         };
         let content = Content {
             logs: self.logs.values().map(log).collect(),
@@ -78,11 +93,8 @@ impl KnownLogs {
         let known = |stored: StoredLog| {
             let key: VerifierKey = stored.verifier_key.parse().ok()?;
             let checkpoint = Checkpoint::open(&stored.checkpoint, &key).ok()?;
-            let name = checkpoint.origin.clone();
-            Some((
-                name,
-                KnownLog { checkpoint, key, note: stored.checkpoint, seen_millis: stored.seen_millis },
-            ))
+            let StoredLog { checkpoint: note, seen_millis, before_restore: before, .. } = stored;
+            Some((checkpoint.origin.clone(), KnownLog { checkpoint, key, note, seen_millis, before }))
         };
         let logs: BTreeMap<_, _> = logs.into_iter().map(known).collect::<Option<_>>()?;
         organizations.values().all(|log| logs.contains_key(log)).then_some(Self { logs, organizations })
@@ -104,13 +116,18 @@ impl KnownLogs {
     }
 
     /// Keeps the checkpoint of the log of an organization, unless a newer one is known. Returns whether anything was new.
-    pub(crate) fn keep(&mut self, organization: OrganizationId, newer: KnownLog) -> bool {
+    pub(crate) fn keep(&mut self, organization: OrganizationId, mut newer: KnownLog) -> bool {
         let name = newer.checkpoint.origin.clone();
         let is_known = self.organizations.contains_key(&organization);
         if !is_known && self.organizations.len() >= ORGANIZATIONS {
             return false;
         }
         let is_in_log = self.organizations.insert(organization, name.clone()).as_ref() == Some(&name);
+        if let Some(known) = self.logs.get(&name) {
+            let is_restored = known.checkpoint.epoch < newer.checkpoint.epoch;
+            let before = BeforeRestore { entries: known.checkpoint.size, seen_millis: known.seen_millis };
+            newer.before = if is_restored { Some(before) } else { known.before };
+        }
         let order = |known: &KnownLog| (known.checkpoint.epoch, known.checkpoint.size);
         if self.logs.get(&name).is_some_and(|known| order(known) >= order(&newer)) {
             return !is_in_log;

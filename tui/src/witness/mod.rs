@@ -12,7 +12,7 @@ use quorate_common::console::activity_log::LogCheckpoint;
 use quorate_common::ids::OrganizationId;
 use tokio::sync::{Mutex, MutexGuard};
 
-pub(crate) use self::file::{KnownLog, KnownLogs};
+pub(crate) use self::file::{BeforeRestore, KnownLog, KnownLogs};
 use crate::clock::now_millis;
 use crate::files::{self, FileError};
 use crate::text::{clean, date_time, entries};
@@ -129,7 +129,8 @@ impl Comparison<'_> {
             };
         };
         let (checkpoint, key) = stated.open().map_err(WitnessError::Invalid)?;
-        let newer = KnownLog { checkpoint, key, note: stated.checkpoint.clone(), seen_millis: now_millis() };
+        let note = stated.checkpoint.clone();
+        let newer = KnownLog { checkpoint, key, note, seen_millis: now_millis(), before: None };
         if let Some(known) = of_organization {
             check(self.organization, known, &newer, &stated.consistency)?;
         }

@@ -147,10 +147,16 @@ fn a_primary_that_still_commits_is_left_when_another_one_replaces_it() {
     old.commit(&version(1)).unwrap();
     assert_eq!(old.engine().server, Some(primary.socket().display().to_string()));
     drop(old);
+    // The other standby alone may have acknowledged the commit.
+    let written = primary.sql("SELECT pg_current_wal_lsn()");
+    let has_all = format!("SELECT pg_last_wal_replay_lsn() >= '{}'", written.trim());
+    while standby.sql(&has_all).trim() != "t" {
+        std::thread::yield_now();
+    }
     // Both servers acknowledge commits from now on, because a standby still follows the old one.
     standby.sql("SELECT pg_promote()");
     let other = opened(&standby, &primary, 2);
-    other.commit(&version(2)).unwrap();
+    assert_eq!(other.commit(&version(2)).unwrap(), [BatchOutcome::Done]);
     let old = opened(&primary, &standby, 1);
     while old.failure().is_none() {
         std::thread::yield_now();
