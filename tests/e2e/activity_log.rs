@@ -73,11 +73,16 @@ async fn notices(operator: &Operator, newcomer: &Operator, listener: &Listener) 
         assert!(run.stderr.contains("put back to an earlier state"), "{run:#?}");
     }
     let _ = newcomer.run(&["log", "verify"]).await.with(0);
-    let run = operator.run(&["log", "accept", "--root", "AAAA"]).await.with(FAILED_CHECK);
-    assert!(run.stderr.contains("nothing was accepted"), "{run:#?}");
     let stated = checkpoint(listener, 0).await;
     let root = stated["checkpoint"].as_str().and_then(|note| note.lines().nth(2)).expect("a root");
-    let _ = operator.run(&["log", "accept", "--root", root]).await.with(0);
+    let key = stated["verifierKey"].as_str().expect("a key");
+    for (key, root) in [(key, "AAAA"), ("quorate/5f+00000000+AQ==", root)] {
+        let run = operator.run(&["log", "accept", "--verifier-key", key, "--root", root]).await;
+        assert!(run.code == FAILED_CHECK && run.stderr.contains("nothing was accepted"), "{run:#?}");
+    }
+    let doctor = operator.run(&["doctor"]).await.with(FAILED_CHECK);
+    assert!(doctor.output.contains("\"activity-log\""), "{doctor:#?}");
+    let _ = operator.run(&["log", "accept", "--verifier-key", key, "--root", root]).await.with(0);
     let run = operator.run(&["log", "verify", "--json"]).await.with(0).json();
     assert_eq!((&run["entries"], &run["root"]), (&json!(entries(&stated)), &json!(root)), "{run:#}");
 }

@@ -47,7 +47,7 @@ async fn keys_are_echoed_and_no_screen_needs_two_round_trips() {
     screen.shows("starting").await;
     proxy.until_requested(&["/status", "/events"]).await;
     proxy.pass();
-    proxy.until_requested(&["/inbox?", "/organizations?", "/health"]).await;
+    proxy.until_requested(&["/inbox?", "/organizations?", "/checkpoint?", "/health"]).await;
     proxy.pass();
     screen.shows("Waiting for you: 1 ").await;
     proxy.open();

@@ -11,6 +11,10 @@ use rustix::io::Errno;
 /// Highest number that is tried to make a file name unique.
 const NUMBERED: u32 = 100;
 
+/// Attempts to lock a file, and the pause between two of them.
+const LOCK_ATTEMPTS: u32 = 200;
+const LOCK_PAUSE: std::time::Duration = std::time::Duration::from_millis(50);
+
 /// Permission bits that let other users change a file or folder.
 pub(crate) const WRITABLE: u32 = 0o022;
 
@@ -47,6 +51,9 @@ pub(crate) enum FileError {
     /// The file exceeds the size limit of its kind.
     #[error("{}: too large", .0.display())]
     Size(PathBuf),
+    /// Another process holds the lock for long.
+    #[error("{}: locked by another process", .0.display())]
+    Locked(PathBuf),
     /// Something else than a file is at the path.
     #[error("{}: not a file", .0.display())]
     Other(PathBuf),
@@ -219,14 +226,22 @@ fn read_open(path: &Path, from: impl Read, limit: u64) -> Result<Vec<u8>, FileEr
     Ok(bytes)
 }
 
-/// Locks what is stored at a path until the result is dropped. Other processes of this user wait.
+/// Locks what is stored at a path until the result is dropped. Other processes of this user wait for it, ten seconds at most.
 pub(crate) fn lock(path: &Path) -> Result<impl Sized + use<>, FileError> {
     let folder = create_parent(path)?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let own = folder.join(format!(".{name}.lock"));
-    let file = private().create(true).truncate(false).open(&own).map_err(|error| system(&own, error))?;
-    flock(&file, FlockOperation::LockExclusive).map_err(|error| system(&own, error.into()))?;
-    Ok(file)
+    let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
+    let file = private().create(true).truncate(false).custom_flags(flags).open(&own);
+    let file = file.map_err(|error| system(&own, error))?;
+    for _ in 0..LOCK_ATTEMPTS {
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(file),
+            Err(Errno::WOULDBLOCK) => std::thread::sleep(LOCK_PAUSE),
+            Err(error) => return Err(system(&own, error.into())),
+        }
+    }
+    Err(FileError::Locked(own))
 }
 
 /// Reads standard input to its end, at most `limit` bytes.
@@ -265,7 +280,11 @@ fn write_whole(path: &Path, bytes: &[u8], how: RenameFlags) -> Result<(), FileEr
     let draft = folder.join(format!(".{name}.{}", std::process::id()));
     let mut file =
         private().create(true).truncate(true).open(&draft).map_err(|error| system(&draft, error))?;
-    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(|error| system(&draft, error))?;
+    if let Err(error) = file.write_all(bytes).and_then(|()| file.sync_all()) {
+        // The disk may be full.
+        let _ = fs::remove_file(&draft);
+        return Err(system(&draft, error));
+    }
     match renameat_with(CWD, &draft, CWD, path, how) {
         Ok(()) => {
             fs::File::open(&folder).and_then(|folder| folder.sync_all()).map_err(|error| system(path, error))

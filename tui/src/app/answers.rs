@@ -134,6 +134,10 @@ fn is_below(model: &Model, organization: &OrganizationDetail) -> bool {
 
 fn failed(model: &mut Model, subject: Subject, error: &LinkError) {
     let shared = &mut model.shared;
+    if matches!(error, LinkError::Witness(_)) {
+        // Nothing that it states is used until it states what follows, after it was started again.
+        shared.link = LinkState::Refused(error.to_string());
+    }
     match subject {
         Subject::Activity => model.opening = None,
         Subject::Transfers => {

@@ -68,6 +68,7 @@ async fn of_organization(session: &Session, folders: &Folders) -> Vec<Finding> {
             doctor::of_organization(&session.identity, &organization, &known_keys)
         }
         Err(error) if error.is_missing() => vec![doctor::organization_missing(id)],
+        Err(error @ LinkError::Witness(_)) => of_figures(Err(&error), None),
         Err(_) => Vec::new(),
     }
 }

@@ -10,6 +10,7 @@ use serde_json::json;
 use super::complete;
 use crate::clock::now_millis;
 use crate::failure::{Exit, Failure, Result};
+use crate::files;
 use crate::output::Answer;
 use crate::session::Session;
 use crate::text::{clean, date_time, entries};
@@ -29,9 +30,12 @@ pub(crate) enum LogCommand {
     },
     /// Continue with a log that does not follow what this console knows
     ///
-    /// Use this only after the operator explained in person why the store was put back, and read you the root of the log, which
-    /// `quorate log verify` shows. What was revoked since may be valid again.
+    /// Use this only after the operator explained in person why the store was put back, and read you the key and the root of the
+    /// log, which `quorate log verify` shows. What was revoked since may be valid again.
     Accept {
+        /// Key of the log
+        #[arg(long, value_name = "KEY")]
+        verifier_key: String,
         /// Root of the log, in base64
         #[arg(long, value_name = "ROOT")]
         root: String,
@@ -41,7 +45,7 @@ pub(crate) enum LogCommand {
 pub(super) async fn run(session: &Session, command: &LogCommand) -> Result<Answer> {
     match command {
         LogCommand::Verify { reference } => verify(session, reference.as_deref()).await,
-        LogCommand::Accept { root } => accept(session, root).await,
+        LogCommand::Accept { verifier_key, root } => accept(session, (verifier_key, root)).await,
     }
 }
 
@@ -53,7 +57,7 @@ async fn verify(session: &Session, reference: Option<&str>) -> Result<Answer> {
     session.organization().await?;
     let known = KnownLogs::load(&session.folders.checkpoints())?.of(id).cloned();
     let Some(KnownLog { checkpoint, key, before: lost, .. }) = known else {
-        let none = "the daemon has no activity log: it is of an earlier version";
+        let none = "no checkpoint is known: the daemon is of an earlier version, or this console knows too many organizations";
         return Err(Failure::new(Exit::NotFound, none));
     };
     let mut text = described(&checkpoint, &key, lost);
@@ -98,7 +102,7 @@ fn described(checkpoint: &Checkpoint, key: &VerifierKey, lost: Option<BeforeRest
         clean(&key.to_string()),
         checkpoint.size,
         checkpoint.root_text(),
-        date_time(checkpoint.time),
+        if checkpoint.size == 0 { "none".to_owned() } else { date_time(checkpoint.time) },
         restored + &lost.unwrap_or_default(),
     )
 }
@@ -120,7 +124,9 @@ async fn included(session: &Session, reference: &str, text: &mut String) -> Resu
             ),
             Err(error) => (None, format!("[x] {error}:{lines}")),
         },
-        EntryState::Waiting => (None, format!("[s] not in the log yet; try again in a second:{lines}")),
+        EntryState::Waiting => {
+            (None, format!("[s] not in the log; one that just changed follows within a second:{lines}"))
+        }
         EntryState::Earlier => {
             (None, format!("[s] changed before the log began, as the daemon states:{lines}"))
         }
@@ -129,19 +135,25 @@ async fn included(session: &Session, reference: &str, text: &mut String) -> Resu
     Ok(result)
 }
 
-async fn accept(session: &Session, root: &str) -> Result<Answer> {
+async fn accept(session: &Session, (expected, root): (&str, &str)) -> Result<Answer> {
     session.daemon_status().await?;
     let id = session.organization_id().await?;
     let stated = session.client.checkpoint(id, 0).await?;
     let (checkpoint, key) = stated
         .open()
         .map_err(|error| Failure::new(Exit::Verification, format!("the checkpoint is not valid: {error}")))?;
+    if key.to_string() != expected {
+        let message = format!("the key of the log is {}; nothing was accepted", clean(&key.to_string()));
+        return Err(Failure::new(Exit::Verification, message));
+    }
     if checkpoint.root_text() != root {
         let (count, stated) = (entries(checkpoint.size), checkpoint.root_text());
         let message = format!("the root of the log is {stated}, with {count}; nothing was accepted");
         return Err(Failure::new(Exit::Verification, message));
     }
     let path = session.folders.checkpoints();
+    // No other console changes the file meanwhile.
+    let _lock = files::lock(&path)?;
     let mut known = KnownLogs::load(&path)?;
     let before = known.of(id).map(|before| before.checkpoint.size);
     let note = stated.checkpoint;

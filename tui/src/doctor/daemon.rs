@@ -7,6 +7,7 @@ use crate::clock::CLOCK_DIFFERENCE_MILLIS;
 use crate::link::LinkError;
 use crate::proof::{silent_daemons, store_word};
 use crate::text::{bytes, clean, counted, date_time, duration};
+use crate::witness::WitnessError;
 
 /// Age of the oldest waiting delivery above which receivers count as failing, in milliseconds.
 const OLD_DELIVERY_MILLIS: u64 = 15 * 60_000;
@@ -121,6 +122,11 @@ fn unreachable(error: &LinkError) -> Finding {
             Finding::problem("remote-key", what, "Name organization and key in config.toml.")
         }
         LinkError::NotDaemon { .. } => Finding::problem("daemon-answer", what, "Check the URL."),
+        LinkError::Witness(WitnessError::File(_)) => Finding::problem(
+            "checkpoints",
+            what,
+            "Let this user read and write the file, or restore it from a backup of this console.",
+        ),
         LinkError::Witness(_) => Finding::problem(
             "activity-log",
             what,

@@ -50,6 +50,9 @@ pub(super) fn logged(evidence: &Evidence<'_>) -> Option<Finding> {
                 "the activity log does not have this state, although the activity changed {age}"
             ))
         }
+        EntryState::Waiting if changed > evidence.now.saturating_add(DELAY_MILLIS) => {
+            unproven("the activity log has no state of this time: the clock of the daemon was ahead")
+        }
         EntryState::Waiting => {
             unproven("the activity log does not have this state yet: it follows within a second")
         }

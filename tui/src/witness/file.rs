@@ -118,28 +118,36 @@ impl KnownLogs {
     /// Keeps the checkpoint of the log of an organization, unless a newer one is known. Returns whether anything was new.
     pub(crate) fn keep(&mut self, organization: OrganizationId, mut newer: KnownLog) -> bool {
         let name = newer.checkpoint.origin.clone();
-        let is_known = self.organizations.contains_key(&organization);
-        if !is_known && self.organizations.len() >= ORGANIZATIONS {
-            return false;
+        let is_in_log = self.organizations.get(&organization) == Some(&name);
+        let has_room =
+            self.organizations.len() < ORGANIZATIONS || self.organizations.contains_key(&organization);
+        if has_room {
+            self.organizations.insert(organization, name.clone());
         }
-        let is_in_log = self.organizations.insert(organization, name.clone()).as_ref() == Some(&name);
-        if let Some(known) = self.logs.get(&name) {
-            let is_restored = known.checkpoint.epoch < newer.checkpoint.epoch;
-            let before = BeforeRestore { entries: known.checkpoint.size, seen_millis: known.seen_millis };
-            newer.before = if is_restored { Some(before) } else { known.before };
+        let is_added = has_room && !is_in_log;
+        match self.logs.get(&name) {
+            None if !has_room => false,
+            None => {
+                self.logs.insert(name, newer);
+                true
+            }
+            Some(known) => {
+                let order = |known: &KnownLog| (known.checkpoint.epoch, known.checkpoint.size);
+                if order(known) >= order(&newer) {
+                    return is_added;
+                }
+                let is_restored = known.checkpoint.epoch < newer.checkpoint.epoch;
+                let before = BeforeRestore { entries: known.checkpoint.size, seen_millis: known.seen_millis };
+                newer.before = if is_restored { Some(before) } else { known.before };
+                self.logs.insert(name, newer);
+                true
+            }
         }
-        let order = |known: &KnownLog| (known.checkpoint.epoch, known.checkpoint.size);
-        if self.logs.get(&name).is_some_and(|known| order(known) >= order(&newer)) {
-            return !is_in_log;
-        }
-        self.logs.insert(name, newer);
-        true
     }
 
     /// Replaces what is known of the log of an organization.
     pub(crate) fn replace(&mut self, organization: OrganizationId, accepted: KnownLog) {
-        self.logs.remove(&accepted.checkpoint.origin);
-        self.organizations.remove(&organization);
-        self.keep(organization, accepted);
+        self.organizations.insert(organization, accepted.checkpoint.origin.clone());
+        self.logs.insert(accepted.checkpoint.origin.clone(), accepted);
     }
 }

@@ -134,19 +134,35 @@ impl Comparison<'_> {
         if let Some(known) = of_organization {
             check(self.organization, known, &newer, &stated.consistency)?;
         }
+        if self.known.as_ref().is_some_and(|known| known.note == newer.note) && self.is_of_organization {
+            // Nothing is stored, which a full disk would not allow.
+            self.compared.insert(self.organization, Instant::now());
+            return Ok(Compared::Done);
+        }
         // No other process changes the file meanwhile.
         let _lock = files::lock(path).map_err(|error| file(&error))?;
         let mut logs = KnownLogs::load(path).map_err(|error| file(&error))?;
-        if !self.is_of_organization
-            && let Some(named) = logs.named(&newer.checkpoint.origin)
-        {
-            let known =
-                self.known.as_ref().filter(|known| known.checkpoint.origin == newer.checkpoint.origin);
-            match known {
-                Some(known) => check(self.organization, known, &newer, &stated.consistency)?,
-                None if self.is_repeated => return Err(WitnessError::Invalid(LogError::Malformed)),
-                None => {
-                    (self.known, self.is_repeated) = (Some(named.clone()), true);
+        if !self.is_of_organization {
+            // Another process may have seen the organization meanwhile.
+            let own = logs.of(self.organization);
+            let named = own.or_else(|| logs.named(&newer.checkpoint.origin));
+            let is_expected = |known: &KnownLog| {
+                self.known
+                    .as_ref()
+                    .is_some_and(|expected| expected.checkpoint.origin == known.checkpoint.origin)
+            };
+            match named {
+                None => {}
+                Some(known) if is_expected(known) => {
+                    // The proof is for what was expected.
+                    let known = self.known.as_ref().unwrap_or(known);
+                    check(self.organization, known, &newer, &stated.consistency)?;
+                }
+                Some(_) if self.is_repeated => return Err(WitnessError::Invalid(LogError::Malformed)),
+                Some(known) => {
+                    let is_of_organization = own.is_some();
+                    (self.known, self.is_repeated) = (Some(known.clone()), true);
+                    self.is_of_organization = is_of_organization;
                     return Ok(Compared::Repeat);
                 }
             }

@@ -150,3 +150,43 @@ async fn consoles_that_run_at_once_keep_all_checkpoints() {
     let logs = KnownLogs::load(&path).unwrap();
     assert!((0..16).all(|number| logs.of(OrganizationId::from_bytes([number; 16])).is_some()));
 }
+
+/// What another console stored while an answer was on its way is compared, too.
+#[tokio::test]
+async fn an_organization_that_became_known_meanwhile_is_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, organization) = (folder.path().join("checkpoints.json"), OrganizationId::from_bytes([1; 16]));
+    let (late, other) = (Witness::new(path.clone()), Witness::new(path.clone()));
+    let mut comparison = late.begin(organization).await.unwrap();
+    let honest = stated("5f", 1, (1, ONE), 0);
+    assert_eq!(compare_for(&other, organization, Some(&honest)).await, Ok(Compared::Done));
+    let forged = stated("ffff", 2, (99, TWO), 0);
+    assert_eq!(comparison.compare(Some(&forged)), Ok(Compared::Repeat));
+    assert!(matches!(comparison.compare(Some(&forged)), Err(WitnessError::OtherLog { .. })));
+    assert_eq!(KnownLogs::load(&path).unwrap().of(organization).unwrap().note, honest.checkpoint);
+}
+
+#[test]
+fn with_too_many_organizations_their_logs_are_still_compared() {
+    let known = |stated: &LogCheckpoint| {
+        let (checkpoint, key) = stated.open().unwrap();
+        KnownLog { checkpoint, key, note: stated.checkpoint.clone(), seen_millis: 1, before: None }
+    };
+    let (one, two) = (known(&stated("5f", 1, (1, ONE), 0)), known(&stated("5f", 1, (2, TWO), 0)));
+    let id = |number: u32| {
+        let mut bytes = [0; 16];
+        bytes[..4].copy_from_slice(&number.to_be_bytes());
+        OrganizationId::from_bytes(bytes)
+    };
+    let mut logs = KnownLogs::default();
+    assert!((0..20_000).all(|number| logs.keep(id(number), one.clone())));
+    assert!(!logs.keep(id(20_000), one.clone()));
+    assert!(logs.keep(id(20_000), two.clone()), "the log is known");
+    assert!(!logs.keep(id(20_000), known(&stated("6e", 1, (1, ONE), 0))));
+    assert_eq!((logs.of(id(7)), logs.of(id(20_000))), (Some(&two), None));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("checkpoints.json");
+    logs.replace(id(20_001), one.clone());
+    logs.save(&path).unwrap();
+    assert_eq!(KnownLogs::load(&path).unwrap().of(id(20_001)), Some(&one));
+}
