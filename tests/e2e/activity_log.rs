@@ -70,7 +70,8 @@ async fn work(root: &Caller, count: u64) -> u64 {
 async fn notices(operator: &Operator, newcomer: &Operator, listener: &Listener) {
     for command in [["log", "verify"], ["org", "get"], ["approvals", "ls"]] {
         let run = operator.run(&command).await.with(OLDER);
-        assert!(run.stderr.contains("put back to an earlier state"), "{run:#?}");
+        let text = format!("{}{}", run.output, run.stderr);
+        assert!(text.contains("put back to an earlier state"), "{run:#?}");
     }
     let _ = newcomer.run(&["log", "verify"]).await.with(0);
     let stated = checkpoint(listener, 0).await;
@@ -82,7 +83,16 @@ async fn notices(operator: &Operator, newcomer: &Operator, listener: &Listener) 
     }
     let doctor = operator.run(&["doctor"]).await.with(FAILED_CHECK);
     assert!(doctor.output.contains("\"activity-log\""), "{doctor:#?}");
-    let _ = operator.run(&["log", "accept", "--verifier-key", key, "--root", root]).await.with(0);
+    // Both logs are shown, so that an operator can read out the one that is stated.
+    let shown = operator.run(&["log", "verify"]).await.with(OLDER).json();
+    assert_eq!((&shown["stated"]["root"], &shown["stated"]["verifierKey"]), (&json!(root), &json!(key)));
+    assert!(shown["known"]["entries"].as_u64() > shown["stated"]["entries"].as_u64(), "{shown:#}");
+    let lost = shown["known"]["entries"].clone();
+    let accept = ["log", "accept", "--verifier-key", key, "--root", root];
+    let _ = operator.run(&accept).await.with(0);
+    assert_ne!(operator.run(&accept).await.code, 0, "nothing is left to accept");
+    let after = operator.run(&["log", "verify"]).await.with(0).json();
+    assert_eq!(after["entriesBeforeRestore"], lost, "{after:#}");
     let run = operator.run(&["log", "verify", "--json"]).await.with(0).json();
     assert_eq!((&run["entries"], &run["root"]), (&json!(entries(&stated)), &json!(root)), "{run:#}");
 }
@@ -214,7 +224,7 @@ async fn a_restore_is_no_rollback_and_the_store_of_before_is_one() {
     std::fs::rename(installation.path("before"), installation.path("data")).expect("renamed");
     let served = installation.serve().await;
     let run = operator.run(&["log", "verify"]).await.with(OLDER);
-    assert!(run.stderr.contains("of 8 entries, but 5 entries after the restore of 2"), "{run:#?}");
+    assert!(run.output.contains("of 8 entries, but 5 entries after the restore of 2"), "{run:#?}");
     drop(served);
 }
 

@@ -256,9 +256,10 @@ const TABLES: [&str; 3] = ["record", "queue", "register"];
 async fn roll_back(known: usize, daemons: usize) {
     let mut fleet = Fleet::start(known, (1, 1), "").await;
     for round in 0..2 {
-        for table in TABLES {
-            fleet.cluster.sql(&format!("CREATE TABLE public.{table} AS SELECT * FROM quorate.{table}"));
-        }
+        // Of one moment: the daemons append to the activity log meanwhile.
+        let copies =
+            TABLES.map(|table| format!("CREATE TABLE public.{table} AS SELECT * FROM quorate.{table};"));
+        fleet.cluster.sql(&format!("BEGIN ISOLATION LEVEL REPEATABLE READ; {} COMMIT", copies.concat()));
         // The older state does not know the runs that begin now.
         for daemon in 0..fleet.count() {
             fleet.restart(daemon).await;

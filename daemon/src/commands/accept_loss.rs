@@ -92,7 +92,9 @@ pub fn run(arguments: &AcceptLossArguments) -> Result<(), StartError> {
         GuardError::Lost { store_time: Some(time), guard_time, .. } if time > guard_time => {
             "the store is accepted as the other daemons have continued with it".to_owned()
         }
-        _ => format!("changes after {end} are lost"),
+        _ => format!(
+            "changes after {end} are lost, and consoles that saw them exit with 11 until 'quorate log accept'"
+        ),
     };
     super::print(&format!("accepted: {accepted}; start the daemon"))
 }

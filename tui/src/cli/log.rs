@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use clap::Subcommand;
 use quorate_common::activity_log::{ActivityState, Checkpoint, VerifierKey};
 use quorate_common::console::activity_log::EntryState;
+use quorate_common::ids::OrganizationId;
 use serde_json::json;
 
 use super::complete;
@@ -54,7 +55,12 @@ async fn verify(session: &Session, reference: Option<&str>) -> Result<Answer> {
     let id = session.organization_id().await?;
     let before = KnownLogs::load(&session.folders.checkpoints())?.of(id).cloned();
     // Compares the log with what is known.
-    session.organization().await?;
+    match session.organization().await {
+        Err(failure) if failure.exit == Exit::Older => {
+            return contradiction(session, id, before, &failure).await;
+        }
+        compared => compared.map(drop)?,
+    }
     let known = KnownLogs::load(&session.folders.checkpoints())?.of(id).cloned();
     let Some(KnownLog { checkpoint, key, before: lost, .. }) = known else {
         let none = "no checkpoint is known: the daemon is of an earlier version, or this console knows too many organizations";
@@ -90,10 +96,46 @@ async fn verify(session: &Session, reference: Option<&str>) -> Result<Answer> {
     Ok(if included == Some(None) { answer.exits(Exit::Verification) } else { answer })
 }
 
+/// Shows the log that is known and the one that the daemon states, which contradicts it.
+async fn contradiction(
+    session: &Session,
+    id: OrganizationId,
+    known: Option<KnownLog>,
+    failure: &Failure,
+) -> Result<Answer> {
+    let stated = session.client.checkpoint(id, 0).await.ok().and_then(|stated| stated.open().ok());
+    let mut text = format!("[x] {}\n", failure.message());
+    let figures = |log: Option<(&Checkpoint, &VerifierKey)>| {
+        log.map(|(checkpoint, key)| {
+            json!({
+                "log": checkpoint.origin,
+                "verifierKey": key.to_string(),
+                "entries": checkpoint.size,
+                "root": checkpoint.root_text(),
+                "newestAtMillis": checkpoint.time,
+                "restoredAtMillis": checkpoint.restored(),
+            })
+        })
+    };
+    let known = known.as_ref().map(|known| (&known.checkpoint, &known.key));
+    let stated = stated.as_ref().map(|(checkpoint, key)| (checkpoint, key));
+    for (title, log) in [("known to this console", known), ("stated by the daemon", stated)] {
+        let log = log.map(|(checkpoint, key)| described(checkpoint, key, None));
+        let _ = write!(text, "\n{title}:\n{}", log.unwrap_or_else(|| "none\n".to_owned()));
+    }
+    let data = json!({
+        "organizationId": id,
+        "contradiction": failure.message(),
+        "known": figures(known),
+        "stated": figures(stated),
+    });
+    Ok(Answer::one(data, text).exits(Exit::Older))
+}
+
 fn described(checkpoint: &Checkpoint, key: &VerifierKey, lost: Option<BeforeRestore>) -> String {
     let lost = lost.map(|lost| {
         let (known, since) = (entries(lost.entries), date_time(lost.seen_millis));
-        format!("; [!] {known} were known {since}, before the restore")
+        format!("before    [!] {known} were known {since}, before the store was restored or put back\n")
     });
     let restored = checkpoint.restored().map_or_else(|| "never".to_owned(), date_time);
     format!(
@@ -103,8 +145,8 @@ fn described(checkpoint: &Checkpoint, key: &VerifierKey, lost: Option<BeforeRest
         checkpoint.size,
         checkpoint.root_text(),
         if checkpoint.size == 0 { "none".to_owned() } else { date_time(checkpoint.time) },
-        restored + &lost.unwrap_or_default(),
-    )
+        restored,
+    ) + &lost.unwrap_or_default()
 }
 
 /// Checks that the log has an activity. Returns the index of its entry; `None` if the log does not have it.
@@ -143,21 +185,28 @@ async fn accept(session: &Session, (expected, root): (&str, &str)) -> Result<Ans
         .open()
         .map_err(|error| Failure::new(Exit::Verification, format!("the checkpoint is not valid: {error}")))?;
     if key.to_string() != expected {
-        let message = format!("the key of the log is {}; nothing was accepted", clean(&key.to_string()));
+        let message = "nothing was accepted: the log has another key than the one that you were given";
         return Err(Failure::new(Exit::Verification, message));
     }
     if checkpoint.root_text() != root {
-        let (count, stated) = (entries(checkpoint.size), checkpoint.root_text());
-        let message = format!("the root of the log is {stated}, with {count}; nothing was accepted");
+        let message = "nothing was accepted: the log has another root than the one that you were given; it changes with each \
+                       activity, so let nobody propose or vote until you have accepted";
         return Err(Failure::new(Exit::Verification, message));
     }
     let path = session.folders.checkpoints();
     // No other console changes the file meanwhile.
     let _lock = files::lock(&path)?;
     let mut known = KnownLogs::load(&path)?;
-    let before = known.of(id).map(|before| before.checkpoint.size);
+    let before = known.of(id).cloned();
+    if before.as_ref().is_some_and(|before| before.note == stated.checkpoint) {
+        return Err(Failure::new(Exit::Usage, "nothing to accept: this console knows this log"));
+    }
+    let lost = before
+        .as_ref()
+        .map(|before| BeforeRestore { entries: before.checkpoint.size, seen_millis: before.seen_millis });
+    let before = before.map(|before| before.checkpoint.size);
     let note = stated.checkpoint;
-    let accepted = KnownLog { checkpoint, key, note, seen_millis: now_millis(), before: None };
+    let accepted = KnownLog { checkpoint, key, note, seen_millis: now_millis(), before: lost };
     let data = json!({
         "organizationId": id,
         "log": accepted.checkpoint.origin,
@@ -165,7 +214,9 @@ async fn accept(session: &Session, (expected, root): (&str, &str)) -> Result<Ans
         "root": root,
         "knownEntries": before,
     });
-    let text = format!("Accepted: this console continues with {}.\n", entries(accepted.checkpoint.size));
+    let given_up = before.map_or_else(String::new, |before| format!(" in place of {}", entries(before)));
+    let size = entries(accepted.checkpoint.size);
+    let text = format!("Accepted: this console continues with {size}{given_up}.\n");
     known.replace(id, accepted);
     known.save(&path)?;
     Ok(Answer::one(data, text))

@@ -15,7 +15,7 @@ use crate::output::Answer;
 use crate::published::time_name;
 
 /// The commands that print each noun.
-const NOUNS: [(&str, &str); 32] = [
+const NOUNS: [(&str, &str); 33] = [
     ("organization", "quorate org ls"),
     ("organizationDetail", "quorate org get"),
     ("credential", "quorate user ls"),
@@ -34,6 +34,7 @@ const NOUNS: [(&str, &str); 32] = [
     ("address", "quorate book ls"),
     ("decision", "quorate journal ls"),
     ("log", "quorate log verify"),
+    ("contradictedLog", "quorate log verify, if it exits with 11"),
     ("acceptedLog", "quorate log accept"),
     ("message", "quorate messages ls"),
     ("webhook", "quorate webhook ls"),
@@ -184,6 +185,13 @@ fn of_log(all: &mut Map<String, Value>) {
         ("knownEntries", or_null(&number())),
     ];
     add("acceptedLog", object(&log, &[]));
+    let contradicted = [
+        ("organizationId", text()),
+        ("contradiction", text()),
+        ("known", json!(true)),
+        ("stated", json!(true)),
+    ];
+    add("contradictedLog", object(&contradicted, &[]));
     let more = [
         ("verifierKey", text()),
         ("newestAt", time()),
