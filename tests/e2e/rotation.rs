@@ -149,6 +149,19 @@ async fn a_rotation_that_is_killed_goes_on() {
     }
 }
 
+/// Sends a request until it is executed. A database ends the session of a daemon that was suspended in a transaction, and the
+/// daemon then answers that it must be sent again.
+async fn executed(root: &Caller, body: &[u8]) -> Value {
+    let deadline = Instant::now() + TIMEOUT;
+    loop {
+        let reply = root.send(&submit_path(CREATE_WALLET), body).await;
+        if reply.status != 503 || Instant::now() > deadline {
+            return reply.activity();
+        }
+        tokio::time::sleep(POLL_INTERVAL).await;
+    }
+}
+
 /// A daemon that was suspended while its term ended commits nothing that it sealed before.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn daemons_on_one_database_rotate_together() {
@@ -166,7 +179,7 @@ async fn daemons_on_one_database_rotate_together() {
         .map(|number| {
             let root = fleet.root(2, 0);
             let body = root.proposal(CREATE_WALLET, &requests::wallet(&format!("suspended {number}")));
-            tokio::spawn(async move { root.send(&submit_path(CREATE_WALLET), &body).await.activity() })
+            tokio::spawn(async move { executed(&root, &body).await })
         })
         .collect();
     kill_process(process, Signal::STOP).expect("the daemon runs");
