@@ -175,14 +175,20 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, FileError
 pub(crate) fn read_private(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
     let Some(file) = open(path)? else { return Ok(None) };
     let metadata = file.metadata().map_err(|error| system(path, error))?;
-    if !metadata.is_file() {
-        return Err(FileError::Other(path.to_owned()));
-    }
     let mode = metadata.permissions().mode() & 0o777;
     if mode & 0o077 != 0 {
         return Err(FileError::Permissions { path: path.to_owned(), mode });
     }
     read_open(path, file, limit).map(Some)
+}
+
+/// Reads a file of this console's own, as [`read_private`] does. Fails at once if something else is at the path: a pipe would
+/// wait for its other end.
+pub(crate) fn read_own(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
+    match fs::metadata(path) {
+        Ok(metadata) if !metadata.is_file() => Err(FileError::Other(path.to_owned())),
+        _ => read_private(path, limit),
+    }
 }
 
 /// Reads a file whose content decides what the console does, such as the configuration. Fails if users other than this one
@@ -207,9 +213,7 @@ fn check_trusted(path: &Path, (owner, mode): (u32, u32), user: u32) -> Result<()
 }
 
 fn open(path: &Path) -> Result<Option<fs::File>, FileError> {
-    // A pipe would wait for its other end.
-    let flags = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
-    match OpenOptions::new().read(true).custom_flags(flags).open(path) {
+    match fs::File::open(path) {
         Ok(file) => Ok(Some(file)),
         // A link that leads nowhere is no missing file.
         Err(error) if error.kind() == ErrorKind::NotFound && !path.is_symlink() => Ok(None),

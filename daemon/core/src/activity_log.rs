@@ -94,7 +94,9 @@ fn hashes(bytes: &[u8]) -> Result<Vec<LogHash>, Corrupt> {
 /// # Errors
 /// Returns an error if the store cannot be read.
 pub fn checkpoint(world: &dyn World, from: Option<u64>) -> Result<LogCheckpoint, RequestError> {
-    Ok(Log::read(world.records())?.checkpoint(world, from)?)
+    let installation = world.installation();
+    let sign = |size, root, time| installation.sign_checkpoint(size, root, time);
+    Ok(Log::read(world.records())?.checkpoint(from, sign)?)
 }
 
 impl Head {
@@ -327,15 +329,20 @@ impl<'r> Log<'r> {
         Ok(encoded(&self.of_tree(prove_tree(self.size(), from, self))?))
     }
 
-    /// Returns the checkpoint, signed, with the proof that the log begins with the first `from` entries.
+    /// Returns the checkpoint, signed, with the proof that the log begins with the first `from` entries. `sign` gets its size, its
+    /// root and its time, and returns it with the key that verifies it.
     ///
     /// # Errors
-    /// Returns an error if the tree cannot be read.
-    pub fn checkpoint(&self, world: &dyn World, from: Option<u64>) -> Result<LogCheckpoint, Corrupt> {
+    /// Returns an error if the tree cannot be read, or that of `sign`.
+    pub fn checkpoint(
+        &self,
+        from: Option<u64>,
+        sign: impl FnOnce(u64, LogHash, Millis) -> Result<(String, String), Corrupt>,
+    ) -> Result<LogCheckpoint, Corrupt> {
         let consistency = from.map_or(Ok(Vec::new()), |from| self.prove_prefix(from))?;
         let root = self.root(self.size())?;
         let time = self.head.map_or(0, |head| head.time);
-        let (checkpoint, verifier_key) = world.installation().sign_checkpoint(self.size(), root, time)?;
+        let (checkpoint, verifier_key) = sign(self.size(), root, time)?;
         Ok(LogCheckpoint { checkpoint, verifier_key, consistency })
     }
 

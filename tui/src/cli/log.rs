@@ -6,13 +6,13 @@ use clap::Subcommand;
 use quorate_common::activity_log::{ActivityState, Checkpoint, VerifierKey};
 use quorate_common::console::activity_log::EntryState;
 use quorate_common::ids::OrganizationId;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::complete;
 use crate::clock::now_millis;
 use crate::failure::{Exit, Failure, Result};
 use crate::files;
-use crate::output::Answer;
+use crate::output::{Answer, extended};
 use crate::session::Session;
 use crate::text::{clean, date_time, entries};
 use crate::witness::{BeforeRestore, KnownLog, KnownLogs};
@@ -80,18 +80,13 @@ async fn verify(session: &Session, reference: Option<&str>) -> Result<Answer> {
         Some(reference) => Some(included(session, reference, &mut text).await?),
         None => None,
     };
-    let data = json!({
-        "organizationId": id,
-        "log": checkpoint.origin,
-        "verifierKey": key.to_string(),
-        "entries": checkpoint.size,
-        "root": checkpoint.root_text(),
-        "newestAtMillis": checkpoint.time,
-        "restoredAtMillis": checkpoint.restored(),
-        "entriesBeforeRestore": lost.map(|lost| lost.entries),
-        "knownEntries": before.map(|before| before.checkpoint.size),
-        "entry": included.unwrap_or_default(),
-    });
+    let more = [
+        ("organizationId", json!(id)),
+        ("entriesBeforeRestore", json!(lost.map(|lost| lost.entries))),
+        ("knownEntries", json!(before.map(|before| before.checkpoint.size))),
+        ("entry", json!(included.unwrap_or_default())),
+    ];
+    let data = extended(figures(&checkpoint, &key), more);
     let answer = Answer::one(data, text);
     Ok(if included == Some(None) { answer.exits(Exit::Verification) } else { answer })
 }
@@ -105,18 +100,6 @@ async fn contradiction(
 ) -> Result<Answer> {
     let stated = session.client.checkpoint(id, 0).await.ok().and_then(|stated| stated.open().ok());
     let mut text = format!("[x] {}\n", failure.message());
-    let figures = |log: Option<(&Checkpoint, &VerifierKey)>| {
-        log.map(|(checkpoint, key)| {
-            json!({
-                "log": checkpoint.origin,
-                "verifierKey": key.to_string(),
-                "entries": checkpoint.size,
-                "root": checkpoint.root_text(),
-                "newestAtMillis": checkpoint.time,
-                "restoredAtMillis": checkpoint.restored(),
-            })
-        })
-    };
     let known = known.as_ref().map(|known| (&known.checkpoint, &known.key));
     let stated = stated.as_ref().map(|(checkpoint, key)| (checkpoint, key));
     for (title, log) in [("known to this console", known), ("stated by the daemon", stated)] {
@@ -126,10 +109,21 @@ async fn contradiction(
     let data = json!({
         "organizationId": id,
         "contradiction": failure.message(),
-        "known": figures(known),
-        "stated": figures(stated),
+        "known": known.map(|(checkpoint, key)| figures(checkpoint, key)),
+        "stated": stated.map(|(checkpoint, key)| figures(checkpoint, key)),
     });
     Ok(Answer::one(data, text).exits(Exit::Older))
+}
+
+fn figures(checkpoint: &Checkpoint, key: &VerifierKey) -> Value {
+    json!({
+        "log": checkpoint.origin,
+        "verifierKey": key.to_string(),
+        "entries": checkpoint.size,
+        "root": checkpoint.root_text(),
+        "newestAtMillis": checkpoint.time,
+        "restoredAtMillis": checkpoint.restored(),
+    })
 }
 
 fn described(checkpoint: &Checkpoint, key: &VerifierKey, lost: Option<BeforeRestore>) -> String {

@@ -67,7 +67,7 @@ impl KnownLogs {
     /// Loads the file. Nothing is known if it does not exist. An unreadable file is an error, because starting over would
     /// trust any daemon.
     pub(crate) fn load(path: &Path) -> Result<Self, FileError> {
-        match files::read_private(path, SIZE_LIMIT)? {
+        match files::read_own(path, SIZE_LIMIT)? {
             Some(bytes) => Self::parse(&bytes).ok_or_else(|| FileError::Content(path.to_owned())),
             None => Ok(Self::default()),
         }

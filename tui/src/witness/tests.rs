@@ -89,6 +89,15 @@ async fn what_cannot_be_read_or_written_stops_the_console() {
         assert!(matches!(begun, Err(WitnessError::File(_))), "{content}");
     }
     std::fs::remove_file(&path).unwrap();
+    // A pipe would wait, and a link that leads nowhere is no missing file.
+    for arguments in [["mkfifo", "-m", "600"].as_slice(), &["mkdir"], &["ln", "-s", "nowhere"]] {
+        let made = std::process::Command::new(arguments[0]).args(&arguments[1..]).arg(&path).status();
+        assert!(made.unwrap().success(), "{arguments:?}");
+        let begun = Witness::new(path.clone()).begin(organization).await.map(drop);
+        assert!(matches!(begun, Err(WitnessError::File(_))), "{arguments:?}");
+        let removed = if path.is_dir() { std::fs::remove_dir(&path) } else { std::fs::remove_file(&path) };
+        removed.unwrap();
+    }
     assert_eq!(compare(&Witness::new(path.clone()), Some(&one)).await, Ok(()));
     let text = std::fs::read_to_string(&path).unwrap();
     // A checkpoint that was changed is not signed.

@@ -23,5 +23,7 @@ pub(super) fn log_entry(
             None => EntryState::Waiting,
         }
     };
-    Ok(LogEntry { checkpoint: log.checkpoint(world, from)?, state })
+    let installation = world.installation();
+    let sign = |size, root, time| installation.sign_checkpoint(size, root, time);
+    Ok(LogEntry { checkpoint: log.checkpoint(from, sign)?, state })
 }
