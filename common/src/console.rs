@@ -150,6 +150,8 @@ pub struct DaemonStatus {
     pub awaits_release: bool,
     /// Time of which the newest backup contains the store, in milliseconds since 1970; absent if none was made.
     pub last_backup: Option<u64>,
+    /// State of the journal; absent if the daemon has none.
+    pub journal: Option<Box<custody::JournalStatus>>,
     /// State of the activity log.
     pub log: Option<Box<activity_log::LogStatus>>,
     /// Engine of the store; absent if the daemon is too old to state it.

@@ -1,6 +1,7 @@
 //! The barrier between records and the store: records above it are plaintext, values below it are ciphertext.
 //! Records that are too long for one stored value are split into parts.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -248,12 +249,46 @@ impl Barrier {
         if form != Form::Split {
             return Ok(plain);
         }
-        let (generation, count) = read_manifest(&plain)?;
+        self.joined(key, &plain, |part| self.store.value(part).map_err(|error| Corrupt::from(&error)))
+    }
+
+    /// Decrypts changes that are not stored yet. The parts of records are among them.
+    ///
+    /// # Errors
+    /// Returns an error if a value cannot be decrypted.
+    pub fn open_writes(&self, changes: &[Change]) -> Result<Vec<Write>, Corrupt> {
+        let (parts, whole): (Vec<&Change>, Vec<&Change>) =
+            changes.iter().partition(|change| is_part(&change.key));
+        let parts: HashMap<&[u8], &Vec<u8>> =
+            parts.iter().filter_map(|part| Some((part.key.as_slice(), part.value.as_ref()?))).collect();
+        let read = |key: &[u8]| Ok(parts.get(key).map(|value| (*value).clone()));
+        let open = |change: &Change| {
+            let open = |value: &Vec<u8>| {
+                let (form, plain) = self.open_one(&change.key, value)?.ok_or(FORGOTTEN)?;
+                let plain = Zeroizing::new(plain);
+                if form != Form::Split {
+                    return Ok(plain);
+                }
+                self.joined(&change.key, &plain, read).map(Zeroizing::new)
+            };
+            let value = change.value.as_ref().map(open).transpose()?;
+            Ok(Write::of(change.key.clone(), value))
+        };
+        whole.into_iter().map(open).collect()
+    }
+
+    /// Decrypts and joins the parts of a record.
+    fn joined(
+        &self,
+        key: &[u8],
+        manifest: &[u8],
+        read: impl Fn(&[u8]) -> Result<Option<Vec<u8>>, Corrupt>,
+    ) -> Result<Vec<u8>, Corrupt> {
+        let (generation, count) = read_manifest(manifest)?;
         let mut chunks = Vec::with_capacity(usize::try_from(count).unwrap_or_default());
         for number in 0..count {
             let key = part(key, generation, number);
-            let value = self.store.value(&key).map_err(|error| Corrupt::from(&error))?;
-            let value = value.ok_or(Corrupt::Record("part of a record"))?;
+            let value = read(&key)?.ok_or(Corrupt::Record("part of a record"))?;
             let (_, chunk) = self.open_one(&key, &value)?.ok_or(FORGOTTEN)?;
             chunks.push(Zeroizing::new(chunk));
         }

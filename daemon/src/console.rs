@@ -199,6 +199,7 @@ impl Console {
             sealing_key: self.executor.sealing_key().ok().map(Box::new),
             awaits_release: self.world().is_held().unwrap_or(false),
             last_backup: self.executor.last_backup().ok().flatten(),
+            journal: self.world().journal().map(Box::new),
             log: self.executor.log_status().ok().map(Box::new),
             engine: Some(Box::new(self.world().engine())),
             store: store_status(self.executor.store_state()),

@@ -10,7 +10,7 @@ compile_error!("the feature `fail_points` is for tests: build `-p quorated` with
 
 /// Names of all fail points. A test kills the daemon at each of them.
 #[cfg(feature = "fail_points")]
-pub const NAMES: [&str; 70] = [
+pub const NAMES: [&str; 73] = [
     "answer.render",
     "answer.send",
     "attempt.decide",
@@ -43,6 +43,8 @@ pub const NAMES: [&str; 70] = [
     "guard.written",
     "identity.store",
     "identity.stored",
+    "journal.append",
+    "journal.appended",
     "key.load",
     "key.signed",
     "key.forget",
@@ -61,6 +63,7 @@ pub const NAMES: [&str; 70] = [
     "log.appended",
     "log.page",
     "restore.begin",
+    "restore.journal",
     "restore.loaded",
     "restore.rows",
     "seal_again.done",

@@ -19,6 +19,8 @@ mod comparing;
 mod comparison;
 mod error;
 mod file;
+mod group;
+mod journaling;
 mod loaded;
 mod mark;
 mod slot;
@@ -29,27 +31,26 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use quorate_common::activity_log::LogHash;
-use quorate_core::activity_log;
 use quorate_core::error::Corrupt;
 use quorate_core::model::Millis;
-use quorate_core::model::layout::{self, log};
+use quorate_core::model::layout;
 use quorate_core::model::write::Write;
 use quorate_core::world::{Page, Records};
 
 pub use self::comparison::Comparison;
 pub use self::error::GuardError;
 use self::file::{Entry, GuardFile};
+pub use self::group::GroupMark;
+pub use self::journaling::check_journal;
 use self::loaded::LoadedState;
 use self::mark::{Mark, RunId, Stored, StoredDigest};
 use self::slot::Slot;
 use self::state::{Pending, State};
 use self::syncer::Syncer;
-use crate::backup::{self, Recorder};
+use crate::backup::Recorder;
 use crate::barrier::{self, Barrier};
 use crate::private_file;
-use crate::store::{
-    Acceptance, Batch, BatchOutcome, Change, Changed, ExtraRecords, Group, ReadRecord, Store, StoreError,
-};
+use crate::store::{Acceptance, Batch, BatchOutcome, ReadRecord, Store, StoreError};
 
 /// Record key of the mark: run, number and time of the newest group, and the digest over all other records. The keys of
 /// daemons that share a store end with their ids.
@@ -65,78 +66,6 @@ pub struct Guard {
     path: PathBuf,
     state: Mutex<State>,
     syncer: Arc<Syncer>,
-}
-
-/// Creates the mark that is written with a group.
-pub struct GroupMark<'g> {
-    guard: &'g Guard,
-    barrier: &'g Barrier,
-    time: Millis,
-    /// Term before the mark is sealed.
-    term: u32,
-    /// Write of the run; `None` once a durable group has stored it.
-    run: Option<Batch>,
-    /// Entries that each batch adds to the activity log.
-    entries: Vec<&'g [LogHash]>,
-}
-
-impl<'g> GroupMark<'g> {
-    /// Adds these entries to the activity log, as far as their batches are committed.
-    #[must_use]
-    pub fn with_entries(self, entries: Vec<&'g [LogHash]>) -> Self {
-        Self { entries, ..self }
-    }
-
-    /// Returns the record of the entries of a group; `None` if it has none.
-    fn logged(&self, state: &State, outcomes: &[BatchOutcome]) -> Option<Write> {
-        let done = self.entries.iter().zip(outcomes).filter(|(_, outcome)| **outcome == BatchOutcome::Done);
-        let mut entries = done.flat_map(|(entries, _)| entries.iter()).peekable();
-        entries.peek()?;
-        let key = log::waiting(state.slot.key_part(), state.next(self.time).number);
-        Some(Write::mark_new(key, &activity_log::encode_waiting(entries)))
-    }
-
-    /// Returns a group of these batches. A batch is added if the run is not stored yet.
-    pub fn group(&self, mut batches: Vec<Batch>) -> Group<'_> {
-        batches.extend(self.run.clone());
-        let oldest = batches.iter().filter_map(barrier::oldest_term).min();
-        let term = Some(oldest.map_or(self.term, |oldest| oldest.min(self.term)));
-        Group { batches, extra: Some(self), term, ..Group::default() }
-    }
-}
-
-impl ExtraRecords for GroupMark<'_> {
-    fn records(
-        &self,
-        outcomes: &[BatchOutcome],
-        changed: &mut dyn Iterator<Item = Changed<'_>>,
-    ) -> Result<Vec<Change>, StoreError> {
-        let failed = |corrupt: Corrupt| StoreError::Failed {
-            doing: "creating the mark of a group",
-            cause: corrupt.to_string(),
-        };
-        let mut state = self.guard.state();
-        let logged = self.logged(&state, outcomes).into_iter().collect();
-        let mut records = self.barrier.seal(logged).map_err(failed)?;
-        let is_recorded = state.recorder().is_some();
-        let mut pending = Pending::default();
-        let mut add = |changed: Changed<'_>| {
-            pending.add(changed, state.comparison.as_ref(), self.barrier, is_recorded);
-        };
-        changed.for_each(&mut add);
-        for Change { key, value, .. } in &records {
-            add(Changed { key, before: None, after: value.as_deref() });
-        }
-        let stored = Stored { mark: state.next(self.time), digest: state.digest.toggled(pending.all) };
-        let sealed = self.barrier.seal(vec![Write::mark(state.slot.mark(), &stored.encode())]);
-        if let (true, Ok(marks)) = (is_recorded, &sealed) {
-            let entry = |mark: &Change| backup::Entry { key: mark.key.clone(), value: mark.value.clone() };
-            pending.entries.extend(marks.iter().map(entry));
-        }
-        state.pending = pending;
-        records.extend(sealed.map_err(failed)?);
-        Ok(records)
-    }
 }
 
 /// Accepts a reopened store that has all acknowledged groups.
@@ -358,8 +287,25 @@ impl Guard {
     /// # Errors
     /// Returns an error if the store or the guard file cannot be written.
     pub fn commit(&self, barrier: &Barrier, now: Millis, batch: Batch) -> Result<(), GuardError> {
-        barrier.store().commit(&self.mark(barrier, now)?.group(vec![batch]))?;
-        self.advance(barrier, now)
+        self.commit_logged(barrier, now, batch, &[]).map(drop)
+    }
+
+    /// Does the same for a batch that adds entries to the activity log. Returns its outcome.
+    ///
+    /// # Errors
+    /// See [`Self::commit`].
+    pub fn commit_logged(
+        &self,
+        barrier: &Barrier,
+        now: Millis,
+        batch: Batch,
+        entries: &[LogHash],
+    ) -> Result<BatchOutcome, GuardError> {
+        let mut batches = vec![batch];
+        let mark = self.mark(barrier, now)?.with_entries(vec![entries]).with_journal(&mut batches)?;
+        let outcomes = barrier.store().commit(&mark.group(batches))?;
+        self.advance(barrier, now)?;
+        Ok(outcomes.first().copied().unwrap_or(BatchOutcome::Clash))
     }
 
     /// Stores the run at once and replaces the guard file, whatever it contains. Also replaces the marks of `others`.
@@ -383,7 +329,7 @@ impl Guard {
         let term = barrier.terms()?.newest();
         let state = self.state();
         let run = if state.is_stored { None } else { Some(state.runs(barrier)?) };
-        Ok(GroupMark { guard: self, barrier, time, term, run, entries: Vec::new() })
+        Ok(GroupMark::new(self, barrier, (time, term), run))
     }
 
     /// Returns a batch that changes nothing but the records of the guard, so that its group has a mark.
@@ -436,6 +382,11 @@ impl Guard {
             state.resume(stored);
         }
         state.pending = Pending::default();
+        let committed = barrier.store().register(&layout::journal(state.slot.key_part()))?;
+        if let Some(journal) = state.journal.journal() {
+            // What cannot be written now is written with the next frame.
+            let _ = journal.resume(barrier, committed);
+        }
         if let Some(recorder) = state.recorder() {
             // It may or may not include the failed group.
             recorder.interrupt();

@@ -23,6 +23,7 @@ pub mod guard;
 pub mod http;
 pub mod identity;
 pub mod issuers;
+pub mod journal;
 pub mod last_uses;
 mod lease;
 pub mod listener;

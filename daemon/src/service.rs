@@ -34,6 +34,7 @@ use crate::fail_points;
 use crate::guard::GuardError;
 use crate::http::Server;
 use crate::identity::IdentityError;
+use crate::journal::JournalError;
 use crate::last_uses;
 use crate::outbox::{Mailer, Outbox, Texter};
 use crate::pages::Pages;
@@ -71,6 +72,9 @@ pub enum StartError {
     /// A backup cannot be written or read.
     #[error(transparent)]
     Backup(#[from] BackupError),
+    /// The journal cannot be used.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
     /// A record of the store cannot be read.
     #[error(transparent)]
     Corrupt(#[from] Corrupt),
@@ -214,6 +218,7 @@ impl StartError {
                 },
                 _ => 7,
             },
+            Self::Guard(GuardError::Journal(error)) | Self::Journal(error) => code_of_journal(error),
             Self::Guard(error) => match error {
                 GuardError::Corrupt(Corrupt::Unavailable)
                 | GuardError::System { .. }
@@ -229,6 +234,15 @@ impl StartError {
             | Self::Identity(_) => 7,
             Self::Socket(_) | Self::Listen { .. } | Self::NoDaemon(_) => 8,
         }
+    }
+}
+
+const fn code_of_journal(error: &JournalError) -> u8 {
+    match error {
+        JournalError::Missing(_) | JournalError::System { .. } => 3,
+        JournalError::InUse(_) => 6,
+        JournalError::Damaged(..) | JournalError::Format(_) | JournalError::Corrupt(_) => 7,
+        JournalError::OtherStore(_) | JournalError::Ahead(_) | JournalError::Later { .. } => 10,
     }
 }
 
@@ -400,6 +414,7 @@ async fn watch(
         };
         readiness.set(state);
         metrics.store_is_ready(state == Readiness::Ready);
+        metrics.journal_is_ready(executor.world().journal().is_none_or(|journal| journal.failure.is_none()));
         executor.world().persist_time();
         let lag = clock::behind();
         metrics.clock_is_behind(lag);

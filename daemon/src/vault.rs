@@ -43,11 +43,13 @@ use crate::store::engine::Engine;
 
 /// The store key and the keys derived from it.
 pub struct Vault {
+    store_id: String,
     store_key: StoreKey,
     seal: SealKey,
     terms: SealKey,
     aside: SealKey,
     backups: BackupKeys,
+    journal: SealKey,
     log: LogKey,
     index: IndexKey,
     digests: DigestKey,
@@ -149,6 +151,8 @@ impl Vault {
         let wrapping = SealKey::misuse_resistant(&key).ok()?;
         hkdf.expand(b"quorate/backup-signing/1", key.as_mut_slice()).ok()?;
         let backups = BackupKeys { wrapping, signing: SigningKey::from_bytes(&key) };
+        hkdf.expand(b"quorate/journal/1", key.as_mut_slice()).ok()?;
+        let journal = SealKey::misuse_resistant(&key).ok()?;
         hkdf.expand(b"quorate/log/1", key.as_mut_slice()).ok()?;
         let log = LogKey::new(store_id, &key);
         hkdf.expand(b"quorate/index/1", key.as_mut_slice()).ok()?;
@@ -157,16 +161,23 @@ impl Vault {
         let mut tokens = Zeroizing::new([0; 32]);
         hkdf.expand(b"quorate/token/1", tokens.as_mut_slice()).ok()?;
         Some(Self {
+            store_id: store_id.to_owned(),
             store_key: store_key.clone(),
             seal,
             terms,
             aside,
             backups,
+            journal,
             log,
             index,
             digests: DigestKey::new(key),
             tokens,
         })
+    }
+
+    /// Returns the id of the store.
+    pub fn store_id(&self) -> &str {
+        &self.store_id
     }
 
     /// Returns the store key.
@@ -193,6 +204,11 @@ impl Vault {
     /// Returns the keys for backups.
     pub const fn backups(&self) -> &BackupKeys {
         &self.backups
+    }
+
+    /// Returns the key of the journal.
+    pub(crate) const fn journal(&self) -> &SealKey {
+        &self.journal
     }
 
     /// Returns the key that signs checkpoints of the activity log.

@@ -41,6 +41,7 @@ mod hostile_database_client;
 mod idempotency;
 mod inbox;
 mod invitations;
+mod journal;
 mod json_output;
 mod key_sources;
 mod limits;

@@ -143,6 +143,7 @@ async fn answer(
             sealing_key: None,
             awaits_release: false,
             last_backup: None,
+            journal: None,
             log: None,
             engine: None,
             store: None,

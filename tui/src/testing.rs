@@ -126,6 +126,7 @@ impl Fixture {
             })),
             awaits_release: false,
             last_backup: None,
+            journal: None,
             log: None,
             engine: Some(Box::new(EngineStatus {
                 server: None,

@@ -65,6 +65,17 @@ pub struct BackupFailure {
     pub failure: Option<String>,
 }
 
+/// State of the journal.
+#[skip_serializing_none]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct JournalStatus {
+    /// Time of the newest change in it, in milliseconds since 1970; absent if it has none.
+    pub newest: Option<u64>,
+    /// Why it cannot be written, so that changes of organizations are rejected; absent if it can.
+    pub failure: Option<String>,
+}
+
 /// A backup that is durable where it was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

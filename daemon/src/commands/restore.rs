@@ -1,5 +1,6 @@
 //! `quorated restore`: creates a store from a backup, in an empty place.
 
+mod journal;
 mod review;
 
 use std::fs::{self, File};
@@ -13,6 +14,7 @@ use quorate_core::limits::BODY_AHEAD_MILLIS;
 use quorate_core::model::Millis;
 use serde_json::json;
 
+use self::journal::{Applied, Journals};
 use super::serve::{data, group_id, read};
 use super::stop_signal;
 use crate::activity_log::{self, CheckError};
@@ -44,6 +46,12 @@ pub struct RestoreArguments {
     /// Configuration file (TOML), which names the empty place of the new store, and the root key of the old one
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
+    /// Journal of another daemon of the store, in addition to that of the configuration; repeat it for each
+    #[arg(long, value_name = "FILE")]
+    journal: Vec<PathBuf>,
+    /// Do not apply the journal of the configuration
+    #[arg(long, conflicts_with = "journal")]
+    without_journal: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -53,15 +61,17 @@ pub struct RestoreArguments {
 ///
 /// # Errors
 /// Returns an error if the backup is damaged or of another store, the key is wrong, or the place is not empty.
-pub async fn run(RestoreArguments { backup, config, json }: &RestoreArguments) -> Result<(), StartError> {
-    let config = read(config)?;
+pub async fn run(arguments: &RestoreArguments) -> Result<(), StartError> {
+    let config = read(&arguments.config)?;
     let data = data(&config, true)?;
-    let (file, checked, header) = open(backup)?;
+    let (file, checked, header) = open(&arguments.backup)?;
     check_empty(&data)?;
     let vault = vault(&config, &data, &header).await?;
     // Nothing is created for a backup that somebody else has signed.
     Reader::begin(&mut BufReader::new(&file), &checked, vault.backups())?;
     rewind(&file)?;
+    let own = data.journal.as_deref().filter(|_| !arguments.without_journal);
+    let journals = Journals::open(&arguments.journal, own, &vault)?;
     let engine = data.engine.unwrap_or_default();
     create_private(&data.folder)?;
     let _lock = lock_folder(&data.folder)?;
@@ -72,7 +82,7 @@ pub async fn run(RestoreArguments { backup, config, json }: &RestoreArguments) -
     let mark = begin(&data)?;
     let barrier = load(&file, &checked, vault, Arc::clone(&store))?;
     fail_points::reach("restore.loaded");
-    let epoch = begin_epoch(&data, &barrier)?;
+    let (epoch, applied) = begin_epoch(&data, &barrier, journals)?;
     let recent = review::recent(&barrier, checked.trailer.ended)?;
     fail_points::reach("restore.begin");
     engine::begin(&store_path)?;
@@ -82,7 +92,7 @@ pub async fn run(RestoreArguments { backup, config, json }: &RestoreArguments) -
     drop((barrier, store));
     // What remains of it means nothing anymore.
     let _ = fs::remove_file(mark);
-    report(&checked, epoch, &recent, *json)
+    report(&checked, epoch, &recent, &applied, arguments.json)
 }
 
 /// Opens and checks a backup. Returns it at its begin, what it states, and the header of its store.
@@ -229,17 +239,20 @@ pub(super) fn load(
     }
 }
 
-/// Begins the epoch of the restored store, and creates the guard file.
-fn begin_epoch(data: &Data, barrier: &Barrier) -> Result<Epoch, StartError> {
-    let newest = guard::end(barrier)?.unwrap_or_default();
+/// Applies the journals, begins the epoch of the restored store, and creates the guard file.
+fn begin_epoch(data: &Data, barrier: &Barrier, journals: Journals) -> Result<(Epoch, Applied), StartError> {
+    let newest = guard::end(barrier)?.unwrap_or_default().max(journals.newest());
     let now: Millis = clock::now().max(newest);
     // The daemon of before may have executed requests until now.
-    let epoch = Epoch::read(barrier)?.next(now);
+    let before = Epoch::read(barrier)?;
+    let epoch = before.next(now);
     // A guard file without a store would look like a store that was lost.
     let mut draft = data.guard.clone().into_os_string();
     draft.push(".restoring");
     let draft = PathBuf::from(draft);
     let (guard, _) = Guard::accept(&draft, barrier, now, true)?;
+    let applied = journals.apply(barrier, &guard, before.number, now)?;
+    fail_points::reach("restore.journal");
     let mut writes = vec![epoch.write()];
     writes.extend(crate::epoch::ended(barrier)?);
     let batch = Batch { writes: barrier.seal(writes)?, ..Batch::default() };
@@ -248,18 +261,19 @@ fn begin_epoch(data: &Data, barrier: &Barrier) -> Result<Epoch, StartError> {
     let system = |source| GuardError::System { file: data.guard.clone(), source };
     fs::rename(&draft, &data.guard).map_err(system)?;
     File::open(private_file::folder(&data.guard)).and_then(|folder| folder.sync_all()).map_err(system)?;
-    Ok(epoch)
+    Ok((epoch, applied))
 }
 
 fn report(
     Checked { head, trailer }: &Checked,
     epoch: Epoch,
     (recent, has_more): &(Vec<String>, bool),
+    applied: &Applied,
     json: bool,
 ) -> Result<(), StartError> {
     if json {
         let text = json!({ "storeId": head.store_id, "until": trailer.ended, "records": trailer.records,
-            "epoch": epoch.number, "recent": recent, "hasMore": has_more });
+            "epoch": epoch.number, "recent": recent, "hasMore": has_more, "journal": applied.json() });
         return super::print(&text.to_string());
     }
     if !recent.is_empty() {
@@ -269,10 +283,16 @@ fn report(
     if *has_more {
         super::print("  and more, which is not listed")?;
     }
+    applied.lines().iter().try_for_each(|line| super::print(line))?;
+    let lost = if applied.is_complete() {
+        "Changes of organizations after that time are there, as far as the journal has them. Signatures and other activities \
+         without such a change are missing after it."
+    } else {
+        "Whatever was changed after that time is lost: keys that were deleted since work again, and activities are missing \
+         although their signatures exist."
+    };
     super::print(&format!(
-        "restored: store {} as of {}, {} records\n\
-         Whatever was changed after that time is lost: keys that were deleted since work again, and activities are missing \
-         although their signatures exist. Requests that are stamped before the release, or less than {} minutes after it, are \
+        "restored: store {} as of {}, {} records\n{lost} Requests that are stamped before the release, or less than {} minutes after it, are \
          refused. Sessions, keys that expire, codes and import keys of before have ended.\n\
          Start the daemon, compare the users, keys and policies of each organization with what they should be, and run \
          'quorated release'; until then, the daemon accepts no changes.",

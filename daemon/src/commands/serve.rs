@@ -168,7 +168,19 @@ pub(super) fn data(config: &Config, create: bool) -> Result<Data, StartError> {
 fn data_with(config: &Config, key: KeySource) -> Result<Data, StartError> {
     let database = database(&config.store)?;
     let config::Store { path, engine, redb, guard, reserve, .. } = config.store.clone();
-    Ok(Data { folder: path, key, create: false, engine, redb, database, guard, reserve, joins: false })
+    let journal = config.journal.clone();
+    Ok(Data {
+        folder: path,
+        key,
+        create: false,
+        engine,
+        redb,
+        database,
+        guard,
+        journal,
+        reserve,
+        joins: false,
+    })
 }
 
 /// Returns the settings of the database of a store. The file with its password can be read.

@@ -1,4 +1,4 @@
-//! `quorated verify`: checks the records of a store, whose daemon must not be running, or a backup.
+//! `quorated verify`: checks the records of a store, whose daemon must not be running, or a backup or a journal.
 
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
@@ -13,10 +13,11 @@ use crate::barrier::Barrier;
 use crate::clock;
 use crate::config::Config;
 use crate::guard::{self, IndexState};
+use crate::journal::{Head, JournalError, Reader};
 use crate::private_file;
 use crate::service::{self, STORE, StartError};
 use crate::store::engine::{Engine, Settings};
-use crate::vault::KeySource;
+use crate::vault::{KeySource, Vault};
 use crate::verify::{self, Report};
 
 /// Printed if the index of waiting activities was not compared.
@@ -26,25 +27,61 @@ const OUTDATED: &str = "the index of waiting activities was not compared, becaus
 /// Arguments of `quorated verify`.
 #[derive(Debug, Args)]
 pub struct VerifyArguments {
-    /// Backup to check in place of the store
-    #[arg(value_name = "BACKUP")]
-    backup: Option<PathBuf>,
-    /// Configuration file (TOML), which names the store and the root key; for a backup, its key decrypts all records
-    #[arg(long, value_name = "FILE", required_unless_present = "backup")]
+    /// Backup or journal to check in place of the store
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Configuration file (TOML), which names the store and the root key; for a file, its key decrypts all records
+    #[arg(long, value_name = "FILE", required_unless_present = "file")]
     config: Option<PathBuf>,
 }
 
-/// Checks the store, or a backup, and prints the result.
+/// Checks the store, or a backup or a journal, and prints the result.
 ///
 /// # Errors
-/// Returns an error if the store or the backup is damaged, was changed outside the service, or does not match what was
+/// Returns an error if the store or the file is damaged, was changed outside the service, or does not match what was
 /// acknowledged.
-pub async fn run(VerifyArguments { backup, config }: &VerifyArguments) -> Result<(), StartError> {
+pub async fn run(VerifyArguments { file, config }: &VerifyArguments) -> Result<(), StartError> {
     let config = config.as_deref().map(read).transpose()?;
-    let Some(backup) = backup else {
+    match file {
         // The arguments require one of both.
-        return config.as_ref().map_or(Ok(()), verify_store);
+        None => config.as_ref().map_or(Ok(()), verify_store),
+        Some(file) if Reader::is_journal(file) => verify_journal(file, config.as_ref()),
+        Some(file) => verify_backup(file, config.as_ref()).await,
+    }
+}
+
+/// Checks a journal. Its frames are sealed, so nothing of them can be checked without the key.
+fn verify_journal(path: &Path, config: Option<&Config>) -> Result<(), StartError> {
+    let mut reader = Reader::open(path)?;
+    let Head { store_id, begun, .. } = reader.head.clone();
+    let begin = format!("journal of store {store_id}, begun {}", clock::text(begun));
+    let Some(config) = config else {
+        return super::print(&format!(
+            "{begin}: what it contains was not decrypted: name the configuration of its daemon (--config)"
+        ));
     };
+    let data = data(config, false)?;
+    let vault = Vault::open(&data.folder, &data.key)?;
+    if vault.store_id() != store_id {
+        return Err(JournalError::OtherStore(path.to_owned()).into());
+    }
+    let survey = reader.survey(vault.journal())?;
+    let until = survey.times.map(|(_, newest)| format!(" until {}", clock::text(newest))).unwrap_or_default();
+    super::print(&format!("{begin}: whole, with {} changes of organizations{until}", survey.changes))?;
+    for (after, until) in &survey.gaps {
+        super::print(&format!(
+            "changes between {} and {} are missing",
+            clock::text(*after),
+            clock::text(*until)
+        ))?;
+    }
+    if !reader.is_whole() {
+        super::print("its last frame was not written completely")?;
+    }
+    Ok(())
+}
+
+async fn verify_backup(backup: &Path, config: Option<&Config>) -> Result<(), StartError> {
     let (file, checked, header) = restore::open(backup)?;
     let Checked { head, trailer } = &checked;
     super::print(&format!(
@@ -60,9 +97,9 @@ pub async fn run(VerifyArguments { backup, config }: &VerifyArguments) -> Result
             "what it contains was not decrypted: name a configuration with its root key (--config)",
         );
     };
-    let data = data(&config, false)?;
+    let data = data(config, false)?;
     warn_of_key(backup, &data.key);
-    let vault = restore::vault(&config, &data, &header).await?;
+    let vault = restore::vault(config, &data, &header).await?;
     let failed = |error: std::io::Error| StartError::Backup(error.into());
     let private = std::fs::Permissions::from_mode(0o700);
     let folder = tempfile::Builder::new().permissions(private).tempdir().map_err(failed)?;

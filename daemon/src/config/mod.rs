@@ -5,6 +5,7 @@
 
 mod auth_proxy;
 mod http;
+mod journal;
 mod key;
 mod limits;
 mod log;
@@ -61,6 +62,8 @@ pub struct Config {
     pub socket: Socket,
     /// Location of the data.
     pub store: Store,
+    /// Path of the journal; `None` if the file has no `[journal]` section.
+    pub journal: Option<PathBuf>,
     /// Source of the root key.
     pub key: KeySource,
     /// Webhook receivers that may be reached.
@@ -113,6 +116,7 @@ impl Config {
         let http = document.section("http", http::read);
         let socket = document.required_section("socket", socket::read);
         let store = document.required_section("store", store::read);
+        let journal = document.section("journal", journal::read);
         let key = document.required_section("key", key::read);
         let webhook = document.section("webhook", webhook::read);
         let oidc = document.section("oidc", oidc::read).unwrap_or_default();
@@ -139,6 +143,7 @@ impl Config {
                 http: http.flatten(),
                 socket,
                 store,
+                journal: journal.flatten(),
                 key,
                 webhook: webhook.unwrap_or_default(),
                 auth_proxy: auth_proxy

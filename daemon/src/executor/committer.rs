@@ -16,6 +16,7 @@ use super::store_state::{Condition, Figures, StoreMonitor, StoreState};
 use crate::clock::now;
 use crate::fail_points;
 use crate::guard::GuardError;
+use crate::journal::OrganizationChange;
 use crate::store::{Batch, BatchOutcome, Group, StoreError};
 
 /// Interval of attempts to write again after a failure.
@@ -39,6 +40,9 @@ pub enum CommitError {
     /// Records of the store were altered or damaged. Nothing was changed.
     #[error("records of the store were altered or damaged")]
     Altered,
+    /// The journal cannot be written, so changes of organizations are not accepted. Nothing was changed.
+    #[error("the journal cannot be written")]
+    Journal,
 }
 
 type Reply = oneshot::Sender<Result<(), CommitError>>;
@@ -262,6 +266,12 @@ fn commit(shared: &Shared, group: Vec<Waiting>, monitor: &StoreMonitor) {
         group.into_iter().partition(|one| shared.barrier.is_stale(&one.batch));
     // They must be sealed again.
     answer(stale.into_iter().map(|one| (one.reply, Err(CommitError::Clash))));
+    let (rejected, group): (Vec<_>, Vec<_>) = if shared.guard.accepts_changes(&shared.barrier) {
+        (Vec::new(), group)
+    } else {
+        group.into_iter().partition(|one| OrganizationChange::is_in(&one.batch))
+    };
+    answer(rejected.into_iter().map(|one| (one.reply, Err(CommitError::Journal))));
     if group.is_empty() {
         return;
     }
@@ -293,7 +303,7 @@ fn commit(shared: &Shared, group: Vec<Waiting>, monitor: &StoreMonitor) {
 /// Writes a group with its mark to the store, and advances the guard file.
 fn store(
     shared: &Shared,
-    batches: Vec<Batch>,
+    mut batches: Vec<Batch>,
     effects: &[&Effects],
     monitor: &StoreMonitor,
 ) -> Result<Vec<BatchOutcome>, CommitError> {
@@ -305,11 +315,16 @@ fn store(
     let mark = shared.guard.mark(&shared.barrier, time).map_err(|error| failed(error.into()))?;
     let announced = Announced { barrier: &shared.barrier, effects };
     let mark = mark.with_entries(effects.iter().map(|effects| effects.logged()).collect());
+    let mark = mark.with_journal(&mut batches).map_err(|error| failed(error.into()))?;
     let group = Group { announcement: Some(&announced), ..mark.group(batches) };
     let verdicts = shared.barrier.store().commit(&group).map_err(|error| {
         if error.is_full() {
+            shared.guard.abandon_group(&shared.barrier);
             monitor.enter(shared, Condition::Full, error);
             return CommitError::Full;
+        }
+        if matches!(error, StoreError::Journal(_)) && !has_failed(shared) {
+            return CommitError::Journal;
         }
         failed(error.into())
     })?;

@@ -376,6 +376,10 @@ fn commit_api_error(error: CommitError) -> ApiError {
             Code::Unavailable,
             "stored records were altered or damaged; no changes are accepted until the operator has checked them",
         ),
+        CommitError::Journal => ApiError::new(
+            Code::Unavailable,
+            "the journal of the service cannot be written, nothing was changed; try again once its operator has mended that",
+        ),
         CommitError::Clash | CommitError::Unavailable => unavailable(),
     }
 }

@@ -8,6 +8,7 @@ use quorate_chain::curve::{Message, SecretKey, Signature};
 use quorate_common::activity_log::LogHash;
 use quorate_common::bounded::{Email, Phone};
 use quorate_common::console::EngineStatus;
+use quorate_common::console::custody::JournalStatus;
 use quorate_common::ids::{OrganizationId, SmartContractInterfaceId};
 use quorate_core::budget::Budget;
 use quorate_core::denials::Denials;
@@ -210,6 +211,11 @@ impl Shared {
             Channel::Mail => &self.mail,
             Channel::Sms => &self.sms,
         }
+    }
+
+    /// Returns the state of the journal; `None` if there is none.
+    pub fn journal(&self) -> Option<JournalStatus> {
+        self.guard.journal()
     }
 
     /// Returns whether all decrypted keys are locked in memory, so that none can be swapped out.

@@ -7,6 +7,7 @@ use quorate_core::error::Corrupt;
 use quorate_core::model::Millis;
 
 use crate::clock;
+use crate::journal::JournalError;
 use crate::store::StoreError;
 
 /// Last part of the errors for which a loss can be accepted.
@@ -132,6 +133,9 @@ pub enum GuardError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The journal cannot be used.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
 }
 
 impl GuardError {

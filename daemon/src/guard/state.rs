@@ -10,6 +10,7 @@ use quorate_core::model::write::Write;
 
 use super::comparison::Comparison;
 use super::file::{self, Entry, GuardFile};
+use super::journaling::Journaling;
 use super::loaded::lost;
 use super::mark::{self, Mark, RunId, Runs, Stored, StoredDigest};
 use super::slot::{self, Slot};
@@ -46,6 +47,8 @@ pub(super) struct State {
     pub(super) pending: Pending,
     /// Records the changes of durable groups for a backup, if one is being written.
     pub(super) recorder: Option<Weak<Recorder>>,
+    /// Whether changes of organizations are recorded in a journal.
+    pub(super) journal: Journaling,
 }
 
 /// Effect of a group on the digest over all records, and on the digest over the records compared so far.
@@ -109,6 +112,7 @@ impl State {
             was_unreadable: false,
             pending: Pending::default(),
             recorder: None,
+            journal: Journaling::default(),
         }
     }
 
@@ -181,6 +185,9 @@ impl State {
         }
         if let Some(recorder) = self.recorder() {
             recorder.add(pending.entries);
+        }
+        if let Some(journal) = self.journal.journal() {
+            journal.committed();
         }
         self.mark = self.next(now);
         self.is_stored = true;

@@ -11,6 +11,7 @@ use super::*;
 use crate::digest::StoreDigest;
 use crate::store::embedded::Embedded;
 use crate::store::testing::FaultyStore;
+use crate::store::{Change, Group};
 use crate::vault::{KeySource, Vault};
 
 struct Fixture {

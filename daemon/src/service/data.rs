@@ -115,6 +115,8 @@ pub fn open(data: &Data, limits: Limits, settings: &ServiceSettings) -> Result<E
     let open = if data.joins { Guard::join } else { Guard::open };
     let (guard, newest) = open(&data.guard, &barrier, clock::now())?;
     clock::start_from(newest);
+    let epoch = Epoch::read(&barrier)?;
+    guard.open_journal(data.journal.as_deref(), &barrier, epoch.number, clock::now())?;
     fail_points::reach("start.compare");
     guard.compare_for(&barrier, COMPARED_AT_START)?;
     guard.compare_until_known(&barrier)?;
@@ -138,7 +140,6 @@ pub fn open(data: &Data, limits: Limits, settings: &ServiceSettings) -> Result<E
         oidc: settings.oidc.clone(),
         oauth2: oauth2.transpose()?,
     };
-    let epoch = Epoch::read(&barrier)?;
     if epoch.is_held {
         tracing::warn!(
             "the store was restored from a backup and accepts no changes until 'quorated release'"

@@ -37,6 +37,8 @@ pub struct Data {
     pub database: Option<DatabaseSettings>,
     /// Path of the guard file.
     pub guard: PathBuf,
+    /// Path of the journal; `None` if there is none.
+    pub journal: Option<PathBuf>,
     /// Space that stays free on the file system of the store, in bytes.
     pub reserve: u64,
     /// Whether this is a new daemon among those that share an existing store, so that it has no guard file.
@@ -56,6 +58,7 @@ impl Data {
             redb: CommitMode::default(),
             database: None,
             guard,
+            journal: None,
             reserve,
             joins: false,
         }

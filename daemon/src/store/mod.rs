@@ -104,6 +104,9 @@ pub enum StoreError {
         /// I/O error of the operating system.
         source: std::io::Error,
     },
+    /// What belongs to a group could not be written elsewhere. Nothing was changed.
+    #[error("{0}")]
+    Journal(String),
     /// A commit failed, and the store has not been reopened yet.
     #[error("the store failed and is being reopened")]
     Unavailable,

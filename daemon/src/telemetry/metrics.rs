@@ -37,6 +37,7 @@ struct Instruments {
     deliveries: Family<DeliveryLabels, Counter>,
     messages: Family<MessageLabels, Counter>,
     store_ready: Gauge,
+    journal_ready: Gauge,
     clock_behind: Gauge,
     notice_lag: Gauge,
     sealing_terms: Gauge,
@@ -123,6 +124,7 @@ impl Metrics {
         let messages = "Mail and SMS by outcome: queued, sent, delayed (each failed attempt that is repeated), bounced, expired, displaced (removed for newer messages because its receiver delayed it) or unreadable";
         let behind = "Time by which the system clock is behind the newest recorded time";
         let lag = "Time from the last commit of another daemon to its effect on this one";
+        let journal = "Whether changes of organizations are accepted as far as the journal is concerned: 1 or 0; 1 without a journal";
         let terms = "Terms of sealing keys of which records may remain; 1 if one key seals all";
         let limits = "Requests rejected because of a limit in [limits]";
         let back = "Uses of a passkey whose signature counter went back: it may have been copied";
@@ -143,6 +145,7 @@ impl Metrics {
             deliveries: add(all, "webhook_deliveries", deliveries),
             messages: add(all, "messages", messages),
             store_ready: add(all, "store_ready", "Whether the store accepts writes: 1 or 0"),
+            journal_ready: add(all, "journal_ready", journal),
             clock_behind: add(all, "clock_behind_milliseconds", behind),
             notice_lag: add(all, "notice_lag_milliseconds", lag),
             sealing_terms: add(all, "sealing_terms", terms),
@@ -203,6 +206,11 @@ impl Metrics {
     /// Sets whether the store accepts writes.
     pub fn store_is_ready(&self, ready: bool) {
         self.0.store_ready.set(i64::from(ready));
+    }
+
+    /// Sets whether the journal can be written, or there is none.
+    pub fn journal_is_ready(&self, ready: bool) {
+        self.0.journal_ready.set(i64::from(ready));
     }
 
     /// Sets the delay of the system clock, in milliseconds.

@@ -7,7 +7,9 @@ use super::webhooks::{counted, parked, total};
 use crate::clock::{CLOCK_DIFFERENCE_MILLIS, now_millis};
 use crate::failure::Result;
 use crate::output::{Answer, extended};
-use crate::proof::{daemons_text, engine_text, log_text, mode_word, sealing_key_text, store_word};
+use crate::proof::{
+    daemons_text, engine_text, journal_text, log_text, mode_word, sealing_key_text, store_word,
+};
 use crate::session::Session;
 use crate::text::{clean, date_time, duration};
 
@@ -49,11 +51,12 @@ pub(super) async fn run(session: &Session) -> Result<Answer> {
         Some(last) => format!("{}, {} ago", date_time(last), duration(now_millis().saturating_sub(last))),
         None => "none with `quorated backup`".to_owned(),
     };
+    let journal = journal_text(status.journal.as_deref());
     let log = log_text(status.log.as_deref());
     let daemons = daemons_text(status.engine.as_deref());
     let daemons = daemons.map(|text| format!("daemons   {text}\n")).unwrap_or_default();
     let text = format!(
-        "mode      {}\nversion   {} (console protocol {})\nstarted   {}, {} ago\nsocket    {}\nAPI       {}\nengine    {}\n{daemons}store     {store}\nbackup    {backup}\nlog       {log}\nsealing   {}\nclock     {clock}\nwebhooks  {webhooks}\nkeys      {}\nquorum key, which signs bundles\n          {}\n",
+        "mode      {}\nversion   {} (console protocol {})\nstarted   {}, {} ago\nsocket    {}\nAPI       {}\nengine    {}\n{daemons}store     {store}\nbackup    {backup}\njournal   {journal}\nlog       {log}\nsealing   {}\nclock     {clock}\nwebhooks  {webhooks}\nkeys      {}\nquorum key, which signs bundles\n          {}\n",
         mode_word(status.mode),
         clean(&status.version),
         status.protocol,

@@ -1,5 +1,6 @@
 //! Findings about the daemon, from its figures.
 
+use quorate_common::console::custody::JournalStatus;
 use quorate_common::console::{Health, Mode, PROTOCOL, QueueFigures, StoreState};
 
 use super::Finding;
@@ -59,6 +60,7 @@ pub(crate) fn of_daemon(daemon: &Daemon<'_>) -> Vec<Finding> {
         host(health, daemon.is_same_host),
         mode(health),
         backups(health),
+        journal(health),
     ];
     checks.into_iter().flatten().chain(health.warnings.iter().map(|text| configuration(text))).collect()
 }
@@ -371,6 +373,24 @@ fn held(health: &Health) -> Option<Finding> {
             "Compare its users, keys and policies, then run `quorated release`.",
         )
     })
+}
+
+fn journal(health: &Health) -> Option<Finding> {
+    match health.status.journal.as_deref() {
+        Some(JournalStatus { failure: Some(failure), .. }) => Some(Finding::problem(
+            "journal",
+            format!("the journal cannot be written, so organizations cannot be changed: {}", clean(failure)),
+            "Free space on its disk, or put the file back; the daemon tries again each second.",
+        )),
+        Some(_) => None,
+        None => (health.status.mode == Mode::Production).then(|| {
+            Finding::note(
+                "journal",
+                "no journal is written: what is revoked after a backup is back when that is restored",
+                "Name a file on another disk than the store as `path` of `[journal]`.",
+            )
+        }),
+    }
 }
 
 fn backups(health: &Health) -> Option<Finding> {

@@ -253,6 +253,7 @@ impl Remote {
             sealing_key: None,
             awaits_release: false,
             last_backup: None,
+            journal: None,
             log: None,
             engine: None,
             store: None,

@@ -42,8 +42,8 @@ pub(crate) use sentences::{
 };
 pub(crate) use siblings::{BURST, BURST_MILLIS, Sibling, Siblings, overriding_type};
 pub(crate) use states::{
-    daemons_text, engine_text, log_text, mode_word, sealing_key_text, silent_daemons, state_text,
-    status_word, store_word,
+    daemons_text, engine_text, journal_text, log_text, mode_word, sealing_key_text, silent_daemons,
+    state_text, status_word, store_word,
 };
 #[cfg(test)]
 pub(crate) use votes::VoteProof;

@@ -2,7 +2,7 @@
 
 use quorate_common::activity::{Activity, Selection, Status};
 use quorate_common::console::activity_log::LogStatus;
-use quorate_common::console::custody::SealingKeyStatus;
+use quorate_common::console::custody::{JournalStatus, SealingKeyStatus};
 use quorate_common::console::{EngineStatus, Mode, OrganizationDetail, StoreDaemon, StoreState};
 
 use super::proposal::Proposal;
@@ -87,6 +87,18 @@ pub(crate) fn log_text(log: Option<&LogStatus>) -> String {
         None => "not stated by this daemon now".to_owned(),
         Some(LogStatus { entries: 0, .. }) => "empty".to_owned(),
         Some(log) => format!("{}, newest {}", entries(log.entries), date_time(log.newest_at_millis)),
+    }
+}
+
+/// Returns the state of the journal.
+pub(crate) fn journal_text(journal: Option<&JournalStatus>) -> String {
+    match journal {
+        None => "none".to_owned(),
+        Some(JournalStatus { failure: Some(failure), .. }) => {
+            format!("cannot be written: {}", clean(failure))
+        }
+        Some(JournalStatus { newest: Some(newest), .. }) => format!("newest change {}", date_time(*newest)),
+        Some(_) => "empty".to_owned(),
     }
 }
 

@@ -179,6 +179,16 @@ pub fn sealings(term: u32) -> Key {
     key(Letter::Version, &[b"term/sealings/", &term.to_be_bytes()])
 }
 
+/// Returns the key of the register with the number of the newest frame in the journal of a daemon.
+pub fn journal(daemon: &[u8]) -> Key {
+    key(Letter::Version, &[b"journal/", daemon])
+}
+
+/// Returns whether a key is one of [`version`]. All other registers have keys of other lengths.
+pub fn is_version(key: &[u8]) -> bool {
+    Letter::Version.starts(key) && key.len() == 17
+}
+
 /// Prefix of the heads of all organizations.
 pub const ORGANIZATIONS: &[u8] = &[Letter::Organization as u8];
 

@@ -24,6 +24,22 @@ fn accept(fixture: &mut Fixture) -> Result<Value, String> {
 }
 
 #[test]
+fn an_invitation_ends_with_a_restore() {
+    let mut fixture = Fixture::new(2);
+    fixture.memory.restored = NOW + 1;
+    let parameters = samples::parameters(ACCEPT, &fixture, &fixture.spare);
+    let guest = fixture.invited.clone();
+    let later = NOW + 10 * 60_000;
+    let refused =
+        fixture.submit(&guest, fixture.id, ACCEPT, &parameters, later).map_err(|error| error.message);
+    let expected = "invitation has ended, because this store was restored from a backup".to_owned();
+    assert_eq!(refused, Err(expected));
+    fixture.memory.restored = NOW;
+    let accepted = fixture.submit(&guest, fixture.id, ACCEPT, &parameters, later + 1);
+    assert!(accepted.is_ok(), "{accepted:?}");
+}
+
+#[test]
 fn mailed_key_creates_one_user() {
     let mut fixture = Fixture::new(2);
     let guest = fixture.invited.clone();

@@ -4,7 +4,9 @@ use quorate_common::console::{Health, QueueFigures};
 
 use super::history::{History, class, percentile};
 use crate::doctor::Finding;
-use crate::proof::{daemons_text, engine_text, log_text, mode_word, sealing_key_text, store_word};
+use crate::proof::{
+    daemons_text, engine_text, journal_text, log_text, mode_word, sealing_key_text, store_word,
+};
 use crate::text::{bytes, clean, counted, date_time, duration, micros, rate};
 
 /// Upper bounds of the bars of the response times in microseconds, and their labels.
@@ -227,6 +229,7 @@ pub(super) fn daemon(history: &History, is_same_host: Option<bool>, is_live: boo
         Item::text("host", host.to_owned()),
         Item::text("keys", keys.to_owned()),
         Item::text("backup", backup),
+        Item::text("journal", journal_text(status.journal.as_deref())),
         Item::text("activity log", log_text(status.log.as_deref())),
         Item::text("sealing key", sealing_key_text(status.sealing_key.as_deref())),
         Item::text("API", status.base_url.as_deref().map_or_else(|| "not served".to_owned(), clean)),

@@ -81,6 +81,12 @@ impl Kind for Request {
         if let Some(end) = invitation.ended(view.now) {
             return Err(Wrong::Text(end).into());
         }
+        if invitation.created < view.installation().restored() {
+            // It may have been revoked since the backup.
+            return Err(
+                Wrong::Text("invitation has ended, because this store was restored from a backup").into()
+            );
+        }
         // Policies and activities refer to users by id, so a user id is never reused, even after deletion.
         let nil = UserId::from_bytes([0; 16]);
         if view.records().is_deleted_user(self.user)?

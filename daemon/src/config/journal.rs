@@ -1,0 +1,9 @@
+//! Section `[journal]`: where changes of organizations are recorded in addition to the store.
+
+use std::path::PathBuf;
+
+use super::section::Section;
+
+pub(super) fn read(section: &mut Section<'_, '_>) -> Option<PathBuf> {
+    section.required_path("path")
+}
