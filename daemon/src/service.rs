@@ -165,29 +165,7 @@ impl StartError {
     /// - 10: the store does not match what was acknowledged
     pub const fn exit_code(&self) -> u8 {
         match self {
-            Self::Vault(error) => match error {
-                VaultError::MissingKey { .. } => 4,
-                VaultError::KeyTooOpen(..)
-                | VaultError::NotAKey(_)
-                | VaultError::ShortPassphrase
-                | VaultError::WrongKey(_)
-                | VaultError::WrongBackupKey
-                | VaultError::NoShares(_)
-                | VaultError::OtherKind(..) => 5,
-                VaultError::Sealed(_) => 9,
-                VaultError::SharesFirst | VaultError::Holders(_) | VaultError::OtherEngine(..) => 2,
-                VaultError::NoSlot(_) | VaultError::LastSlot(_) | VaultError::TooManySlots => 1,
-                VaultError::NoStore(_)
-                | VaultError::Restoring(_)
-                | VaultError::NoStoreInDatabase(_)
-                | VaultError::Moved(..)
-                | VaultError::NoKeyDirectory(_)
-                | VaultError::System { .. } => 3,
-                VaultError::Slot(_)
-                | VaultError::NoHeader(_)
-                | VaultError::Header(_)
-                | VaultError::DatabaseHeader => 7,
-            },
+            Self::Vault(error) => code_of_vault(error),
             Self::Secret(error) | Self::Setting { cause: error, .. } => match error {
                 SecretFileError::TooOpen(..) => 5,
                 SecretFileError::Read { .. } | SecretFileError::Empty(_) => 3,
@@ -234,6 +212,35 @@ impl StartError {
             | Self::Identity(_) => 7,
             Self::Socket(_) | Self::Listen { .. } | Self::NoDaemon(_) => 8,
         }
+    }
+}
+
+const fn code_of_vault(error: &VaultError) -> u8 {
+    match error {
+        VaultError::MissingKey { .. }
+        | VaultError::Command { .. }
+        | VaultError::Token { is_absent: true, .. } => 4,
+        VaultError::KeyTooOpen(..)
+        | VaultError::NotAKey(_)
+        | VaultError::ShortPassphrase
+        | VaultError::WrongKey(_)
+        | VaultError::WrongBackupKey
+        | VaultError::NoShares(_)
+        | VaultError::Token { is_absent: false, .. }
+        | VaultError::OtherKind(..) => 5,
+        VaultError::Sealed(_) => 9,
+        VaultError::SharesFirst | VaultError::Holders(_) | VaultError::OtherEngine(..) => 2,
+        VaultError::NoSlot(_) | VaultError::LastSlot(_) | VaultError::TooManySlots => 1,
+        VaultError::NoStore(_)
+        | VaultError::Restoring(_)
+        | VaultError::NoStoreInDatabase(_)
+        | VaultError::Moved(..)
+        | VaultError::NoKeyDirectory(_)
+        | VaultError::System { .. } => 3,
+        VaultError::Slot(_)
+        | VaultError::NoHeader(_)
+        | VaultError::Header(_)
+        | VaultError::DatabaseHeader => 7,
     }
 }
 

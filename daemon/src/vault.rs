@@ -6,6 +6,8 @@
 
 mod backup_keys;
 mod collection;
+mod command;
+mod entropy;
 mod error;
 mod header;
 mod log_key;
@@ -14,6 +16,8 @@ mod slot;
 mod source;
 mod store_key;
 mod terms;
+mod token;
+mod within;
 
 use std::path::Path;
 
@@ -26,6 +30,8 @@ use zeroize::Zeroizing;
 
 pub use self::backup_keys::BackupKeys;
 pub use self::collection::{Collection, GiveError, Given};
+use self::command::CommandWrapped;
+use self::entropy::random;
 pub use self::error::VaultError;
 use self::error::{HEADER, system};
 pub use self::header::Header;
@@ -34,9 +40,11 @@ pub use self::log_key::LogKey;
 pub use self::rekey::{Holder, NewShares};
 pub use self::slot::{KeyKind, ShareHolder, ShareSet, Slot, SlotState};
 pub use self::source::KeySource;
-use self::source::{Stretching, check_passphrase, random, read_key, read_or_write_key};
+use self::source::{Stretching, check_passphrase, read_key, read_or_write_key};
 pub use self::store_key::StoreKey;
 pub use self::terms::{MOST_SEALINGS, Terms};
+pub use self::token::TokenKey;
+use self::token::TokenWrapped;
 use crate::digest::DigestKey;
 use crate::private_file;
 use crate::store::engine::Engine;
@@ -82,7 +90,7 @@ impl Vault {
     pub fn check_new(folder: &Path, source: &KeySource) -> Result<(), VaultError> {
         let path = match source {
             KeySource::File(path) => path,
-            KeySource::Passphrase(_) => return Ok(()),
+            KeySource::Passphrase(_) | KeySource::Command(_) | KeySource::Token(_) => return Ok(()),
             KeySource::Shares | KeySource::StoreKey(_) => return Err(VaultError::SharesFirst),
         };
         let own = private_file::folder(path);
@@ -123,6 +131,14 @@ impl Vault {
                 let stretching = Stretching::generate()?;
                 let key = stretching.derive(passphrase).ok_or(VaultError::ShortPassphrase)?;
                 Ok((KeyKind::Passphrase(stretching), key))
+            }
+            KeySource::Command(command) => {
+                let (wrapped, key) = CommandWrapped::new(command)?;
+                Ok((KeyKind::Command(wrapped), key))
+            }
+            KeySource::Token(token) => {
+                let (wrapped, key) = TokenWrapped::new(token)?;
+                Ok((KeyKind::Pkcs11(wrapped), key))
             }
             KeySource::Shares | KeySource::StoreKey(_) => Err(VaultError::SharesFirst),
         }

@@ -1,6 +1,7 @@
 //! Who can open a store: slots, shares of several holders, and a daemon that is sealed and opened again.
 
 mod faults;
+mod unattended;
 
 use std::fs;
 use std::path::PathBuf;

@@ -43,6 +43,7 @@ pub mod sign_in;
 pub mod slow_proxy;
 pub mod sms_gateway;
 pub mod soft_token;
+pub mod soft_tpm;
 pub mod ssh_agent;
 pub mod tampering_proxy;
 pub mod tls_terminator;

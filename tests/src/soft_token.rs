@@ -68,6 +68,22 @@ impl SoftTokens {
         );
     }
 
+    /// Creates an AES key on a token, which cannot be read.
+    pub fn add_secret_key(&self, token: &str, label: &str) {
+        let module = self.module.to_str().expect("a path in UTF-8");
+        let login = ["--module", module, "--token-label", token, "--login", "--pin", Self::PIN];
+        let key = ["--keygen", "--key-type", "AES:32", "--label", label, "--sensitive"];
+        self.run("pkcs11-tool", &[&login[..], &key].concat());
+    }
+
+    /// Removes an AES key from a token.
+    pub fn remove_secret_key(&self, token: &str, label: &str) {
+        let module = self.module.to_str().expect("a path in UTF-8");
+        let login = ["--module", module, "--token-label", token, "--login", "--pin", Self::PIN];
+        let key = ["--delete-object", "--type", "secrkey", "--label", label];
+        self.run("pkcs11-tool", &[&login[..], &key].concat());
+    }
+
     /// Removes a token with its keys.
     pub fn remove(&self, token: &str) {
         self.run("softhsm2-util", &["--delete-token", "--token", token]);

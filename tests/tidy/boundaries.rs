@@ -102,7 +102,7 @@ const ONLY: &[(&str, &[&str])] = &[
     ("crossterm", &["tui/src/term"]),
     ("ssh_key", &["tui/src/keys/agent"]),
     ("ssh_encoding", &["tui/src/keys/agent"]),
-    ("cryptoki", &["tui/src/keys/token"]),
+    ("cryptoki", &["daemon/src/vault/token", "tui/src/keys/token"]),
     ("passkey_transports", &["tui/src/keys/security_key"]),
     ("hidreport", &["tui/src/keys/security_key"]),
     ("hyper", &["daemon/src/http", "daemon/src/outgoing", "tui/src/link"]),

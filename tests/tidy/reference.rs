@@ -129,6 +129,12 @@ impl<'ast> Visit<'ast> for Integers<'_> {
         self.is_inside = false;
     }
 
+    fn visit_item_fn(&mut self, function: &'ast syn::ItemFn) {
+        self.is_inside = function.sig.ident == self.item;
+        visit::visit_item_fn(self, function);
+        self.is_inside = false;
+    }
+
     fn visit_item_enum(&mut self, item: &'ast syn::ItemEnum) {
         self.is_inside = item.ident == self.item;
         visit::visit_item_enum(self, item);
@@ -163,7 +169,10 @@ fn exit_codes_are_those_of_the_programs() {
         assert!(help.contains(&line), "the help of quorate describes an exit code as its page does: {line}");
     }
     // Success is not an error, and clap ends a wrong usage.
-    let mut daemon = integers("daemon/src/service.rs", "exit_code");
+    let mut daemon = BTreeSet::new();
+    for function in ["exit_code", "code_of_vault", "code_of_journal"] {
+        daemon.extend(integers("daemon/src/service.rs", function));
+    }
     daemon.extend(["0", "2"].map(str::to_owned));
     assert_eq!(stated(2), daemon);
 }

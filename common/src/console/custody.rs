@@ -125,6 +125,10 @@ pub enum SlotKind {
     Passphrase,
     /// Shares of several holders.
     Shares,
+    /// A program.
+    Command,
+    /// A key of a PKCS #11 token.
+    Pkcs11,
 }
 
 /// Holder of a share.
@@ -173,7 +177,7 @@ pub struct Letters {
     pub letters: Vec<ShareLetter>,
 }
 
-/// A new slot for a key file or a passphrase, which the daemon reads: exactly one path is given.
+/// A new slot for what the daemon reads or calls: exactly one is given.
 #[skip_serializing_none]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -182,6 +186,24 @@ pub struct NewKeySlot {
     pub key_file: Option<String>,
     /// Absolute path of a file whose first line is the passphrase.
     pub passphrase_file: Option<String>,
+    /// Absolute path of a program, and its arguments.
+    pub command: Option<Vec<String>>,
+    /// Key of a PKCS #11 token.
+    pub pkcs11: Option<NewTokenSlot>,
+}
+
+/// A key of a PKCS #11 token for a new slot.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewTokenSlot {
+    /// Label of the token.
+    pub token: String,
+    /// Label of the key.
+    pub key: String,
+    /// Absolute path of the PKCS #11 module of the token.
+    pub module: String,
+    /// Absolute path of a file whose first line is the PIN of the token.
+    pub pin_file: String,
 }
 
 /// What a share brought about.

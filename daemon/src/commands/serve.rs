@@ -21,7 +21,7 @@ use crate::service::{
 use crate::socket::group;
 use crate::source::Proxies;
 use crate::store::postgres::DatabaseSettings;
-use crate::vault::{Header, KeySource, SlotState};
+use crate::vault::{Header, KeySource, SlotState, TokenKey};
 use crate::{prompt, telemetry};
 
 /// Name of the setting with the password of the database user, in messages.
@@ -159,6 +159,13 @@ pub(super) fn data(config: &Config, create: bool) -> Result<Data, StartError> {
         config::KeySource::PassphrasePrompt => {
             KeySource::Passphrase(prompt::from_terminal("Passphrase of the store")?)
         }
+        config::KeySource::Command(command) => KeySource::Command(command.clone()),
+        config::KeySource::Token { labels, module, pin_file } => KeySource::Token(TokenKey {
+            module: module.clone(),
+            token: labels.token.clone(),
+            label: labels.key.clone(),
+            pin: prompt::from_file(pin_file)?,
+        }),
         config::KeySource::Shares => KeySource::Shares,
     };
     Ok(Data { create, ..data_with(config, key)? })

@@ -4,11 +4,14 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use quorate_common::console::custody::{NewKeySlot, SealStatus, SlotCondition, SlotKind, SlotRow};
+use quorate_common::console::custody::{
+    NewKeySlot, NewTokenSlot, SealStatus, SlotCondition, SlotKind, SlotRow,
+};
 use serde_json::{Value, json};
 
 use super::daemon::request;
 use super::serve::{database, read};
+use crate::config::TokenLabels;
 use crate::custody::{self, Headers};
 use crate::private_file;
 use crate::service::StartError;
@@ -21,7 +24,7 @@ const WORD: &str = "remove";
 pub enum SlotCommand {
     /// List the slots, also while the daemon does not run
     Ls(ListArguments),
-    /// Add a slot for a key file or a passphrase
+    /// Add a slot for a key file, a passphrase, a token or a command
     Add(AddArguments),
     /// Remove a slot: what opened it opens the store no longer
     ///
@@ -46,20 +49,35 @@ pub struct AddArguments {
     /// Configuration file (TOML), which names the socket of the daemon
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
+    #[command(flatten)]
+    key: NewKeyArguments,
+    /// PKCS #11 module of the token
+    #[arg(long, value_name = "FILE", requires = "pkcs11")]
+    pkcs11_module: Option<PathBuf>,
+    /// File that only its owner may read, whose first line is the PIN of the token
+    #[arg(long, value_name = "FILE", requires = "pkcs11")]
+    pin_file: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What opens a new slot.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub struct NewKeyArguments {
     /// Key file, which the daemon creates if it is missing
-    #[arg(
-        long,
-        value_name = "FILE",
-        required_unless_present = "passphrase_file",
-        conflicts_with = "passphrase_file"
-    )]
+    #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
     /// File that only its owner may read, whose first line is the passphrase
     #[arg(long, value_name = "FILE")]
     passphrase_file: Option<PathBuf>,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
+    /// Labels of a token and of an AES key on it, which encrypts the key of the slot
+    #[arg(long, value_name = "TOKEN/LABEL", requires_all = ["pkcs11_module", "pin_file"])]
+    pkcs11: Option<TokenLabels>,
+    /// Program that encrypts the key of the slot, and its arguments; this option comes last
+    #[arg(long, value_name = "PROGRAM", num_args = 1.., allow_hyphen_values = true)]
+    command: Vec<String>,
 }
 
 /// Arguments of `quorated slot rm`.
@@ -92,15 +110,7 @@ pub async fn run(command: SlotCommand) -> Result<(), StartError> {
     match command {
         SlotCommand::Ls(arguments) => list(&arguments).await,
         SlotCommand::Add(arguments) => {
-            // The daemon, which reads them, would only state that a file cannot be used.
-            let secrets = [&arguments.key_file, &arguments.passphrase_file];
-            for secret in secrets.into_iter().flatten().filter(|path| path.is_file()) {
-                private_file::open_secret(secret)?;
-            }
-            let new = NewKeySlot {
-                key_file: arguments.key_file.as_deref().map(absolute).transpose()?,
-                passphrase_file: arguments.passphrase_file.as_deref().map(absolute).transpose()?,
-            };
+            let new = new_slot(&arguments)?;
             show(&request(&read(&arguments.config)?, "slots", Some(&new)).await?, arguments.json)
         }
         SlotCommand::Rm(arguments) => {
@@ -111,6 +121,31 @@ pub async fn run(command: SlotCommand) -> Result<(), StartError> {
             show(&request(&config, &path, Some(&json!({}))).await?, arguments.json)
         }
     }
+}
+
+fn new_slot(
+    AddArguments { key, pkcs11_module, pin_file, .. }: &AddArguments,
+) -> Result<NewKeySlot, StartError> {
+    // The daemon, which reads them, would only state that a file cannot be used.
+    let secrets = [&key.key_file, &key.passphrase_file, pin_file];
+    for secret in secrets.into_iter().flatten().filter(|path| path.is_file()) {
+        private_file::open_secret(secret)?;
+    }
+    let path = |path: &Option<PathBuf>| path.as_deref().map(absolute).transpose();
+    let token = |labels: &TokenLabels| -> Result<NewTokenSlot, StartError> {
+        Ok(NewTokenSlot {
+            token: labels.token.clone(),
+            key: labels.key.clone(),
+            module: path(pkcs11_module)?.unwrap_or_default(),
+            pin_file: path(pin_file)?.unwrap_or_default(),
+        })
+    };
+    Ok(NewKeySlot {
+        key_file: path(&key.key_file)?,
+        passphrase_file: path(&key.passphrase_file)?,
+        command: (!key.command.is_empty()).then(|| key.command.clone()),
+        pkcs11: key.pkcs11.as_ref().map(token).transpose()?,
+    })
 }
 
 async fn list(arguments: &ListArguments) -> Result<(), StartError> {
@@ -157,6 +192,8 @@ fn row(slot: &SlotRow) -> String {
     let kind = match slot.kind {
         SlotKind::File => "key file".to_owned(),
         SlotKind::Passphrase => "passphrase".to_owned(),
+        SlotKind::Command => "command".to_owned(),
+        SlotKind::Pkcs11 => "PKCS #11 token".to_owned(),
         SlotKind::Shares => {
             let names: Vec<&str> = slot.holders.iter().map(|holder| holder.name.as_str()).collect();
             let threshold = slot.threshold.unwrap_or_default();

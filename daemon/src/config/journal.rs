@@ -5,5 +5,5 @@ use std::path::PathBuf;
 use super::section::Section;
 
 pub(super) fn read(section: &mut Section<'_, '_>) -> Option<PathBuf> {
-    section.required_path("path")
+    section.path("path")
 }

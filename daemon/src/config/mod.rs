@@ -31,7 +31,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use http::{Http, TlsFiles};
-pub use key::KeySource;
+pub use key::{KeySource, TokenLabels};
 pub use limits::Limits;
 pub use log::Log;
 pub use mail::Mail;
@@ -62,7 +62,7 @@ pub struct Config {
     pub socket: Socket,
     /// Location of the data.
     pub store: Store,
-    /// Path of the journal; `None` if the file has no `[journal]` section.
+    /// Path of the journal; `None` if there is none.
     pub journal: Option<PathBuf>,
     /// Source of the root key.
     pub key: KeySource,

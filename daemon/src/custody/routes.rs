@@ -8,8 +8,8 @@ use http::{Method, StatusCode};
 use quorate_common::api_error::{ApiError, Code};
 use quorate_common::bundle::TargetPublicKey;
 use quorate_common::console::custody::{
-    HolderRow, Letters, NewHolder, NewKeySlot, NewShareSet, SealStatus, ShareOutcome, SlotCondition,
-    SlotKind, SlotRow,
+    HolderRow, Letters, NewHolder, NewKeySlot, NewShareSet, NewTokenSlot, SealStatus, ShareOutcome,
+    SlotCondition, SlotKind, SlotRow,
 };
 use quorate_common::share::GivenShare;
 use quorate_core::error::{Corrupt, RequestError};
@@ -25,7 +25,7 @@ use crate::listener::{Answer, Incoming, Listener};
 use crate::private_file;
 use crate::vault::{
     GiveError, Given, Header, Holder, KeyKind, KeySource, NewShares, ShareHolder, ShareSet, Slot, SlotState,
-    VaultError,
+    TokenKey, VaultError,
 };
 
 /// A request about custody.
@@ -190,13 +190,25 @@ fn key_source(new: NewKeySlot) -> Result<KeySource, CustodyError> {
             .then(|| path.into())
             .ok_or_else(|| CustodyError::Input(format!("{path}: not an absolute path")))
     };
-    match (new.key_file, new.passphrase_file) {
-        (Some(file), None) => Ok(KeySource::File(absolute(&file)?)),
-        (None, Some(file)) => {
+    match (new.key_file, new.passphrase_file, new.command, new.pkcs11) {
+        (Some(file), None, None, None) => Ok(KeySource::File(absolute(&file)?)),
+        (None, Some(file), None, None) => {
             let path: PathBuf = absolute(&file)?;
             Ok(KeySource::Passphrase(private_file::first_line(&path).map_err(input)?))
         }
-        _ => Err(CustodyError::Input("give exactly one of keyFile and passphraseFile".to_owned())),
+        (None, None, Some(command), None) => {
+            let program = command.first().map(String::as_str).unwrap_or_default();
+            let _: PathBuf = absolute(program)?;
+            Ok(KeySource::Command(command))
+        }
+        (None, None, None, Some(NewTokenSlot { token, key: label, module, pin_file })) => {
+            let (module, pin_file): (PathBuf, PathBuf) = (absolute(&module)?, absolute(&pin_file)?);
+            let pin = private_file::first_line(&pin_file).map_err(input)?;
+            Ok(KeySource::Token(TokenKey { module, token, label, pin }))
+        }
+        _ => Err(CustodyError::Input(
+            "give exactly one of keyFile, passphraseFile, command and pkcs11".to_owned(),
+        )),
     }
 }
 
@@ -220,6 +232,8 @@ fn with_holders(key: &KeyKind, given: &[u8]) -> SlotRow {
         KeyKind::File => (SlotKind::File, None, Vec::new()),
         KeyKind::Passphrase(_) => (SlotKind::Passphrase, None, Vec::new()),
         KeyKind::Shares(set) => (SlotKind::Shares, Some(set.threshold), holders(set, given)),
+        KeyKind::Command(_) => (SlotKind::Command, None, Vec::new()),
+        KeyKind::Pkcs11(_) => (SlotKind::Pkcs11, None, Vec::new()),
     };
     SlotRow { id: None, state: SlotCondition::Active, kind, threshold, holders, replaces: Vec::new() }
 }
@@ -250,7 +264,12 @@ impl CustodyError {
             )
             | Self::Input(_) => Code::InvalidArgument,
             Self::Give(GiveError::OtherAttempt)
-            | Self::Vault(VaultError::LastSlot(_) | VaultError::TooManySlots)
+            | Self::Vault(
+                VaultError::LastSlot(_)
+                | VaultError::TooManySlots
+                | VaultError::Command { .. }
+                | VaultError::Token { .. },
+            )
             | Self::NothingUnseals
             | Self::TooManyTerms
             | Self::CannotRestart(_)

@@ -37,6 +37,24 @@ pub enum VaultError {
     /// The passphrase of a new store is too short.
     #[error("the passphrase is too short: use at least {MIN_PASSPHRASE} characters")]
     ShortPassphrase,
+    /// The program of a slot failed.
+    #[error("the command {program} of [key] failed: {reason}")]
+    Command {
+        /// Path of the program.
+        program: String,
+        /// Why it failed.
+        reason: String,
+    },
+    /// The token of a slot cannot be used.
+    #[error("the PKCS #11 token {token} of [key]: {reason}")]
+    Token {
+        /// Label of the token.
+        token: String,
+        /// Why it cannot be used.
+        reason: String,
+        /// Whether the token or its key is not there, or it does not answer.
+        is_absent: bool,
+    },
     /// A restore was interrupted.
     #[error("a restore to {0} was interrupted: run 'quorated restore' again, or remove the directory")]
     Restoring(PathBuf),

@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use super::Vault;
+use super::entropy::random;
 use super::error::{HEADER, MAX_SLOTS, VaultError, system};
 use super::slot::{KeyKind, Slot, SlotState};
-use super::source::{KeySource, random, read_key};
+use super::source::{KeySource, read_key};
 use super::store_key::StoreKey;
 use crate::private_file;
 use crate::store::engine::Engine;
@@ -25,6 +26,9 @@ const CHECK_CONTEXT: &[u8] = b"quorate/check";
 const CHECK: &[u8] = b"quorate";
 /// Level of the records that this version writes. Version 0.1 wrote level 1 and states none.
 pub(super) const LEVEL: u32 = 2;
+
+/// Key of a slot.
+type SlotKey = Zeroizing<[u8; 32]>;
 
 /// The header of a data directory.
 #[serde_with::skip_serializing_none]
@@ -98,7 +102,7 @@ impl Header {
         let header: Option<Self> = serde_json::from_slice(text).ok();
         let is_known = |header: &Self| {
             let keys = match (header.format, &header.key, &header.slots) {
-                (ONE_KEY, Some(key), None) => !matches!(key, KeyKind::Shares(_)),
+                (ONE_KEY, Some(key), None) => matches!(key, KeyKind::File | KeyKind::Passphrase(_)),
                 (SLOTS, None, Some(slots)) => {
                     slots.len() <= MAX_SLOTS && slots.iter().any(|slot| slot.state() == SlotState::Active)
                 }
@@ -115,56 +119,62 @@ impl Header {
     /// Returns [`VaultError`] if the source cannot be read, opens no slot, or must wait for holders.
     pub(super) fn store_key(&self, folder: &Path, source: &KeySource) -> Result<StoreKey, VaultError> {
         let wrong = || VaultError::WrongKey(self.place(folder));
-        let (kind, key) = match source {
+        match source {
             KeySource::Shares if self.slots(SlotState::Active).any(|slot| slot.shares().is_some()) => {
-                return Err(VaultError::Sealed(self.place(folder)));
+                Err(VaultError::Sealed(self.place(folder)))
             }
-            KeySource::Shares => return Err(VaultError::NoShares(self.place(folder))),
+            KeySource::Shares => Err(VaultError::NoShares(self.place(folder))),
             KeySource::StoreKey(key) => {
-                return Some(key.clone()).filter(|key| self.is_opened_by(key)).ok_or_else(wrong);
+                Some(key.clone()).filter(|key| self.is_opened_by(key)).ok_or_else(wrong)
             }
-            KeySource::File(file) => (KeyKind::File, file),
-            KeySource::Passphrase(passphrase) => {
-                return self.opened_by_passphrase(folder, passphrase);
+            KeySource::File(file) => {
+                let missing = || VaultError::MissingKey { file: file.clone(), store: self.place(folder) };
+                self.opened_by(folder, |key| {
+                    (*key == KeyKind::File).then(|| read_key(file)?.ok_or_else(missing))
+                })
             }
-        };
-        if !self.has_kind(|key| *key == kind) {
-            return Err(self.other_kind(folder));
+            KeySource::Passphrase(passphrase) => self.opened_by(folder, |key| match key {
+                KeyKind::Passphrase(stretching) => Some(stretching.derive(passphrase).ok_or_else(wrong)),
+                _ => None,
+            }),
+            KeySource::Command(command) => self.opened_by(folder, |key| match key {
+                KeyKind::Command(wrapped) => Some(wrapped.open(command)),
+                _ => None,
+            }),
+            KeySource::Token(token) => self.opened_by(folder, |key| match key {
+                KeyKind::Pkcs11(wrapped) => Some(wrapped.open(token)),
+                _ => None,
+            }),
         }
-        let missing = || VaultError::MissingKey { file: key.clone(), store: self.place(folder) };
-        let key = read_key(key)?.ok_or_else(missing)?;
-        self.opened_by(|_| Some(key.clone()), |slot| *slot == kind).ok_or_else(wrong)
     }
 
-    fn opened_by_passphrase(
-        &self,
-        folder: &Path,
-        passphrase: &Zeroizing<String>,
-    ) -> Result<StoreKey, VaultError> {
-        let is_passphrase = |key: &KeyKind| matches!(key, KeyKind::Passphrase(_));
-        if !self.has_kind(is_passphrase) {
-            return Err(self.other_kind(folder));
-        }
-        let derive = |key: &KeyKind| match key {
-            KeyKind::Passphrase(stretching) => stretching.derive(passphrase),
-            KeyKind::File | KeyKind::Shares(_) => None,
-        };
-        self.opened_by(derive, is_passphrase).ok_or_else(|| VaultError::WrongKey(self.place(folder)))
-    }
-
-    /// Returns the store key, if one of the slots that `matches` is opened by its key.
+    /// Returns the store key, if one of the slots is opened by the key that `open` returns for it; `None` for slots of other
+    /// kinds.
     fn opened_by(
         &self,
-        key_of: impl Fn(&KeyKind) -> Option<Zeroizing<[u8; 32]>>,
-        matches: impl Fn(&KeyKind) -> bool,
-    ) -> Option<StoreKey> {
-        let found = if let Some(key) = &self.key {
-            key_of(key).map(StoreKey::new)
-        } else {
-            let mut slots = self.slots(SlotState::Active).filter(|slot| matches(slot.key()));
-            slots.find_map(|slot| slot.unwrap(key_of(slot.key())?.as_slice(), &self.store_id))
-        };
-        found.filter(|key| self.is_opened_by(key))
+        folder: &Path,
+        open: impl Fn(&KeyKind) -> Option<Result<SlotKey, VaultError>>,
+    ) -> Result<StoreKey, VaultError> {
+        let mut failure = None;
+        let slots = self.slots(SlotState::Active).map(|slot| (slot.key(), Some(slot)));
+        for (kind, slot) in self.key.iter().map(|key| (key, None)).chain(slots) {
+            let found = match open(kind) {
+                None => continue,
+                Some(Err(error)) => {
+                    failure.get_or_insert(error);
+                    continue;
+                }
+                Some(Ok(key)) => match slot {
+                    Some(slot) => slot.unwrap(key.as_slice(), &self.store_id),
+                    None => Some(StoreKey::new(key)),
+                },
+            };
+            match found.filter(|key| self.is_opened_by(key)) {
+                Some(key) => return Ok(key),
+                None => failure = Some(failure.unwrap_or_else(|| VaultError::WrongKey(self.place(folder)))),
+            }
+        }
+        Err(failure.unwrap_or_else(|| self.other_kind(folder)))
     }
 
     /// Returns whether this is the store key of the header.
@@ -174,10 +184,6 @@ impl Header {
             Vault::of(key, &self.store_id)?.seal().open(CHECK_CONTEXT, &check).ok()
         };
         opened().is_some_and(|plain| plain == CHECK)
-    }
-
-    fn has_kind(&self, matches: impl Fn(&KeyKind) -> bool) -> bool {
-        self.key.iter().any(&matches) || self.slots(SlotState::Active).any(|slot| matches(slot.key()))
     }
 
     fn other_kind(&self, folder: &Path) -> VaultError {

@@ -7,10 +7,11 @@ use quorate_common::share::{self, MAX_NAME, Share, ShareError, ShareLetter, Shar
 use zeroize::Zeroizing;
 
 use super::Vault;
+use super::entropy::{fill, random};
 use super::error::{MAX_SLOTS, VaultError};
 use super::header::{Header, new_id};
 use super::slot::{KeyKind, ShareHolder, ShareSet, Slot, SlotState};
-use super::source::{KeySource, fill, random};
+use super::source::KeySource;
 use super::store_key::StoreKey;
 
 /// A holder of a new set of shares.

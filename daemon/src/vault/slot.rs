@@ -6,9 +6,12 @@ use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
+use super::command::CommandWrapped;
+use super::entropy::random;
 use super::error::VaultError;
-use super::source::{Stretching, random};
+use super::source::Stretching;
 use super::store_key::StoreKey;
+use super::token::TokenWrapped;
 
 /// A slot. Without the key of the slot, nothing in it helps to open the store.
 #[serde_with::skip_serializing_none]
@@ -44,6 +47,10 @@ pub enum KeyKind {
     Passphrase(Stretching),
     /// Shares of several holders.
     Shares(ShareSet),
+    /// A program.
+    Command(CommandWrapped),
+    /// A key of a PKCS #11 token.
+    Pkcs11(TokenWrapped),
 }
 
 /// A set of shares.
@@ -77,6 +84,8 @@ impl KeyKind {
             Self::File => "a key file",
             Self::Passphrase(_) => "a passphrase",
             Self::Shares(_) => "shares",
+            Self::Command(_) => "a command",
+            Self::Pkcs11(_) => "a PKCS #11 token",
         }
     }
 }
@@ -138,7 +147,7 @@ impl Slot {
     pub const fn shares(&self) -> Option<&ShareSet> {
         match &self.key {
             KeyKind::Shares(set) => Some(set),
-            KeyKind::File | KeyKind::Passphrase(_) => None,
+            KeyKind::File | KeyKind::Passphrase(_) | KeyKind::Command(_) | KeyKind::Pkcs11(_) => None,
         }
     }
 

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
+use super::entropy::random;
 use super::error::{MIN_PASSPHRASE, VaultError, system};
 use super::store_key::StoreKey;
+use super::token::TokenKey;
 use crate::private_file;
 
 const READING_KEY: &str = "reading the key file";
@@ -33,6 +35,10 @@ pub enum KeySource {
     File(PathBuf),
     /// A passphrase, from which the key is derived.
     Passphrase(Zeroizing<String>),
+    /// A program with its arguments, which decrypts the key.
+    Command(Vec<String>),
+    /// A key of a PKCS #11 token, which decrypts the key.
+    Token(TokenKey),
     /// Shares, which holders give to a daemon.
     Shares,
     /// The key of the store itself, which a slot gave free before.
@@ -91,13 +97,24 @@ pub(super) fn read_key(path: &Path) -> Result<Option<Zeroizing<[u8; 32]>>, Vault
         return Err(VaultError::KeyTooOpen(path.to_owned(), mode));
     }
     let text = Zeroizing::new(fs::read_to_string(path).map_err(system(READING_KEY, path))?);
+    decode_key(&text).map(Some).ok_or_else(|| VaultError::NotAKey(path.to_owned()))
+}
+
+/// Decodes a key from 64 hexadecimal digits, which white space may surround.
+pub(super) fn decode_key(text: &str) -> Option<Zeroizing<[u8; 32]>> {
     let mut key = Zeroizing::new([0; 32]);
     let digits = text.trim();
-    let plain = digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if !plain || const_hex::decode_to_slice(digits, key.as_mut_slice()).is_err() {
-        return Err(VaultError::NotAKey(path.to_owned()));
-    }
-    Ok(Some(key))
+    let is_plain = digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    (is_plain && const_hex::decode_to_slice(digits, key.as_mut_slice()).is_ok()).then_some(key)
+}
+
+/// Encodes a key as a line of 64 hexadecimal digits.
+pub(super) fn encode_key(key: &Zeroizing<[u8; 32]>) -> Zeroizing<String> {
+    let digits = Zeroizing::new(const_hex::encode(key.as_slice()));
+    let mut line = Zeroizing::new(String::with_capacity(65));
+    line.push_str(&digits);
+    line.push('\n');
+    line
 }
 
 /// Reads a key file. A missing one is created with a new random key.
@@ -108,21 +125,6 @@ pub(super) fn read_or_write_key(path: &Path) -> Result<Zeroizing<[u8; 32]>, Vaul
 /// Creates a key file with a new random key.
 pub(super) fn write_key(path: &Path) -> Result<Zeroizing<[u8; 32]>, VaultError> {
     let key = Zeroizing::new(random::<32>()?);
-    let text = Zeroizing::new(format!("{}\n", const_hex::encode(key.as_slice())));
-    private_file::create(path, text.as_bytes()).map_err(system("creating the key file", path))?;
+    private_file::create(path, encode_key(&key).as_bytes()).map_err(system("creating the key file", path))?;
     Ok(key)
-}
-
-/// Returns random bytes.
-pub(super) fn random<const N: usize>() -> Result<[u8; N], VaultError> {
-    let mut bytes = [0; N];
-    fill(&mut bytes)?;
-    Ok(bytes)
-}
-
-/// Fills a buffer with random bytes.
-pub(super) fn fill(bytes: &mut [u8]) -> Result<(), VaultError> {
-    getrandom::fill(bytes).map_err(|error| {
-        system("reading", Path::new("the random source"))(std::io::Error::other(error.to_string()))
-    })
 }

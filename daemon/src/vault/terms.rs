@@ -9,7 +9,7 @@ use quorate_core::model::Millis;
 use quorate_core::seal::SealKey;
 use zeroize::Zeroizing;
 
-use super::source::fill;
+use super::entropy::fill;
 use crate::locked::Locked;
 use crate::trailer::DERIVED;
 
