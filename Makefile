@@ -102,7 +102,7 @@ soak: tools
 
 ## faults kills, power cuts, failing and full disks, damage, clocks, upgrades, failovers, in their long form: make faults ONLY=f6 ROUNDS=50 ENGINE=redb
 ENGINE ?= sled redb
-ONLY ?= f1 f2 f3 f4 f5 f6 f7 f8 f9 f10 f13 f17 f19 f20 f24 f25 f26
+ONLY ?= f1 f2 f3 f4 f5 f6 f7 f8 f9 f10 f13 f17 f19 f20 f22 f24 f25 f26
 # The previous release, which upgrades start from: version 0.1.
 RELEASE ?= f4fabbab
 PREVIOUS = $(CURDIR)/target/previous

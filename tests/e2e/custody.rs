@@ -10,113 +10,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use quorate_tests::caller::{Caller, submit_path};
 use quorate_tests::fleet::Fleet;
-use quorate_tests::http::Reply;
-use quorate_tests::installation::{Installation, Run, RunningDaemon};
+use quorate_tests::holders::{Holder, is_sealed, rekey, slot_ids, slots, use_key};
+use quorate_tests::installation::{Installation, RunningDaemon};
 use quorate_tests::keys::Key;
-use quorate_tests::operator::{Ended, Operator};
 use quorate_tests::requests::{self, CREATE_WALLET};
 use serde_json::{Value, json};
 
 const KEY_FILE: &str = "file = \"root.key\"";
 const SHARES: &str = "shares = true";
-const PHRASE: &str = "a long passphrase\n";
 const USAGE: i32 = 2;
 const NOT_FOUND: i32 = 3;
 const WRONG_KEY: i32 = 5;
 const SEALED: i32 = 9;
 const MISMATCH: i32 = 10;
 const MORE: i32 = 12;
-
-/// A person who holds a share: a console with a key file.
-struct Holder {
-    name: &'static str,
-    console: Operator,
-    public_key: String,
-}
-
-impl Holder {
-    async fn new(installation: &Installation, name: &'static str) -> Self {
-        let console = Operator::anywhere(&installation.path("run/socket"));
-        let words = ["--json", "key", "add", name, "--passphrase-fd", "0"];
-        let created = console.run_raw(&words, PHRASE).await.with(0).json();
-        let public_key = created["publicKey"].as_str().expect("a key").to_owned();
-        Self { name, console, public_key }
-    }
-
-    async fn all(installation: &Installation, names: &[&'static str]) -> Vec<Self> {
-        let mut holders = Vec::new();
-        for name in names {
-            holders.push(Self::new(installation, name).await);
-        }
-        holders
-    }
-
-    /// Runs a command about a letter.
-    async fn run(&self, command: &[&str], letter: &str) -> Ended {
-        let identity = self.console.identity();
-        let own = identity.iter().map(String::as_str);
-        let words =
-            own.chain(["--json", "--passphrase-fd", "0"]).chain(command.iter().copied()).chain([letter]);
-        self.console.run_raw(&words.collect::<Vec<_>>(), PHRASE).await
-    }
-
-    /// Gives the share in a letter; the command ends with this code.
-    async fn unseal(&self, letter: &str, code: i32) -> Ended {
-        self.run(&["unseal"], letter).await.with(code)
-    }
-
-    /// Gives the share in a letter to another daemon.
-    async fn unseal_at(&self, installation: &Installation, letter: &str, code: i32) -> Ended {
-        let socket = installation.path("run/socket");
-        let words = ["--socket", socket.to_str().expect("UTF-8"), "--passphrase-fd", "0", "unseal", letter];
-        self.console.run_raw(&words, PHRASE).await.with(code)
-    }
-}
-
-/// Makes a new set of shares, and returns the letters in the order of the holders.
-async fn rekey(
-    installation: &Installation,
-    threshold: &str,
-    holders: &[Holder],
-    replaces: &[String],
-) -> Vec<String> {
-    let folder = installation.path("letters");
-    let folder = folder.to_str().expect("UTF-8");
-    let named: Vec<String> =
-        holders.iter().map(|holder| format!("{}={}", holder.name, holder.public_key)).collect();
-    let mut words = vec!["--json", "--threshold", threshold, "--letters", folder];
-    words.extend(named.iter().flat_map(|holder| ["--holder", holder.as_str()]));
-    words.extend(replaces.iter().flat_map(|slot| ["--replace", slot.as_str()]));
-    let made: Value = parsed(&installation.run("rekey", &words).await);
-    let letters = made["letters"].as_array().expect("letters").iter();
-    letters.map(|letter| letter.as_str().expect("a path").to_owned()).collect()
-}
-
-fn parsed(run: &Run) -> Value {
-    assert_eq!(run.code, 0, "{run:#?}");
-    serde_json::from_str(&run.output).expect("JSON")
-}
-
-async fn slots(installation: &Installation) -> Vec<Value> {
-    let configuration = installation.path("quorated.toml");
-    let words = ["slot", "ls", "--json", "--config", configuration.to_str().expect("UTF-8")];
-    let run = quorate_tests::installation::run(&installation.path(""), &words).await;
-    parsed(&run).as_array().expect("slots").clone()
-}
-
-async fn slot_ids(installation: &Installation) -> Vec<String> {
-    slots(installation).await.iter().map(|slot| slot["id"].as_str().expect("an id").to_owned()).collect()
-}
-
-fn is_sealed(readiness: &Reply) -> bool {
-    readiness.status == 503 && readiness.body == br#"{"status":"sealed"}"#[..]
-}
-
-fn use_key(installation: &Installation, key: &str) {
-    let text = fs::read_to_string(installation.path("quorated.toml")).expect("a configuration");
-    let (before, _) = text.split_once("[key]").expect("a section");
-    installation.configure(&format!("{before}[key]\n{key}\n"));
-}
 
 async fn wallets(root: &Caller) -> usize {
     root.fetch("list_wallets", json!({})).await["wallets"].as_array().map_or(0, Vec::len)

@@ -1,6 +1,6 @@
 /*
  * Intercepts calls of a process to the C library (LD_PRELOAD). Calls on files below one folder can fail,
- * write half, be
+ * write half, kill the process, be
  * delayed, or lose written data, and the clock can be shifted. The test controls a running process through a
  * file of
  * 64-bit words that it writes and every process maps.
@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -32,7 +33,7 @@ struct control {
     _Atomic uint64_t calls;      /* calls of the chosen kinds since the last reset */
     _Atomic uint64_t failures;   /* how many of them failed */
     _Atomic uint64_t fail_at;    /* the call that fails, from 1; 0 for none */
-    _Atomic uint64_t fault;      /* errno, or SHORT */
+    _Atomic uint64_t fault;      /* errno, SHORT or KILL */
     _Atomic uint64_t persists;   /* whether all later calls fail, too */
     _Atomic uint64_t kinds;      /* bits of the counted kinds */
     _Atomic uint64_t sync_delay; /* delay of each sync in milliseconds */
@@ -47,6 +48,7 @@ enum background { OFF, ARMED, WAITS, TAKES, TOOK };
 
 enum kind { OPEN, WRITE, SYNC, TRUNCATE, ALLOCATE, RENAME, UNLINK };
 #define SHORT 1000000
+#define KILL 1000001
 
 static struct control *control;
 static char below[PATH_MAX];
@@ -95,7 +97,7 @@ static int at_is_below(int folder, const char *path) {
 }
 
 /*
- * Counts a call. Returns 0, an errno, or SHORT. A fault that does not persist hits the first call from the
+ * Counts a call. Returns 0, an errno, or SHORT, or kills the process. A fault that does not persist hits the first call from the
  * chosen one on: the
  * process may make calls while the test writes the words.
  */
@@ -110,6 +112,11 @@ static int fault_of(enum kind kind) {
         atomic_fetch_add(&control->failures, 1);
     else if (!atomic_compare_exchange_strong(&control->failures, &none, 1))
         return 0;
+    if (fault == KILL) {
+        kill(getpid(), SIGKILL);
+        for (;;)
+            pause();
+    }
     return fault;
 }
 

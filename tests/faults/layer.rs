@@ -48,6 +48,8 @@ pub(crate) enum Fault {
     Interrupted,
     /// A write accepts half of its bytes.
     Short,
+    /// The process is killed before the call.
+    Killed,
 }
 
 /// The layer for one data folder.
@@ -92,6 +94,7 @@ impl Layer {
                 Fault::Full => 28,
                 Fault::Interrupted => 4,
                 Fault::Short => 1_000_000,
+                Fault::Killed => 1_000_001,
             },
         );
         self.set(Word::Persists, u64::from(persists));

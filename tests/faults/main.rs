@@ -3,7 +3,7 @@
 //! all other tests, and in a long form by `make faults`.
 //!
 //! Scenarios are numbered: `f1` kills, `f2` kills at fail points, `f3` power cuts, `f4` failing calls, `f5`
-//! failing and slow syncs, `f6` full disks, `f7` damaged files, `f8` restored records, `f10` clocks, `f24`
+//! failing and slow syncs, `f6` full disks, `f7` damaged files, `f8` restored records, `f10` clocks, `f22` ceremonies, `f24`
 //! one-time codes, `f20` upgrades. Other targets have `f9`, several daemons and copies of stores (`tests/e2e/several_daemons.rs`,
 //! `tests/e2e/store_copy.rs`), `f13`, histories against a model (`tests/e2e/model.rs`), `f17`, overload
 //! (`tests/e2e/overload.rs`), `f19`, hostile webhook receivers (`tests/e2e/webhook.rs`), more of `f24`, tokens
@@ -25,6 +25,7 @@
 )]
 
 mod calls;
+mod ceremonies;
 mod clock;
 mod codes;
 mod consent;

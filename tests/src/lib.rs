@@ -22,6 +22,7 @@ pub mod dialogue;
 pub mod disk;
 pub mod feed;
 pub mod fleet;
+pub mod holders;
 pub mod http;
 pub mod installation;
 pub mod issuer;

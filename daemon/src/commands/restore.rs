@@ -85,10 +85,11 @@ pub async fn run(arguments: &RestoreArguments) -> Result<(), StartError> {
     let (epoch, applied) = begin_epoch(&data, &barrier, journals)?;
     let recent = review::recent(&barrier, checked.trailer.ended)?;
     fail_points::reach("restore.begin");
-    engine::begin(&store_path)?;
     let header = header.on(engine);
     store.set_header(&header.for_database(&data.folder)?)?;
     header.create(&data.folder)?;
+    // Only now: what an interrupted restore has left must be recognized as unfinished.
+    engine::begin(&store_path)?;
     drop((barrier, store));
     // What remains of it means nothing anymore.
     let _ = fs::remove_file(mark);
