@@ -316,7 +316,7 @@ impl Guard {
             .store()
             .commit(&self.mark(barrier, now)?.group(vec![Batch { writes, ..Batch::default() }]))?;
         let mut state = self.state();
-        state.advance(now);
+        state.advance(barrier, now);
         state.create_file(&self.path, barrier)?;
         state.open_file(&self.path, barrier)
     }
@@ -346,7 +346,7 @@ impl Guard {
     /// Returns an error if the guard file cannot be written.
     pub fn advance(&self, barrier: &Barrier, now: Millis) -> Result<(), GuardError> {
         let mut state = self.state();
-        state.advance(now);
+        state.advance(barrier, now);
         let synced = self.syncer.report();
         synced.map_err(|source| GuardError::System { file: self.path.clone(), source })?;
         self.write(&mut state, barrier)

@@ -4,18 +4,22 @@
 //! | part | contents |
 //! |---|---|
 //! | head | one line of JSON: [`Head`] |
-//! | frames | each a word of 4 bytes (big-endian) with the length of the sealed bytes, and these |
+//! | frames | each a word of 8 bytes and sealed bytes |
 //!
-//! A frame is sealed with AES-256-GCM-SIV (RFC 8452). The SHA-256 digest of the head and the position of the frame (8 bytes,
-//! big-endian) are its associated data, so frames cannot be removed, moved or exchanged, except at the end.
+//! The word is the length of the sealed bytes (4 bytes, big-endian) and the first 4 bytes of the SHA-256 digest of the place of
+//! the frame and this length. The place is the SHA-256 digest of the head and the number of frames before (8 bytes,
+//! big-endian). A frame is sealed with AES-256-GCM-SIV (RFC 8452), with its place as associated data. So frames cannot be
+//! removed, moved or exchanged, except at the end.
 //!
 //! A frame is durable before its group is committed, and the number of the newest committed frame is a register that the
 //! group sets. If the commit fails, the frame is not part of the history; the next frame shows that, since it states the number
-//! of the committed frame before it.
+//! of the committed frame before it. Numbers are random, so no two frames of any journals have the same by mistake. After a
+//! commit, a frame without changes follows that confirms it. It is not synced.
 
 mod change;
 mod file;
 mod frame;
+mod history;
 mod reader;
 
 use std::io;
@@ -26,10 +30,12 @@ use quorate_core::model::Millis;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-pub use self::change::OrganizationChange;
-pub use self::file::Journal;
-pub use self::frame::{Frame, FrameChange};
-pub use self::reader::{Reader, Survey};
+pub use self::change::{HeadDigest, Heads, OrganizationChange, Step, head};
+pub use self::file::{Journal, Known, check_path, new_number};
+pub use self::frame::{Frame, FrameChange, FrameStep};
+pub use self::history::{History, Seen};
+pub use self::reader::Reader;
+use self::reader::WORD;
 use crate::clock;
 
 /// Name of the format.
@@ -46,6 +52,8 @@ pub struct Head {
     format: String,
     /// Id of the store.
     pub store_id: String,
+    /// Id of the daemon among those that share the store, in hexadecimal digits; empty for the only daemon of a store.
+    pub daemon: String,
     /// Number of the epoch of the store.
     pub epoch: u32,
     /// Begin, in milliseconds since 1970.
@@ -116,6 +124,21 @@ fn system(path: &Path) -> impl FnOnce(io::Error) -> JournalError + '_ {
 /// Returns the associated data of the frame at a position.
 fn place(head: &[u8; 32], position: u64) -> Vec<u8> {
     [head.as_slice(), &position.to_be_bytes()].concat()
+}
+
+/// Returns the word before a frame of this length at a position.
+fn word(head: &[u8; 32], position: u64, length: u32) -> [u8; WORD] {
+    let length = length.to_be_bytes();
+    let digest = Sha256::new().chain_update(place(head, position)).chain_update(length).finalize();
+    let mut word = [0; WORD];
+    word.iter_mut().zip(length.iter().chain(digest.iter())).for_each(|(to, from)| *to = *from);
+    word
+}
+
+/// Returns the length in a word; `None` if it was not written for this position.
+fn open_word(head: &[u8; 32], position: u64, bytes: [u8; WORD]) -> Option<u32> {
+    let length = u32::from_be_bytes(*bytes.first_chunk()?);
+    (length <= LONGEST && word(head, position, length) == bytes).then_some(length)
 }
 
 /// Decodes the line of a head, without its end. Also returns its digest.

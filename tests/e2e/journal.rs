@@ -387,8 +387,11 @@ async fn a_journal_is_a_witness_of_the_store() {
     drop(served);
     stage.lose();
     fs::rename(stage.file("older"), stage.file("data")).expect("put back");
-    let run = stage.installation.run("serve", &[]).await;
-    assert!(run.code == NOT_MATCHING && run.stderr.contains("changes that the store lost"), "{run:#?}");
+    for command in ["serve", "verify"] {
+        let run = stage.installation.run(command, &[]).await;
+        let text = format!("{}{}", run.output, run.stderr);
+        assert!(run.code == NOT_MATCHING && text.contains("changes that the store lost"), "{run:#?}");
+    }
     let accepted = stage.installation.run("accept-loss", &["--confirm", "lost"]).await;
     assert_eq!(accepted.code, 0, "{accepted:#?}");
     let served = stage.installation.serve().await;
@@ -416,9 +419,12 @@ async fn bad_journals_are_rejected_and_change_nothing() {
     let path = stage.file("changes.journal");
     let bytes = fs::read(&path).expect("a journal");
     let head = bytes.iter().position(|byte| *byte == b'\n').expect("a head") + 1;
-    let word = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().expect("four bytes")) as usize + 4;
-    let (first, second) = (head, head + word(head));
-    let third = second + word(second);
+    let mut frames = vec![head];
+    while let Some(word) = bytes.get(frames[frames.len() - 1]..).and_then(|rest| rest.first_chunk::<4>()) {
+        frames.push(frames[frames.len() - 1] + 8 + u32::from_be_bytes(*word) as usize);
+    }
+    assert_eq!(frames.pop(), Some(bytes.len()), "a whole journal");
+    let (first, second, third) = (frames[0], frames[1], frames[2]);
     let swapped = [&bytes[..first], &bytes[second..third], &bytes[first..second], &bytes[third..]].concat();
     let removed = [&bytes[..first], &bytes[second..]].concat();
     let flipped = |at: usize| {
@@ -432,8 +438,10 @@ async fn bad_journals_are_rejected_and_change_nothing() {
         (later, DAMAGED, "format"),
         (flipped(first + 30), DAMAGED, "cannot be decrypted"),
         (flipped(second + 30), DAMAGED, "cannot be decrypted"),
-        (swapped, DAMAGED, "cannot be decrypted"),
-        (removed, DAMAGED, "cannot be decrypted"),
+        (flipped(third), DAMAGED, "length of a frame"),
+        (flipped(third + 3), DAMAGED, "length of a frame"),
+        (swapped, DAMAGED, "length of a frame"),
+        (removed, DAMAGED, "length of a frame"),
         (flipped(head - 3), DAMAGED, ""),
     ] {
         fs::write(&path, contents).expect("written");
@@ -446,10 +454,164 @@ async fn bad_journals_are_rejected_and_change_nothing() {
     fs::copy(other.file("changes.journal"), &path).expect("copied");
     let run = stage.restore("a.backup", &[]).await;
     assert!(run.code == NOT_MATCHING && run.stderr.contains("another store"), "{run:#?}");
-    // A frame that was not written completely is dropped.
-    fs::write(&path, &bytes[..bytes.len() - 9]).expect("written");
+    // A frame that was not written completely is dropped, and that is reported. The last one only confirms a change.
+    let change = frames[frames.len() - 2];
+    fs::write(&path, &bytes[..change + 90]).expect("written");
     let restored = parsed(&stage.restore("a.backup", &[]).await);
-    assert_eq!(restored["journal"]["applied"], 3, "{restored:#}");
+    let journal = &restored["journal"];
+    assert_eq!((&journal["applied"], &journal["cut"]), (&json!(3), &json!([path])), "{restored:#}");
+}
+
+/// A change that was made durable in the journal and not in the store is never applied beside what came instead of it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_new_journal_after_a_kill_continues_what_was_committed() {
+    for has_new_journal in [true, false] {
+        let stage = Stage::on("redb").await;
+        let configuration = fs::read_to_string(stage.file("quorated.toml")).expect("a file");
+        let served = stage.installation.serve().await;
+        requests::create_wallet(&stage.root(&served), "first").await;
+        stage.back_up("a.backup").await;
+        requests::create_wallet(&stage.root(&served), "in the former journal").await;
+        drop(served);
+        let fails = [("FAIL_POINTS", "journal.appended=return")];
+        let mut served = stage.installation.serve_with(&fails).await;
+        let root = stage.root(&served);
+        let body = root.proposal(CREATE_WALLET, &requests::wallet("lost"));
+        assert!(root.try_send(&submit_path(CREATE_WALLET), &body).await.is_err());
+        assert_ne!(served.ended().await, 0);
+        if has_new_journal {
+            fs::rename(stage.file("changes.journal"), stage.file("former.journal")).expect("moved");
+            fs::write(stage.file("changes.journal"), "").expect("written");
+        } else {
+            // One change is made without a journal.
+            stage.installation.configure(&configuration.replace(JOURNAL, ""));
+            let served = stage.installation.serve().await;
+            requests::create_wallet(&stage.root(&served), "not recorded").await;
+            drop(served);
+            stage.installation.configure(&configuration);
+        }
+        let served = stage.installation.serve().await;
+        for name in ["second", "third"] {
+            requests::create_wallet(&stage.root(&served), name).await;
+        }
+        let expected = state(&stage.root(&served)).await;
+        drop(served);
+        stage.lose();
+        let former = stage.file("former.journal");
+        let more = ["--journal", text(&former)];
+        if has_new_journal {
+            // One that was begun later than the backup does not have everything.
+            let restored = parsed(&stage.restore("a.backup", &[]).await);
+            assert_eq!(restored["journal"]["gaps"].as_array().map(Vec::len), Some(1), "{restored:#}");
+            stage.lose();
+        }
+        let restored = parsed(&stage.restore("a.backup", if has_new_journal { &more } else { &[] }).await);
+        let verified = stage.installation.verify().await;
+        assert_eq!(verified.code, 0, "{verified:#?} {restored:#}");
+        let served = stage.installation.serve().await;
+        if has_new_journal {
+            assert_eq!(restored["journal"]["missing"], 0, "{restored:#}");
+            assert_eq!(state(&stage.root(&served)).await, expected);
+        } else {
+            assert_eq!(restored["journal"]["gaps"].as_array().map(Vec::len), Some(1), "{restored:#}");
+        }
+    }
+}
+
+/// What a pipe at the path of the journal does to a daemon: changes are rejected, and signing continues.
+#[tokio::test]
+async fn a_pipe_as_journal_is_refused() {
+    let stage = Stage::on("sled").await;
+    let served = stage.installation.serve().await;
+    let root = stage.root(&served);
+    let address = requests::create_wallet(&root, "first").await;
+    let (path, away) = (stage.file("changes.journal"), stage.file("away"));
+    fs::rename(&path, &away).expect("moved");
+    assert!(Command::new("mkfifo").arg(&path).status().is_ok_and(|made| made.success()));
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(2);
+    while std::time::Instant::now() < deadline {
+        assert_eq!(root.submit(CREATE_WALLET, &requests::wallet("refused")).await.status, 503);
+        root.completed(SIGN, &requests::sign(&address, &format!("{:?}", std::time::Instant::now()))).await;
+    }
+    drop(served);
+    let run = stage.installation.run("serve", &[]).await;
+    assert!(run.code == MISSING && run.stderr.contains("not a regular file"), "{run:#?}");
+    let fresh = Installation::new(KEY_FILE);
+    let configuration = fs::read_to_string(fresh.path("quorated.toml")).expect("a file");
+    fresh.configure(&format!("{configuration}\n[journal]\npath = \"missing/changes.journal\"\n"));
+    let run =
+        fresh.run("init", &["--name", "x", "--root-user", &format!("a={}", stage.key.public_key())]).await;
+    assert_eq!(run.code, MISSING, "{run:#?}");
+    assert!(!fresh.path("data").exists(), "nothing is created");
+}
+
+/// Restores the store of a fleet to one machine, with the journals of all its daemons.
+async fn restore_fleet(fleet: &mut Fleet, file: &Path) -> (Installation, Value) {
+    for daemon in 0..fleet.count() {
+        fleet.kill(daemon);
+    }
+    let target = Installation::new(KEY_FILE);
+    let store = "path = \"data\"\nengine = \"redb\"";
+    target.configure(&format!(
+        "[socket]\npath = \"run/socket\"\n\n[store]\n{store}\n\n[key]\n{KEY_FILE}\n{JOURNAL}"
+    ));
+    fs::copy(fleet.installation(0).path("root.key"), target.path("root.key")).expect("copied");
+    let configuration = target.path("quorated.toml");
+    let mut words = vec!["restore", text(file), "--config", text(&configuration), "--json"];
+    let journals: Vec<_> =
+        (0..fleet.count()).map(|daemon| fleet.installation(daemon).path("changes.journal")).collect();
+    words.extend(journals.iter().flat_map(|journal| ["--journal", text(journal)]));
+    let restored = parsed(&quorate_tests::installation::run(&target.path(""), &words).await);
+    let verified = target.verify().await;
+    assert_eq!(verified.code, 0, "{verified:#?}");
+    (target, restored)
+}
+
+/// All sub-organizations and what they consist of.
+async fn family(root: &Caller) -> Value {
+    let listed = root.fetch("list_suborgs", json!({ "filterType": "NAME", "filterValue": "" })).await;
+    let mut all = vec![state(root).await];
+    for id in listed["organizationIds"].as_array().expect("a list") {
+        all.push(state(&root.on(id.as_str().expect("an id"))).await);
+    }
+    json!(all)
+}
+
+/// Daemons whose clocks differ, whose changes depend on each other, and which get the same request at once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn journals_of_daemons_with_other_clocks_are_exact() {
+    let mut fleet = Fleet::start(2, (1, 1), JOURNAL).await;
+    let library = quorate_tests::paths::faketime();
+    let late =
+        [("LD_PRELOAD", text(&library)), ("FAKETIME", "-1s"), ("FAIL_POINTS", "store.apply=sleep(20)")];
+    fleet.restart_with(1, &late).await;
+    let file = fleet.installation(0).path("shared.backup");
+    parsed(&fleet.installation(0).run("backup", &["--json", "--to", text(&file)]).await);
+    let key = Key::named("child root");
+    let users = [requests::root_user("child root", &key)];
+    for number in 0..6 {
+        let (one, other) = (fleet.root(0, 0), fleet.root(1, 0));
+        let child = requests::sub_organization(&format!("child {number}"), &users, 1);
+        let body = one.proposal("ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V7", &child);
+        let path = submit_path("ACTIVITY_TYPE_CREATE_SUB_ORGANIZATION_V7");
+        // Both get it; the parent is changed by the other one right after it.
+        let (first, second) = tokio::join!(one.send(&path, &body), other.send(&path, &body));
+        assert_eq!((first.status, second.status), (200, 200), "{first:?} {second:?}");
+        other.completed(CREATE_WALLET, &requests::wallet(&format!("wallet {number}"))).await;
+        one.completed(CREATE_WALLET, &requests::wallet(&format!("other wallet {number}"))).await;
+    }
+    let expected = family(&fleet.root(0, 0)).await;
+    let (target, restored) = restore_fleet(&mut fleet, &file).await;
+    assert_eq!(
+        (&restored["journal"]["missing"], &restored["journal"]["gaps"]),
+        (&json!(0), &json!([])),
+        "{restored:#}"
+    );
+    let served = target.serve().await;
+    fleet.restart(0).await;
+    let source = fleet.root(0, 0);
+    let root = served.caller(source.organization(), source.key().clone());
+    assert_eq!(family(&root).await, expected);
 }
 
 /// Each daemon of a shared store has a journal of its own, and a restore needs all of them.
@@ -464,17 +626,7 @@ async fn journals_of_several_daemons_are_applied_together() {
         root.completed(CREATE_WALLET, &requests::wallet(&format!("wallet {number}"))).await;
     }
     let expected = state(&fleet.root(0, 0)).await;
-    fleet.kill(0);
-    fleet.kill(1);
-    let target = Installation::new(KEY_FILE);
-    target.configure(&format!("[socket]\npath = \"run/socket\"\n\n[store]\npath = \"data\"\nengine = \"redb\"\n\n[key]\n{KEY_FILE}\n"));
-    fs::copy(fleet.installation(0).path("root.key"), target.path("root.key")).expect("copied");
-    let configuration = target.path("quorated.toml");
-    let journals = [0, 1].map(|daemon| fleet.installation(daemon).path("changes.journal"));
-    let words = ["restore", text(&file), "--config", text(&configuration), "--json"];
-    let more = ["--journal", text(&journals[0]), "--journal", text(&journals[1])];
-    let restored =
-        parsed(&quorate_tests::installation::run(&target.path(""), &[&words[..], &more].concat()).await);
+    let (target, restored) = restore_fleet(&mut fleet, &file).await;
     assert_eq!(
         (&restored["journal"]["applied"], &restored["journal"]["missing"]),
         (&json!(12), &json!(0)),

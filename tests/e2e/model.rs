@@ -87,3 +87,18 @@ async fn histories_match_the_model_with_one_decider() {
 async fn histories_match_the_model_with_two_approvers() {
     run_histories(&Options::quorum(2, 2), None, &[4, 5, 6]).await;
 }
+
+/// A backup that is written while requests change everything contains one moment, on each engine.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_backup_during_a_history_is_that_of_a_moment() {
+    let is_long = std::env::var("FAULTS").is_ok_and(|form| form == "full");
+    let count = number("ROUNDS").unwrap_or(if is_long { 100 } else { 1 });
+    let first = number("SEED").unwrap_or(3_000);
+    let slow = vec![("FAIL_POINTS".to_owned(), "backup.page=sleep(150)".to_owned())];
+    for seed in first..first + count {
+        for engine in ["sled", "redb", "postgres"] {
+            let options = Options::quorum(1, 1).on_engine(engine).with_variables(slow.clone());
+            Play::begin(options, None, seed).await.run_with_backup(number("MOVES").unwrap_or(40)).await;
+        }
+    }
+}

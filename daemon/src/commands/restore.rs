@@ -12,6 +12,8 @@ use clap::Args;
 use quorate_common::console::Mode;
 use quorate_core::limits::BODY_AHEAD_MILLIS;
 use quorate_core::model::Millis;
+use quorate_core::model::layout;
+use quorate_core::world::Page;
 use serde_json::json;
 
 use self::journal::{Applied, Journals};
@@ -82,7 +84,7 @@ pub async fn run(arguments: &RestoreArguments) -> Result<(), StartError> {
     let mark = begin(&data)?;
     let barrier = load(&file, &checked, vault, Arc::clone(&store))?;
     fail_points::reach("restore.loaded");
-    let (epoch, applied) = begin_epoch(&data, &barrier, journals)?;
+    let (epoch, applied) = begin_epoch(&data, &barrier, journals, checked.trailer.ended)?;
     let recent = review::recent(&barrier, checked.trailer.ended)?;
     fail_points::reach("restore.begin");
     let header = header.on(engine);
@@ -241,7 +243,12 @@ pub(super) fn load(
 }
 
 /// Applies the journals, begins the epoch of the restored store, and creates the guard file.
-fn begin_epoch(data: &Data, barrier: &Barrier, journals: Journals) -> Result<(Epoch, Applied), StartError> {
+fn begin_epoch(
+    data: &Data,
+    barrier: &Barrier,
+    journals: Journals,
+    ended: Millis,
+) -> Result<(Epoch, Applied), StartError> {
     let newest = guard::end(barrier)?.unwrap_or_default().max(journals.newest());
     let now: Millis = clock::now().max(newest);
     // The daemon of before may have executed requests until now.
@@ -252,11 +259,14 @@ fn begin_epoch(data: &Data, barrier: &Barrier, journals: Journals) -> Result<(Ep
     draft.push(".restoring");
     let draft = PathBuf::from(draft);
     let (guard, _) = Guard::accept(&draft, barrier, now, true)?;
-    let applied = journals.apply(barrier, &guard, before.number, now)?;
+    let applied = journals.apply(barrier, &guard, (before.number, ended), now)?;
     fail_points::reach("restore.journal");
     let mut writes = vec![epoch.write()];
     writes.extend(crate::epoch::ended(barrier)?);
-    let batch = Batch { writes: barrier.seal(writes)?, ..Batch::default() };
+    // The new epoch has other journals.
+    let journals = barrier.store().keys(Page::first(layout::JOURNALS, usize::MAX))?;
+    let set = journals.into_iter().map(|journal| (journal, 0)).collect();
+    let batch = Batch { set, writes: barrier.seal(writes)?, ..Batch::default() };
     guard.commit(barrier, now, batch)?;
     drop(guard);
     let system = |source| GuardError::System { file: data.guard.clone(), source };

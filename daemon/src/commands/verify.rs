@@ -12,8 +12,9 @@ use crate::backup::Checked;
 use crate::barrier::Barrier;
 use crate::clock;
 use crate::config::Config;
+use crate::epoch::Epoch;
 use crate::guard::{self, IndexState};
-use crate::journal::{Head, JournalError, Reader};
+use crate::journal::{Head, History, JournalError, Reader, Seen};
 use crate::private_file;
 use crate::service::{self, STORE, StartError};
 use crate::store::engine::{Engine, Settings};
@@ -65,10 +66,13 @@ fn verify_journal(path: &Path, config: Option<&Config>) -> Result<(), StartError
     if vault.store_id() != store_id {
         return Err(JournalError::OtherStore(path.to_owned()).into());
     }
-    let survey = reader.survey(vault.journal())?;
-    let until = survey.times.map(|(_, newest)| format!(" until {}", clock::text(newest))).unwrap_or_default();
-    super::print(&format!("{begin}: whole, with {} changes of organizations{until}", survey.changes))?;
-    for (after, until) in &survey.gaps {
+    let all = reader.all(vault.journal())?;
+    let history = History::of(&all);
+    let committed: Vec<&Seen> = history.committed.iter().filter_map(|at| all.get(*at)).collect();
+    let changes: usize = committed.iter().map(|seen| seen.changes).sum();
+    let until = committed.last().map(|seen| format!(" until {}", clock::text(seen.time))).unwrap_or_default();
+    super::print(&format!("{begin}: whole, with {changes} changes of organizations{until}"))?;
+    for (after, until) in &history.gaps {
         super::print(&format!(
             "changes between {} and {} are missing",
             clock::text(*after),
@@ -128,7 +132,10 @@ fn verify_store(config: &Config) -> Result<(), StartError> {
     let data = data(config, false)?;
     let barrier = service::open_store(&data)?;
     let reported = report(&barrier);
-    let guarded = guard::check(&data.guard, &barrier);
+    let guarded = guard::check(&data.guard, &barrier).and_then(|()| match &data.journal {
+        Some(journal) => guard::check_journal(&data.guard, &barrier, journal, Epoch::read(&barrier)?.number),
+        None => Ok(()),
+    });
     if reported.is_ok() {
         return Ok(guarded?);
     }

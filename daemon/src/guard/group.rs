@@ -12,7 +12,7 @@ use super::mark::Stored;
 use super::state::{Pending, State};
 use crate::backup;
 use crate::barrier::{self, Barrier};
-use crate::journal::OrganizationChange;
+use crate::journal::{Heads, OrganizationChange};
 use crate::store::{Batch, BatchOutcome, Change, Changed, ExtraRecords, Group, StoreError};
 
 /// Creates the mark that is written with a group.
@@ -55,27 +55,36 @@ impl<'g> GroupMark<'g> {
     /// # Errors
     /// Returns an error if a value cannot be decrypted.
     pub fn with_journal(mut self, batches: &mut [Batch]) -> Result<Self, Corrupt> {
-        let (next, is_on, register) = {
+        if !batches.iter().any(OrganizationChange::is_in) {
+            return Ok(self);
+        }
+        let (number, is_on, register) = {
             let mut state = self.guard.state();
-            (state.journal.next(), state.journal.journal().is_some(), layout::journal(state.slot.key_part()))
+            (state.journal.next()?, state.journal.journal().is_some(), layout::journal(state.slot.key_part()))
         };
-        let Some(next) = next else { return Ok(self) };
-        self.frame = next;
+        let Some(number) = number else { return Ok(self) };
+        self.frame = number;
+        let mut heads = Heads::default();
         for (position, batch) in batches.iter_mut().enumerate() {
             if !OrganizationChange::is_in(batch) {
                 continue;
             }
             if is_on {
                 let entries = self.entries.get(position).copied().unwrap_or_default();
-                self.changes.push((position, OrganizationChange::of(batch, entries, self.barrier)?));
+                self.changes
+                    .push((position, OrganizationChange::of(batch, entries, self.barrier, &mut heads)?));
             }
-            batch.set.push((register.clone(), next));
+            batch.set.push((register.clone(), number));
         }
         Ok(self)
     }
 
     /// Records what is committed of the changes of organizations.
     fn journal(&self, state: &mut State, outcomes: &[BatchOutcome]) -> Result<(), StoreError> {
+        if let Some(journal) = state.journal.journal() {
+            // The group may be tried again.
+            journal.forget_attempt();
+        }
         let is_done = |(position, _): &&(usize, _)| outcomes.get(*position) == Some(&BatchOutcome::Done);
         let done: Vec<_> = self.changes.iter().filter(is_done).map(|(_, change)| change).collect();
         let Some(journal) = state.journal.journal().filter(|_| !done.is_empty()) else { return Ok(()) };

@@ -3,13 +3,15 @@
 use std::path::Path;
 
 use quorate_common::console::custody::JournalStatus;
+use quorate_core::error::Corrupt;
 use quorate_core::model::Millis;
 use quorate_core::model::layout;
 
 use super::loaded::LoadedState;
 use super::{Guard, GuardError};
 use crate::barrier::Barrier;
-use crate::journal::Journal;
+use crate::journal::{Journal, Known, new_number};
+use crate::store::Batch;
 
 /// Whether changes of organizations are recorded in a journal.
 #[derive(Default)]
@@ -17,20 +19,19 @@ pub(super) enum Journaling {
     /// They never were.
     #[default]
     Never,
-    /// They were, up to the frame with this number.
+    /// They were. The register gets this number with the first change, to show that changes are missing in the journal.
     Ended(u64),
     /// They are.
     On(Box<Journal>),
 }
 
 impl Journaling {
-    /// Returns the number that the register of the newest frame gets with the next change of an organization. A number without
-    /// a frame shows that changes are missing in the journal.
-    pub(super) fn next(&self) -> Option<u64> {
+    /// Returns the number that the register of the newest frame gets with the next change of an organization.
+    pub(super) fn next(&self) -> Result<Option<u64>, Corrupt> {
         match self {
-            Self::Never => None,
-            Self::Ended(newest) => Some(newest.saturating_add(1)),
-            Self::On(journal) => Some(journal.next()),
+            Self::Never => Ok(None),
+            Self::Ended(number) => Ok(Some(*number)),
+            Self::On(_) => new_number().map(Some),
         }
     }
 
@@ -50,7 +51,7 @@ impl Journaling {
 pub fn check_journal(path: &Path, barrier: &Barrier, journal: &Path, epoch: u32) -> Result<(), GuardError> {
     let slot = LoadedState::read(path, barrier, false)?.slot;
     let committed = barrier.store().register(&layout::journal(slot.key_part()))?;
-    Ok(Journal::check_all_committed(journal, barrier, (epoch, committed))?)
+    Ok(Journal::check_all_committed(journal, barrier, Known { daemon: slot.key_part(), epoch, committed })?)
 }
 
 impl Guard {
@@ -65,13 +66,22 @@ impl Guard {
         epoch: u32,
         now: Millis,
     ) -> Result<(), GuardError> {
-        let mut state = self.state();
-        let committed = barrier.store().register(&layout::journal(state.slot.key_part()))?;
-        state.journal = match path {
-            Some(path) => Journaling::On(Box::new(Journal::open(path, barrier, (epoch, committed), now)?)),
-            None if committed == 0 => Journaling::Never,
-            None => Journaling::Ended(committed),
+        let daemon = self.state().slot.key_part().to_vec();
+        let register = layout::journal(&daemon);
+        let committed = barrier.store().register(&register)?;
+        let Some(path) = path else {
+            self.state().journal =
+                if committed == 0 { Journaling::Never } else { Journaling::Ended(new_number()?) };
+            return Ok(());
         };
+        let known = Known { daemon: &daemon, epoch, committed };
+        let (mut journal, begin) = Journal::open(path, barrier, known, now)?;
+        if let Some(number) = begin {
+            let (expect, set) = (vec![(register.clone(), committed)], vec![(register, number)]);
+            self.commit(barrier, now, Batch { expect, set, ..Batch::default() })?;
+            journal.resume(barrier, number)?;
+        }
+        self.state().journal = Journaling::On(Box::new(journal));
         Ok(())
     }
 
@@ -100,6 +110,6 @@ impl Guard {
     pub fn journal(&self) -> Option<JournalStatus> {
         let mut state = self.state();
         let journal = state.journal.journal()?;
-        Some(JournalStatus { newest: journal.time(), failure: journal.failure().map(str::to_owned) })
+        Some(JournalStatus { newest: journal.changed(), failure: journal.failure().map(str::to_owned) })
     }
 }

@@ -175,7 +175,7 @@ impl State {
     }
 
     /// Applies the effects of the group that has become durable, at this time.
-    pub(super) fn advance(&mut self, now: Millis) {
+    pub(super) fn advance(&mut self, barrier: &Barrier, now: Millis) {
         let pending = std::mem::take(&mut self.pending);
         if let StoredDigest::Known(digest) = &mut self.digest {
             digest.toggle(pending.all);
@@ -187,7 +187,7 @@ impl State {
             recorder.add(pending.entries);
         }
         if let Some(journal) = self.journal.journal() {
-            journal.committed();
+            journal.committed(barrier);
         }
         self.mark = self.next(now);
         self.is_stored = true;

@@ -12,12 +12,16 @@ use quorate_core::seal::NONCE;
 use rustix::fs::{FlockOperation, flock};
 use zeroize::Zeroizing;
 
-use super::{FORMAT, Frame, FrameChange, Head, JournalError, OrganizationChange, Reader, place, system};
+use super::{
+    FORMAT, Frame, FrameChange, Head, JournalError, OrganizationChange, Reader, place, reader, system, word,
+};
 use crate::barrier::Barrier;
 use crate::{fail_points, private_file};
 
 /// Time between two attempts to write after a failure.
 const RETRY: Duration = Duration::from_secs(1);
+/// Bits of a random number that are not used, so that it fits into the column of a database.
+const UNUSED_BITS: u32 = 2;
 
 /// The journal of a running daemon.
 pub struct Journal {
@@ -31,6 +35,8 @@ pub struct Journal {
     /// Number of frames in the file.
     frames: u64,
     newest: Newest,
+    /// Time of the newest frame with changes, in milliseconds since 1970.
+    changed: Option<Millis>,
     /// Number of the newest committed frame.
     committed: u64,
     /// Number of the newest frame, if its group is being committed.
@@ -49,9 +55,57 @@ struct Newest {
     has_changes: bool,
 }
 
+/// What a store knows of its journal.
+#[derive(Debug, Clone, Copy)]
+pub struct Known<'k> {
+    /// Id of the daemon among those that share the store.
+    pub daemon: &'k [u8],
+    /// Number of the epoch.
+    pub epoch: u32,
+    /// Number of the newest committed frame; zero if there was none.
+    pub committed: u64,
+}
+
+/// How a journal relates to its store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    /// The newest committed frame is in it, and at most one more that was not committed.
+    Current,
+    /// It has later frames that were committed.
+    Ahead,
+    /// It does not have the newest committed frame.
+    Behind,
+}
+
+/// Draws the number of a frame.
+///
+/// # Errors
+/// Returns an error if the random source fails.
+pub fn new_number() -> Result<u64, Corrupt> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).map_err(|_| Corrupt::Invariant("the random source failed"))?;
+    Ok((u64::from_ne_bytes(bytes) >> UNUSED_BITS).max(1))
+}
+
+/// Checks that a journal at this path can be created or opened. Writes nothing.
+///
+/// # Errors
+/// Returns an error if its directory is missing, or something else than a file is there.
+pub fn check_path(path: &Path) -> Result<(), JournalError> {
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() => Ok(()),
+        Ok(_) => Err(system(path)(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file"))),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let folder = private_file::folder(path);
+            fs::metadata(folder).map(drop).map_err(system(folder))
+        }
+        Err(error) => Err(system(path)(error)),
+    }
+}
+
 impl Journal {
-    /// Opens or creates the journal of a store in this epoch. `committed` is the number of its newest frame, as the store
-    /// has it. What an earlier epoch has written is kept in another file.
+    /// Opens or creates the journal of a store. What an earlier epoch has written is kept in another file. Also returns the number
+    /// that the store must record before the first group, if the journal does not continue what it has recorded.
     ///
     /// # Errors
     /// Returns an error if the file is missing but should not be, is damaged, is of another store, has changes that the store
@@ -59,101 +113,116 @@ impl Journal {
     pub fn open(
         path: &Path,
         barrier: &Barrier,
-        (epoch, committed): (u32, u64),
+        known: Known<'_>,
         now: Millis,
-    ) -> Result<Self, JournalError> {
+    ) -> Result<(Self, Option<u64>), JournalError> {
         let head = Head {
             format: FORMAT.to_owned(),
             store_id: barrier.vault().store_id().to_owned(),
-            epoch,
+            daemon: const_hex::encode(known.daemon),
+            epoch: known.epoch,
             begun: now,
         };
         match fs::metadata(path) {
-            Ok(found) if found.len() == 0 => create(path, &head)?,
+            Ok(found) if found.is_file() && found.len() == 0 => create(path, &head)?,
             Ok(_) => set_aside(path, &head)?,
-            Err(error) if error.kind() == ErrorKind::NotFound && committed == 0 => create(path, &head)?,
+            Err(error) if error.kind() == ErrorKind::NotFound && known.committed == 0 => create(path, &head)?,
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 return Err(JournalError::Missing(path.to_owned()));
             }
             Err(error) => return Err(system(path)(error)),
         }
-        let (mut journal, is_whole) = Self::read(path, barrier)?;
-        journal.check(committed)?;
-        let number = journal.newest.number;
-        if number < committed && !is_whole {
-            return Err(JournalError::Damaged(path.to_owned(), "its end cannot be read"));
-        }
-        if !is_whole {
-            tracing::warn!(path = %path.display(), "the last frame of the journal was not written completely");
-        }
-        if number < committed && journal.frames > 0 {
-            tracing::warn!(
+        let (mut journal, is_whole, standing) = Self::read(path, barrier, known.committed)?;
+        match standing {
+            Standing::Ahead => return Err(JournalError::Ahead(path.to_owned())),
+            Standing::Behind if !is_whole => {
+                return Err(JournalError::Damaged(path.to_owned(), "its end cannot be read"));
+            }
+            Standing::Behind if journal.frames > 0 => tracing::warn!(
                 path = %path.display(),
                 "changes are missing at the end of the journal; make a backup, which contains them"
-            );
+            ),
+            _ => {}
         }
-        journal.resume(barrier, committed)?;
-        Ok(journal)
+        if standing != Standing::Behind {
+            journal.resume(barrier, known.committed)?;
+            return Ok((journal, None));
+        }
+        let number = new_number()?;
+        let frame = Frame { number, previous: known.committed, time: now, changes: Vec::new() };
+        journal.append(barrier, &frame, true)?;
+        Ok((journal, Some(number)))
     }
 
-    /// Checks that a store with this number of the newest committed frame has all changes of the journal of its epoch, if there
-    /// is one.
+    /// Checks that a store has all changes of the journal of its epoch, if there is one.
     ///
     /// # Errors
     /// Returns an error if it has not, or the file cannot be read.
-    pub fn check_all_committed(
-        path: &Path,
-        barrier: &Barrier,
-        (epoch, committed): (u32, u64),
-    ) -> Result<(), JournalError> {
-        if !fs::metadata(path).is_ok_and(|found| found.len() > 0) || Reader::open(path)?.head.epoch != epoch {
+    pub fn check_all_committed(path: &Path, barrier: &Barrier, known: Known<'_>) -> Result<(), JournalError> {
+        let is_there = fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() > 0);
+        if !is_there || Reader::open(path)?.head.epoch != known.epoch {
             return Ok(());
         }
-        Self::read(path, barrier)?.0.check(committed)
+        let (_, _, standing) = Self::read(path, barrier, known.committed)?;
+        if standing == Standing::Ahead { Err(JournalError::Ahead(path.to_owned())) } else { Ok(()) }
     }
 
-    fn check(&self, committed: u64) -> Result<(), JournalError> {
-        let is_ahead = self.newest.previous > committed;
-        if is_ahead { Err(JournalError::Ahead(self.path.clone())) } else { Ok(()) }
-    }
-
-    /// Opens a journal to which the store does not have all changes. These are void from now on.
+    /// Makes changes of a journal void that its store does not have.
     ///
     /// # Errors
     /// Returns an error if it cannot be read or written.
     pub fn void_after(path: &Path, barrier: &Barrier, committed: u64) -> Result<(), JournalError> {
-        let (mut journal, _) = Self::read(path, barrier)?;
-        journal.resume(barrier, committed)
+        let (mut journal, _, _) = Self::read(path, barrier, committed)?;
+        journal.void(barrier, committed)
     }
 
-    /// Locks and reads a file. Also returns whether its last frame was written completely.
-    fn read(path: &Path, barrier: &Barrier) -> Result<(Self, bool), JournalError> {
+    /// Locks and reads a file. Also returns whether its last frame was written completely, and how it relates to a store with this
+    /// newest committed frame.
+    fn read(path: &Path, barrier: &Barrier, committed: u64) -> Result<(Self, bool, Standing), JournalError> {
         let file = open(path)?;
         let mut reader = Reader::of(file.try_clone().map_err(system(path))?, path)?;
         if reader.head.store_id != barrier.vault().store_id() {
             return Err(JournalError::OtherStore(path.to_owned()));
         }
-        let mut newest = Newest::default();
-        while let Some(plain) = reader.frame(barrier.vault().journal())? {
-            let Frame { number, previous, time, changes } = Frame::decode(&plain)?;
-            newest = Newest { number, previous, time, has_changes: !changes.is_empty() };
-        }
+        let all = reader.all(barrier.vault().journal())?;
         let is_whole = reader.is_whole();
+        if !is_whole {
+            tracing::warn!(path = %path.display(), "the last frame of the journal was not written completely");
+        }
+        let last = all.last().map(|last| Newest {
+            number: last.number,
+            previous: last.previous,
+            time: last.time,
+            has_changes: last.changes > 0,
+        });
+        let standing = match last {
+            Some(last) if [last.number, last.previous].contains(&committed) && committed != 0 => {
+                Standing::Current
+            }
+            Some(last) if last.previous == 0 && committed == 0 => Standing::Behind,
+            Some(_) if committed == 0 || all.iter().any(|seen| seen.number == committed) => Standing::Ahead,
+            _ => Standing::Behind,
+        };
         let Reader { digest, end, position: frames, .. } = reader;
-        let (path, committed) = (path.to_owned(), newest.previous);
-        let journal =
-            Self { path, file, digest, end, frames, newest, committed, pending: None, failure: None };
-        Ok((journal, is_whole))
+        let changed = all.iter().rev().find(|seen| seen.changes > 0).map(|seen| seen.time);
+        let journal = Self {
+            path: path.to_owned(),
+            file,
+            digest,
+            end,
+            frames,
+            newest: last.unwrap_or_default(),
+            changed,
+            committed,
+            pending: None,
+            failure: None,
+        };
+        Ok((journal, is_whole, standing))
     }
 
-    /// Returns the number of the next frame.
-    pub fn next(&self) -> u64 {
-        self.newest.number.max(self.committed).saturating_add(1)
-    }
-
-    /// Returns the time of the newest frame, in milliseconds since 1970; `None` if there is none.
-    pub fn time(&self) -> Option<Millis> {
-        Some(self.newest.time).filter(|_| self.frames > 0)
+    /// Returns the time of the newest change, in milliseconds since 1970; `None` if there is none.
+    pub const fn changed(&self) -> Option<Millis> {
+        self.changed
     }
 
     /// Returns why changes are not accepted now, if they are not.
@@ -161,7 +230,7 @@ impl Journal {
         self.failure.as_ref().map(|(_, cause)| cause.as_str())
     }
 
-    /// Adds the changes of a group, and makes them durable.
+    /// Adds the changes of a group that is being committed, and makes them durable. An earlier attempt to commit it has failed.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.
@@ -172,36 +241,53 @@ impl Journal {
         time: Millis,
         changes: &[&OrganizationChange],
     ) -> Result<(), JournalError> {
+        self.pending = None;
         let changes = changes.iter().map(|change| FrameChange::from(*change)).collect();
-        self.append(barrier, &Frame { number, previous: self.committed, time, changes })?;
+        self.append(barrier, &Frame { number, previous: self.committed, time, changes }, true)?;
         self.pending = Some(number);
         Ok(())
     }
 
-    /// Records that the group that was being committed is durable.
-    pub fn committed(&mut self) {
-        self.committed = self.pending.take().unwrap_or(self.committed);
+    /// Forgets the attempt to commit a group: it failed, or is made again.
+    pub const fn forget_attempt(&mut self) {
+        self.pending = None;
     }
 
-    /// Records which frame is the newest committed one. Later ones are void from now on.
+    /// Records that the group that was being committed is durable.
+    pub fn committed(&mut self, barrier: &Barrier) {
+        let Some(number) = self.pending.take() else { return };
+        self.committed = number;
+        // The next frame states it as well, so an error of this one needs no handling.
+        let _ = self.state_committed(barrier, false);
+    }
+
+    /// Adds a frame that states which one is the newest committed one.
+    fn state_committed(&mut self, barrier: &Barrier, is_synced: bool) -> Result<(), JournalError> {
+        let (number, previous, time) = (new_number()?, self.committed, self.newest.time);
+        self.append(barrier, &Frame { number, previous, time, changes: Vec::new() }, is_synced)
+    }
+
+    /// Records which frame is the newest committed one.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.
     pub fn resume(&mut self, barrier: &Barrier, committed: u64) -> Result<(), JournalError> {
         (self.committed, self.pending) = (committed, None);
-        let Newest { number, time, has_changes, .. } = self.newest;
-        if number > committed && has_changes {
-            self.append(
-                barrier,
-                &Frame { number: self.next(), previous: committed, time, changes: Vec::new() },
-            )?;
+        if self.newest.has_changes && self.newest.number != committed {
+            self.state_committed(barrier, true)?;
         }
         Ok(())
     }
 
+    /// Makes all frames after the newest committed one void.
+    fn void(&mut self, barrier: &Barrier, committed: u64) -> Result<(), JournalError> {
+        (self.committed, self.pending) = (committed, None);
+        self.state_committed(barrier, true)
+    }
+
     /// Records that the group of the newest frame was not committed.
     pub fn abandon(&mut self, barrier: &Barrier) {
-        // The next frame shows it as well, so an error needs no handling.
+        // The next frame states it as well, so an error needs no handling.
         let _ = self.resume(barrier, self.committed);
     }
 
@@ -221,7 +307,7 @@ impl Journal {
     }
 
     fn reopen(&mut self, barrier: &Barrier) -> Result<(), JournalError> {
-        // Not before the lock of the file is released, since it may be the same one.
+        // The lock must be released first, since it may be on the same file.
         let _ = flock(&self.file, FlockOperation::Unlock);
         let file = open(&self.path)?;
         let reader = Reader::of(file.try_clone().map_err(system(&self.path))?, &self.path)?;
@@ -230,16 +316,14 @@ impl Journal {
             return Err(JournalError::Damaged(self.path.clone(), "it was replaced"));
         }
         self.file = file;
-        let Newest { time, .. } = self.newest;
-        let (number, previous) = (self.next(), self.committed);
-        self.append(barrier, &Frame { number, previous, time, changes: Vec::new() })?;
+        self.state_committed(barrier, true)?;
         self.failure = None;
         Ok(())
     }
 
-    fn append(&mut self, barrier: &Barrier, frame: &Frame<'_>) -> Result<(), JournalError> {
+    fn append(&mut self, barrier: &Barrier, frame: &Frame<'_>, is_synced: bool) -> Result<(), JournalError> {
         let framed = self.seal(barrier, frame)?;
-        if let Err(source) = self.write(&framed) {
+        if let Err(source) = self.write(&framed, is_synced) {
             if self.failure.is_none() {
                 tracing::error!(
                     path = %self.path.display(), cause = %source,
@@ -253,6 +337,9 @@ impl Journal {
         self.frames = self.frames.saturating_add(1);
         let Frame { number, previous, time, ref changes } = *frame;
         self.newest = Newest { number, previous, time, has_changes: !changes.is_empty() };
+        if self.newest.has_changes {
+            self.changed = Some(time);
+        }
         Ok(())
     }
 
@@ -264,11 +351,10 @@ impl Journal {
         let sealed = barrier.vault().journal().seal(nonce, &place(&self.digest, self.frames), &plain)?;
         let length = u32::try_from(sealed.len()).ok().filter(|length| *length <= super::LONGEST);
         let length = length.ok_or(Corrupt::Invariant("a group is too long for the journal"))?;
-        Ok([length.to_be_bytes().as_slice(), &sealed].concat())
+        Ok([word(&self.digest, self.frames, length).as_slice(), &sealed].concat())
     }
 
-    fn write(&self, framed: &[u8]) -> io::Result<()> {
-        fail_points::reach("journal.append");
+    fn write(&self, framed: &[u8], is_synced: bool) -> io::Result<()> {
         let (open, named) = (self.file.metadata()?, fs::metadata(&self.path)?);
         if (open.dev(), open.ino()) != (named.dev(), named.ino()) {
             return Err(io::Error::new(ErrorKind::NotFound, "the file was replaced"));
@@ -277,6 +363,10 @@ impl Journal {
             // What a failed attempt has left.
             self.file.set_len(self.end)?;
         }
+        if !is_synced {
+            return self.file.write_all_at(framed, self.end);
+        }
+        fail_points::reach("journal.append");
         self.file.write_all_at(framed, self.end)?;
         self.file.sync_all()?;
         fail_points::reach("journal.appended");
@@ -286,7 +376,7 @@ impl Journal {
 
 /// Opens and locks a file.
 fn open(path: &Path) -> Result<File, JournalError> {
-    let file = OpenOptions::new().read(true).write(true).open(path).map_err(system(path))?;
+    let file = reader::open(path, OpenOptions::new().read(true).write(true))?;
     match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(file),
         Err(rustix::io::Errno::WOULDBLOCK) => Err(JournalError::InUse(path.to_owned())),
@@ -314,6 +404,8 @@ fn set_aside(path: &Path, head: &Head) -> Result<(), JournalError> {
     if found.epoch > head.epoch {
         return Err(JournalError::Later { path: path.to_owned(), begun: found.begun });
     }
+    // The file itself, and not a link to it.
+    let path = &fs::canonicalize(path).map_err(system(path))?;
     let mut aside = path.to_owned().into_os_string();
     aside.push(format!(".{}", found.epoch));
     let aside = PathBuf::from(aside);

@@ -3,10 +3,11 @@
 use quorate_common::activity_log::LogHash;
 use quorate_core::error::Corrupt;
 use quorate_core::model::Millis;
+use quorate_core::model::write::Write;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use super::OrganizationChange;
+use super::{HeadDigest, OrganizationChange, Step};
 
 /// First byte of the encoding, which postcard follows.
 const VERSION: u8 = 1;
@@ -15,13 +16,13 @@ const UNREADABLE: Corrupt = Corrupt::Record("frame of a journal");
 /// The changes of one group. Nothing of it is copied, since the values contain secrets.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame<'f> {
-    /// Number of the frame. Numbers ascend, except that a group which is committed again after a failure has the same.
+    /// Number of the frame, drawn at random. A group that is committed again after a failure has the same.
     pub number: u64,
-    /// Number of the newest committed frame before this one. Those in between were not committed.
+    /// Number of the newest committed frame before this one; zero if there was none. Those in between were not committed.
     pub previous: u64,
     /// Time of the group, in milliseconds since 1970.
     pub time: Millis,
-    /// The changes in their order. Without any, the frame only states what was not committed.
+    /// The changes in their order. Without any, the frame only states which one is the newest committed.
     #[serde(borrow)]
     pub changes: Vec<FrameChange<'f>>,
 }
@@ -29,12 +30,9 @@ pub struct Frame<'f> {
 /// An [`OrganizationChange`].
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FrameChange<'f> {
-    /// Versions of organizations before the change, by the keys of their registers.
+    /// The organizations with their versions.
     #[serde(borrow)]
-    pub expect: Vec<(&'f [u8], u64)>,
-    /// Versions of organizations after the change.
-    #[serde(borrow)]
-    pub set: Vec<(&'f [u8], u64)>,
+    pub steps: Vec<FrameStep<'f>>,
     /// Records that are written, and those that are removed.
     #[serde(borrow)]
     pub writes: Vec<(&'f [u8], Option<&'f [u8]>)>,
@@ -42,18 +40,30 @@ pub struct FrameChange<'f> {
     pub entries: Vec<LogHash>,
 }
 
+/// A [`Step`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FrameStep<'f> {
+    /// Key of the register of the version.
+    pub register: &'f [u8],
+    /// Version before the change.
+    pub from: u64,
+    /// Version after the change.
+    pub to: u64,
+    /// Digest of the head before the change.
+    pub head: Option<HeadDigest>,
+}
+
 impl<'f> From<&'f OrganizationChange> for FrameChange<'f> {
     fn from(change: &'f OrganizationChange) -> Self {
-        let registers = |(key, version): &'f (Vec<u8>, u64)| (key.as_slice(), *version);
+        let step = |step: &'f Step| {
+            let Step { register, from, to, head } = step;
+            FrameStep { register, from: *from, to: *to, head: *head }
+        };
         let value = |value: &'f Zeroizing<Vec<u8>>| value.as_slice();
+        let write = |write: &'f Write| (write.key.as_slice(), write.value.as_ref().map(value));
         Self {
-            expect: change.expect.iter().map(registers).collect(),
-            set: change.set.iter().map(registers).collect(),
-            writes: change
-                .writes
-                .iter()
-                .map(|write| (write.key.as_slice(), write.value.as_ref().map(value)))
-                .collect(),
+            steps: change.steps.iter().map(step).collect(),
+            writes: change.writes.iter().map(write).collect(),
             entries: change.entries.clone(),
         }
     }

@@ -1,18 +1,18 @@
 //! Reads a journal from its begin.
 
-use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use quorate_core::model::Millis;
 use quorate_core::seal::SealKey;
 use zeroize::Zeroizing;
 
-use super::{Frame, Head, JournalError, LINE, LONGEST, decode_head, place, system};
+use super::history::Seen;
+use super::{Frame, Head, JournalError, LINE, decode_head, open_word, place, system};
 
 /// Length of the word before a frame, in bytes.
-const WORD: u64 = 4;
+pub(super) const WORD: usize = 8;
 
 /// Reads the frames of a journal in their order.
 pub struct Reader {
@@ -29,24 +29,13 @@ pub struct Reader {
     pub(super) position: u64,
 }
 
-/// What a journal contains.
-pub struct Survey {
-    /// Positions of the frames whose groups were committed, as far as the journal shows. The newest one may not have been.
-    pub committed: BTreeSet<u64>,
-    /// Number of changes in them.
-    pub changes: u64,
-    /// Times of the oldest and the newest of them, in milliseconds since 1970.
-    pub times: Option<(Millis, Millis)>,
-    /// Times between which changes are missing, in milliseconds since 1970.
-    pub gaps: Vec<(Millis, Millis)>,
-}
-
-/// What is kept of a frame until it is known whether it was committed.
-struct Seen {
-    position: u64,
-    number: u64,
-    time: Millis,
-    changes: usize,
+/// Opens a file, if it is a regular one: reading a pipe could wait for ever.
+pub(super) fn open(path: &Path, options: &mut OpenOptions) -> Result<File, JournalError> {
+    let file = options.custom_flags(libc::O_NONBLOCK).open(path).map_err(system(path))?;
+    if file.metadata().map_err(system(path))?.is_file() {
+        return Ok(file);
+    }
+    Err(system(path)(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")))
 }
 
 impl Reader {
@@ -55,14 +44,15 @@ impl Reader {
     /// # Errors
     /// Returns an error if the file cannot be read, or is no journal.
     pub fn open(path: &Path) -> Result<Self, JournalError> {
-        Self::of(File::open(path).map_err(system(path))?, path)
+        Self::of(open(path, OpenOptions::new().read(true))?, path)
     }
 
     /// Returns whether a file begins as a journal does.
     pub fn is_journal(path: &Path) -> bool {
         let mut begin = [0; 26];
-        let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
-        read.is_ok() && begin == *b"{\"format\":\"quorate-journal"
+        let opened = open(path, OpenOptions::new().read(true));
+        let read = opened.is_ok_and(|mut file| file.read_exact(&mut begin).is_ok());
+        read && begin == *b"{\"format\":\"quorate-journal"
     }
 
     /// Reads an open file from its begin.
@@ -78,11 +68,6 @@ impl Reader {
         Ok(Self { path: path.to_owned(), from, head, digest, length, end: read as u64, position: 0 })
     }
 
-    /// Returns the position of the next frame.
-    pub const fn position(&self) -> u64 {
-        self.position
-    }
-
     /// Returns whether all bytes of the file were read. Otherwise, its last frame was not written completely.
     pub const fn is_whole(&self) -> bool {
         self.end == self.length
@@ -91,16 +76,14 @@ impl Reader {
     /// Returns the next frame, decrypted; `None` at the end, or before a last frame that was not written completely.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be read, or the frame cannot be decrypted and is not the last one.
+    /// Returns an error if the file cannot be read or is damaged.
     pub fn frame(&mut self, key: &SealKey) -> Result<Option<Zeroizing<Vec<u8>>>, JournalError> {
         let Some((sealed, end)) = self.sealed()? else { return Ok(None) };
         let plain = match key.open(&place(&self.digest, self.position), &sealed) {
             Ok(plain) => plain,
             // It was not synced before a power cut.
             Err(_) if end == self.length => return Ok(None),
-            Err(_) => {
-                return Err(JournalError::Damaged(self.path.clone(), "a frame cannot be decrypted"));
-            }
+            Err(_) => return Err(self.damaged("a frame cannot be decrypted")),
         };
         self.end = end;
         self.position = self.position.saturating_add(1);
@@ -110,14 +93,20 @@ impl Reader {
     /// Returns the next frame as it is in the file, and its end.
     fn sealed(&mut self) -> Result<Option<(Vec<u8>, u64)>, JournalError> {
         let left = self.length.saturating_sub(self.end);
-        if left < WORD {
+        let mut word = [0; WORD];
+        if left < WORD as u64 {
             return Ok(None);
         }
-        let mut word = [0; 4];
         self.from.read_exact(&mut word).map_err(system(&self.path))?;
-        let length = u32::from_be_bytes(word);
-        let end = self.end.saturating_add(WORD).saturating_add(u64::from(length));
-        if length > LONGEST || end > self.length {
+        let Some(length) = open_word(&self.digest, self.position, word) else {
+            // A power cut leaves a file longer, with zeros in it.
+            let mut rest = word.to_vec();
+            self.from.read_to_end(&mut rest).map_err(system(&self.path))?;
+            let is_empty = rest.iter().all(|byte| *byte == 0);
+            return if is_empty { Ok(None) } else { Err(self.damaged("the length of a frame is invalid")) };
+        };
+        let end = self.end.saturating_add(WORD as u64).saturating_add(u64::from(length));
+        if end > self.length {
             return Ok(None);
         }
         let mut sealed = vec![0; usize::try_from(length).unwrap_or_default()];
@@ -125,31 +114,38 @@ impl Reader {
         Ok(Some((sealed, end)))
     }
 
-    /// Reads all frames, and returns what they contain.
+    fn damaged(&self, what: &'static str) -> JournalError {
+        JournalError::Damaged(self.path.clone(), what)
+    }
+
+    /// Reads all frames, without their changes.
     ///
     /// # Errors
     /// See [`Self::frame`].
-    pub fn survey(&mut self, key: &SealKey) -> Result<Survey, JournalError> {
-        let mut seen: Vec<Seen> = Vec::new();
-        let mut gaps = Vec::new();
-        let mut before: Option<(u64, Millis)> = None;
+    pub fn all(&mut self, key: &SealKey) -> Result<Vec<Seen>, JournalError> {
+        let mut all = Vec::new();
         loop {
-            let position = self.position;
-            let Some(plain) = self.frame(key)? else { break };
+            let (position, offset) = (self.position, self.end);
+            let Some(plain) = self.frame(key)? else { return Ok(all) };
             let Frame { number, previous, time, changes } = Frame::decode(&plain)?;
-            while seen.last().is_some_and(|last| last.number > previous) {
-                seen.pop();
-            }
-            if let Some((_, from)) = before.filter(|(newest, _)| *newest < previous) {
-                gaps.push((from, time));
-            }
-            before = Some((number, time));
-            if !changes.is_empty() {
-                seen.push(Seen { position, number, time, changes: changes.len() });
-            }
+            all.push(Seen { position, offset, number, previous, time, changes: changes.len() });
         }
-        let times = seen.first().zip(seen.last()).map(|(first, last)| (first.time, last.time));
-        let changes = seen.iter().map(|seen| seen.changes as u64).sum();
-        Ok(Survey { committed: seen.iter().map(|seen| seen.position).collect(), changes, times, gaps })
+    }
+
+    /// Returns a frame that was read before, decrypted.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read, or has changed.
+    pub fn again(&self, seen: &Seen, key: &SealKey) -> Result<Zeroizing<Vec<u8>>, JournalError> {
+        let changed = || self.damaged("it changed while it was read");
+        let file = self.from.get_ref();
+        let mut word = [0; WORD];
+        file.read_exact_at(&mut word, seen.offset).map_err(system(&self.path))?;
+        let length = open_word(&self.digest, seen.position, word).ok_or_else(changed)?;
+        let mut sealed = vec![0; usize::try_from(length).unwrap_or_default()];
+        let begin = seen.offset.saturating_add(WORD as u64);
+        file.read_exact_at(&mut sealed, begin).map_err(system(&self.path))?;
+        let plain = key.open(&place(&self.digest, seen.position), &sealed).map_err(|_| changed())?;
+        Ok(Zeroizing::new(plain))
     }
 }

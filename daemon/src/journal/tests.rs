@@ -30,27 +30,34 @@ impl Stage {
         self.folder.path().join("journal")
     }
 
-    fn open(&self, committed: u64) -> Result<Journal, JournalError> {
-        Journal::open(&self.path(), &self.barrier, (0, committed), 5)
+    fn known(epoch: u32, committed: u64) -> Known<'static> {
+        Known { daemon: &[], epoch, committed }
     }
 
-    fn add(&self, journal: &mut Journal, time: Millis) {
-        let number = journal.next();
+    /// Opens the journal of a store with this newest committed frame. Also returns the number that the store has then.
+    fn open(&self, committed: u64) -> Result<(Journal, u64), JournalError> {
+        let (journal, begin) = Journal::open(&self.path(), &self.barrier, Self::known(0, committed), 5)?;
+        Ok((journal, begin.unwrap_or(committed)))
+    }
+
+    /// Opens it as the store does, which records the number at once.
+    fn begin(&self, committed: u64) -> (Journal, u64) {
+        let (mut journal, committed) = self.open(committed).unwrap();
+        journal.resume(&self.barrier, committed).unwrap();
+        (journal, committed)
+    }
+
+    fn add(&self, journal: &mut Journal, time: Millis) -> u64 {
+        let number = new_number().unwrap();
         journal.add(&self.barrier, number, time, &[&change(b"value")]).unwrap();
+        number
     }
 
     /// Returns the times of the frames that count, and the gaps.
     fn times(&self) -> (Vec<Millis>, Vec<(Millis, Millis)>) {
-        let key = self.barrier.vault().journal();
-        let Survey { committed, gaps, .. } = Reader::open(&self.path()).unwrap().survey(key).unwrap();
-        let mut reader = Reader::open(&self.path()).unwrap();
-        let mut times = Vec::new();
-        while let Some(plain) = reader.frame(key).unwrap() {
-            if committed.contains(&(reader.position() - 1)) {
-                times.push(Frame::decode(&plain).unwrap().time);
-            }
-        }
-        (times, gaps)
+        let all = Reader::open(&self.path()).unwrap().all(self.barrier.vault().journal()).unwrap();
+        let History { committed, gaps, .. } = History::of(&all);
+        (committed.iter().map(|at| all[*at].time).collect(), gaps)
     }
 }
 
@@ -58,7 +65,8 @@ fn change(value: &[u8]) -> OrganizationChange {
     let key = [b"v".as_slice(), &[7; 16]].concat();
     let writes =
         vec![Write::of(b"o1".to_vec(), Some(Zeroizing::new(value.to_vec()))), Write::remove(b"o2".to_vec())];
-    OrganizationChange { expect: vec![(key.clone(), 1)], set: vec![(key, 2)], writes, entries: vec![[9; 32]] }
+    let step = Step { register: key, from: 1, to: 2, head: Some([8; 32]) };
+    OrganizationChange { steps: vec![step], writes, entries: vec![[9; 32]] }
 }
 
 #[test]
@@ -68,19 +76,18 @@ fn a_frame_is_read_as_it_was_written() {
     let encoded = frame.encode().unwrap();
     // This version stores it so.
     let expected = concat!(
-        "01",
+        "01", // version
         "ac02",
         "02",
         "80909282e733",
-        "01", // version, number, previous, time, number of changes
+        "01", // number, previous, time, number of changes
         "01",
         "1176",
         "07070707070707070707070707070707",
-        "01", // versions before
         "01",
-        "1176",
-        "07070707070707070707070707070707",
-        "02", // versions after
+        "02", // register, versions before and after
+        "01",
+        "0808080808080808080808080808080808080808080808080808080808080808", // head before
         "02",
         "026f31",
         "01",
@@ -101,58 +108,81 @@ fn a_frame_is_read_as_it_was_written() {
 #[test]
 fn what_was_not_committed_does_not_count() {
     let stage = Stage::new();
-    let mut journal = stage.open(0).unwrap();
+    let (mut journal, _) = stage.begin(0);
     stage.add(&mut journal, 10);
-    journal.committed();
+    journal.committed(&stage.barrier);
     // The store rejects the group, and the daemon goes on.
     stage.add(&mut journal, 20);
     journal.abandon(&stage.barrier);
-    stage.add(&mut journal, 30);
-    journal.committed();
-    // The group is tried again on the same connection.
-    let number = journal.next();
+    let third = stage.add(&mut journal, 30);
+    journal.committed(&stage.barrier);
+    // The group is tried again, and then decided otherwise.
+    let number = new_number().unwrap();
     for time in [40, 41] {
         journal.add(&stage.barrier, number, time, &[&change(b"again")]).unwrap();
     }
-    journal.committed();
+    journal.committed(&stage.barrier);
+    stage.add(&mut journal, 42);
+    journal.forget_attempt();
+    journal.committed(&stage.barrier);
+    assert_eq!(stage.times().0, [10, 30, 41, 42], "unknown without the store");
+    journal.resume(&stage.barrier, number).unwrap();
     assert_eq!(stage.times(), (vec![10, 30, 41], vec![]));
     // The daemon is killed after the frame and before the commit.
     stage.add(&mut journal, 50);
     drop(journal);
-    assert_eq!(stage.times().0, [10, 30, 41, 50], "unknown without the store");
-    let mut journal = stage.open(number).unwrap();
-    assert_eq!(stage.times().0, [10, 30, 41]);
-    stage.add(&mut journal, 60);
-    let committed = journal.next() - 1;
+    let (mut journal, known) = stage.begin(number);
+    assert_eq!((known, stage.times().0), (number, vec![10, 30, 41]));
+    let last = stage.add(&mut journal, 60);
     drop(journal);
     // It is killed after the commit.
-    let journal = stage.open(committed).unwrap();
-    assert!(matches!(stage.open(committed), Err(JournalError::InUse(_))));
+    let (mut journal, known) = stage.begin(last);
+    assert!(matches!(stage.open(last), Err(JournalError::InUse(_))));
+    assert_eq!((known, stage.times()), (last, (vec![10, 30, 41, 60], vec![])));
+    let newest = stage.add(&mut journal, 70);
+    journal.committed(&stage.barrier);
     drop(journal);
-    assert_eq!(stage.times(), (vec![10, 30, 41, 60], vec![]));
-    // A change without a journal raises the register only.
-    let mut journal = stage.open(committed + 1).unwrap();
-    stage.add(&mut journal, 70);
-    let newest = journal.next() - 1;
-    drop(journal);
-    assert_eq!(stage.times(), (vec![10, 30, 41, 60, 70], vec![(60, 70)]));
-    // A store that is older than the last but one.
-    assert!(matches!(stage.open(1), Err(JournalError::Ahead(_))));
-    Journal::void_after(&stage.path(), &stage.barrier, 1).unwrap();
-    assert_eq!(stage.times().0, [10]);
-    let mut journal = stage.open(1).unwrap();
+    // A store that is older, by one change or by several.
+    for older in [last, third, 0] {
+        assert!(matches!(stage.open(older), Err(JournalError::Ahead(_))), "{older}");
+        let known = Stage::known(0, older);
+        assert!(Journal::check_all_committed(&stage.path(), &stage.barrier, known).is_err());
+    }
+    assert!(stage.open(newest).is_ok());
+    Journal::void_after(&stage.path(), &stage.barrier, third).unwrap();
+    assert_eq!(stage.times().0, [10, 30]);
+    let (mut journal, _) = stage.begin(third);
     stage.add(&mut journal, 80);
-    assert!(journal.next() > newest);
-    assert_eq!(stage.times().0, [10, 80]);
+    assert_eq!(stage.times().0, [10, 30, 80]);
+}
+
+#[test]
+fn what_is_missing_is_known() {
+    let stage = Stage::new();
+    let (mut journal, _) = stage.begin(0);
+    stage.add(&mut journal, 10);
+    journal.committed(&stage.barrier);
+    // Killed before the commit, and then without a journal: the store has another number.
+    stage.add(&mut journal, 20);
+    drop(journal);
+    let (mut journal, _) = stage.begin(new_number().unwrap());
+    stage.add(&mut journal, 30);
+    journal.committed(&stage.barrier);
+    let (times, gaps) = stage.times();
+    assert_eq!((times, gaps.len()), (vec![10, 20, 30], 1), "whether the second one was committed is unknown");
+    let all = Reader::open(&stage.path()).unwrap().all(stage.barrier.vault().journal()).unwrap();
+    let history = History::of(&all);
+    assert_eq!(history.uncertain.iter().map(|at| all[*at].time).collect::<Vec<_>>(), [20]);
 }
 
 #[test]
 fn a_changed_journal_is_never_read_as_another_one() {
     let stage = Stage::new();
-    let mut journal = stage.open(0).unwrap();
+    let (mut journal, _) = stage.begin(0);
+    let mut numbers = Vec::new();
     for time in [10, 20, 30] {
-        stage.add(&mut journal, time);
-        journal.committed();
+        numbers.push(stage.add(&mut journal, time));
+        journal.committed(&stage.barrier);
     }
     drop(journal);
     let bytes = fs::read(stage.path()).unwrap();
@@ -160,27 +190,34 @@ fn a_changed_journal_is_never_read_as_another_one() {
     let read = |bytes: &[u8]| {
         fs::write(stage.path(), bytes).unwrap();
         let mut reader = Reader::open(&stage.path())?;
-        let survey = reader.survey(key)?;
-        Ok::<_, JournalError>((survey.committed.len(), reader.is_whole()))
+        let all = reader.all(key)?;
+        Ok::<_, JournalError>((History::of(&all).committed.len(), reader.is_whole()))
     };
     assert_eq!(read(&bytes).unwrap(), (3, true));
+    let confirmation = bytes.len() - 60;
     for at in 0..bytes.len() {
         let mut changed = bytes.clone();
         changed[at] ^= 1;
-        // Bits that change a length may hide what follows, as the end of the file does.
-        if let Ok((frames, is_whole)) = read(&changed) {
-            assert!(frames < 3 && !is_whole, "byte {at}");
+        // Only a last frame that cannot be decrypted may be what a power cut has left.
+        let found = read(&changed);
+        let is_rejected = matches!(found, Err(JournalError::Damaged(..) | JournalError::Format(_)));
+        let is_cut = matches!(found, Ok((3, false))) && at >= confirmation;
+        assert!(is_rejected || is_cut, "byte {at}: {found:?}");
+        if let Ok((frames, _)) = read(&bytes[..at]) {
+            assert!(frames < 3 || at >= confirmation, "truncated at {at}");
         }
-        if let Ok((frames, is_whole)) = read(&bytes[..at]) {
-            assert!(frames < 3, "truncated at {at}");
-            assert!(is_whole || frames < 3);
+        let zeros = [&bytes[..at], &vec![0; bytes.len() - at]].concat();
+        match read(&zeros) {
+            Ok((frames, _)) => assert!(frames <= 3),
+            Err(error) => assert!(matches!(error, JournalError::Damaged(..)), "zeros from {at}: {error}"),
         }
     }
     // The daemon does not continue a journal whose acknowledged end cannot be read.
-    fs::write(stage.path(), &bytes[..bytes.len() - 1]).unwrap();
-    assert!(matches!(stage.open(3), Err(JournalError::Damaged(..))));
+    let third = bytes.len() - 120;
+    fs::write(stage.path(), &bytes[..third]).unwrap();
+    assert!(matches!(stage.open(numbers[2]), Err(JournalError::Damaged(..))));
     // It does if only an unacknowledged frame is cut off, and writes over it.
-    let mut journal = stage.open(2).unwrap();
+    let (mut journal, _) = stage.begin(numbers[1]);
     stage.add(&mut journal, 40);
     drop(journal);
     assert_eq!(stage.times().0, [10, 20, 40]);
@@ -194,11 +231,20 @@ fn a_journal_belongs_to_a_store_and_an_epoch() {
     drop(stage.open(1).unwrap());
     fs::copy(stage.path(), other.path()).unwrap();
     assert!(matches!(other.open(0), Err(JournalError::OtherStore(_))));
-    let later = |epoch| Journal::open(&stage.path(), &stage.barrier, (epoch, 1), 5).map(drop);
+    let later = |epoch| Journal::open(&stage.path(), &stage.barrier, Stage::known(epoch, 1), 5).map(drop);
     let first = fs::read(stage.path()).unwrap();
     later(7).unwrap();
     assert_eq!(fs::read(stage.path().with_file_name("journal.0")).unwrap(), first);
     assert!(matches!(stage.open(1), Err(JournalError::Later { .. })));
+    // A link leads to the file, which is kept under its own name.
+    let elsewhere = stage.folder.path().join("elsewhere");
+    fs::rename(stage.path(), &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, stage.path()).unwrap();
+    let second = fs::read(&elsewhere).unwrap();
+    later(8).unwrap();
+    assert_eq!(fs::read(stage.folder.path().join("elsewhere.7")).unwrap(), second);
+    assert!(stage.path().is_symlink() && fs::read(&elsewhere).unwrap() != second);
+    fs::remove_file(stage.path()).unwrap();
     // It was killed after the link, and before the new file had its name.
     fs::remove_file(stage.path().with_file_name("journal.0")).unwrap();
     fs::write(stage.path(), &first).unwrap();

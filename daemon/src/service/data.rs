@@ -24,6 +24,7 @@ use crate::fail_points;
 use crate::guard::{self, Guard};
 use crate::identity::Identity;
 use crate::issuers::OidcSettings;
+use crate::journal;
 use crate::oauth2::Oauth2Settings;
 use crate::outbox::sms::SmsPrefix;
 use crate::outbox::{MailSettings, OutboxLimits, SmsSettings};
@@ -99,6 +100,9 @@ pub struct ServiceSettings {
 /// # Errors
 /// Returns an error if the store cannot be opened or written, or does not match its guard file.
 pub fn open(data: &Data, limits: Limits, settings: &ServiceSettings) -> Result<Engine, StartError> {
+    if let Some(journal) = &data.journal {
+        journal::check_path(journal)?;
+    }
     let barrier = open_store_as(data, Access::Shared)?;
     fail_points::reach("start.guard");
     if !data.joins {

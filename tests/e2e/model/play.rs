@@ -1,6 +1,7 @@
 //! A run: seeded moves and votes with answers as the model predicts, restarts in between, and regular
 //! comparisons of all query results.
 
+mod backups;
 mod checks;
 mod deletions;
 mod guests;
@@ -26,6 +27,7 @@ use super::comparison;
 use super::moves::{self, Choose, Move};
 use super::times::Times;
 use super::world::{ApiKey, Organization, User, World};
+use backups::Moment;
 use interruptions::Interruption;
 
 /// Numbers of moves between comparisons and between restarts.
@@ -54,6 +56,8 @@ pub(super) struct Play {
     mailed: BTreeMap<String, Key>,
     waiting: Vec<Waiting>,
     times: Times,
+    /// Results of all queries after each request, if they are kept.
+    moments: Option<Vec<Moment>>,
 }
 
 /// An activity that waits for votes.
@@ -113,6 +117,7 @@ impl Play {
             serial: 0,
             waiting: Vec::new(),
             times: Times::default(),
+            moments: None,
         }
     }
 
@@ -242,10 +247,12 @@ impl Play {
     ) -> Reply {
         let path = submit_path(&activity_type(name));
         let caller = self.caller(position, proposer);
-        let first = match interruption {
-            Some(interruption) => self.send_and_interrupt(&caller, &path, body, interruption).await,
-            None => return caller.send(&path, body).await,
+        let Some(interruption) = interruption else {
+            let reply = caller.send(&path, body).await;
+            self.keep_moment().await;
+            return reply;
         };
+        let first = self.send_and_interrupt(&caller, &path, body, interruption).await;
         let reply = self.resend(position, proposer, &path, body).await;
         if let Ok(first) = first {
             if deletions::ends_organization(&first) {

@@ -189,6 +189,15 @@ pub fn is_version(key: &[u8]) -> bool {
     Letter::Version.starts(key) && key.len() == 17
 }
 
+/// Prefix of the keys of [`journal`].
+pub const JOURNALS: &[u8] = b"vjournal/";
+
+/// Returns the key of the head of the organization with this version register; `None` for other registers.
+pub fn organization_of_version(key: &[u8]) -> Option<Key> {
+    let id = key.get(1..).filter(|_| is_version(key))?;
+    Some(organization(OrganizationId::from_bytes(id.try_into().ok()?)))
+}
+
 /// Prefix of the heads of all organizations.
 pub const ORGANIZATIONS: &[u8] = &[Letter::Organization as u8];
 

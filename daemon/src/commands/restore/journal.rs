@@ -1,10 +1,11 @@
 //! Applies what was changed after a backup, from journals.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use quorate_core::model::Millis;
+use quorate_core::model::layout::{self, Key};
 use quorate_core::model::write::Write;
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
@@ -12,23 +13,20 @@ use zeroize::Zeroizing;
 use crate::barrier::Barrier;
 use crate::clock;
 use crate::guard::Guard;
-use crate::journal::{Frame, FrameChange, JournalError, Reader};
+use crate::journal::{Frame, FrameChange, FrameStep, History, JournalError, Reader, Seen, head};
 use crate::service::StartError;
-use crate::store::{Batch, BatchOutcome, Register};
+use crate::store::{Batch, BatchOutcome};
 use crate::vault::Vault;
 
-/// The journals of a store: one of each of its daemons.
-pub(super) struct Journals(Vec<Surveyed>);
+/// The journals of a store: those of its daemons.
+pub(super) struct Journals(Vec<Source>);
 
 /// A journal that was read once.
-struct Surveyed {
+struct Source {
     path: PathBuf,
-    epoch: u32,
-    begun: Millis,
-    committed: BTreeSet<u64>,
-    changes: u64,
-    newest: Option<Millis>,
-    gaps: Vec<(Millis, Millis)>,
+    reader: Reader,
+    frames: Vec<Seen>,
+    is_whole: bool,
 }
 
 /// What was applied.
@@ -48,37 +46,18 @@ pub(super) struct Applied {
     gaps: Vec<(Millis, Millis)>,
     /// Journals of earlier epochs.
     unused: Vec<PathBuf>,
+    /// Journals that end in the middle of a frame.
+    cut: Vec<PathBuf>,
 }
 
-/// A journal while its changes are applied.
-struct Source {
-    reader: Reader,
-    committed: BTreeSet<u64>,
-    /// The next frame, and its time.
-    next: Option<(Zeroizing<Vec<u8>>, Millis)>,
-}
-
-impl Source {
-    fn open(journal: &Surveyed, vault: &Vault) -> Result<Self, StartError> {
-        let (reader, committed) = (Reader::open(&journal.path)?, journal.committed.clone());
-        let mut source = Self { reader, committed, next: None };
-        source.advance(vault)?;
-        Ok(source)
-    }
-
-    /// Reads the next frame that was committed.
-    fn advance(&mut self, vault: &Vault) -> Result<(), StartError> {
-        self.next = None;
-        while self.next.is_none() {
-            let position = self.reader.position();
-            let Some(plain) = self.reader.frame(vault.journal())? else { break };
-            if self.committed.contains(&position) {
-                let time = Frame::decode(&plain)?.time;
-                self.next = Some((plain, time));
-            }
-        }
-        Ok(())
-    }
+/// Place of a change: number of the journal, its frame, and number of the change in it.
+#[derive(Clone, Copy)]
+struct Place {
+    source: usize,
+    frame: Seen,
+    change: usize,
+    /// Whether its frame may not have been committed.
+    is_uncertain: bool,
 }
 
 impl Journals {
@@ -88,33 +67,26 @@ impl Journals {
     /// Returns an error if one cannot be read, is damaged, or is of another store.
     pub(super) fn open(given: &[PathBuf], own: Option<&Path>, vault: &Vault) -> Result<Self, StartError> {
         let exists = |path: &&Path| fs::metadata(path).is_ok_and(|found| found.len() > 0);
-        let own =
-            own.filter(exists).map(Path::to_owned).filter(|own| !given.iter().any(|one| is_same(one, own)));
-        let survey = |path: &PathBuf| {
+        let own = own.filter(exists).map(Path::to_owned);
+        let own = own.filter(|own| !given.iter().any(|one| is_same(one, own)));
+        let read = |path: &PathBuf| {
             let mut reader = Reader::open(path)?;
             if reader.head.store_id != vault.store_id() {
                 return Err(JournalError::OtherStore(path.clone()));
             }
-            let survey = reader.survey(vault.journal())?;
-            Ok(Surveyed {
-                path: path.clone(),
-                epoch: reader.head.epoch,
-                begun: reader.head.begun,
-                committed: survey.committed,
-                changes: survey.changes,
-                newest: survey.times.map(|(_, newest)| newest),
-                gaps: survey.gaps,
-            })
+            let frames = reader.all(vault.journal())?;
+            Ok(Source { path: path.clone(), is_whole: reader.is_whole(), reader, frames })
         };
-        Ok(Self(given.iter().chain(&own).map(survey).collect::<Result<_, _>>()?))
+        Ok(Self(given.iter().chain(&own).map(read).collect::<Result<_, _>>()?))
     }
 
     /// Returns the time of their newest change, in milliseconds since 1970; zero if there is none.
     pub(super) fn newest(&self) -> Millis {
-        self.0.iter().filter_map(|journal| journal.newest).max().unwrap_or_default()
+        let newest = self.0.iter().filter_map(|journal| journal.frames.last());
+        newest.map(|frame| frame.time).max().unwrap_or_default()
     }
 
-    /// Applies all changes that the store does not have, in the order of the versions of their organizations.
+    /// Applies all changes that the store does not have.
     ///
     /// # Errors
     /// Returns an error if a journal begins later than this epoch of the store, or cannot be read, or the store cannot be written.
@@ -122,92 +94,150 @@ impl Journals {
         self,
         barrier: &Barrier,
         guard: &Guard,
-        epoch: u32,
+        (epoch, ended): (u32, Millis),
         now: Millis,
     ) -> Result<Applied, StartError> {
-        if let Some(later) = self.0.iter().find(|journal| journal.epoch > epoch) {
-            return Err(JournalError::Later { path: later.path.clone(), begun: later.begun }.into());
+        if let Some(later) = self.0.iter().find(|journal| journal.reader.head.epoch > epoch) {
+            let begun = later.reader.head.begun;
+            return Err(JournalError::Later { path: later.path.clone(), begun }.into());
         }
-        let (used, unused): (Vec<_>, Vec<_>) = self.0.into_iter().partition(|journal| journal.epoch == epoch);
+        let (used, unused): (Vec<_>, Vec<_>) =
+            self.0.into_iter().partition(|journal| journal.reader.head.epoch == epoch);
         let mut applied = Applied {
             has_journal: !used.is_empty(),
-            newest: used.iter().filter_map(|journal| journal.newest).max(),
-            gaps: used.iter().flat_map(|journal| journal.gaps.clone()).collect(),
+            cut: used.iter().filter(|one| !one.is_whole).map(|one| one.path.clone()).collect(),
             unused: unused.into_iter().map(|journal| journal.path).collect(),
             ..Applied::default()
         };
-        let all: u64 = used.iter().map(|journal| journal.changes).sum();
-        loop {
-            let (done, missing) = pass(&used, barrier, guard, now)?;
-            applied.done = applied.done.saturating_add(done);
-            applied.missing = missing;
-            // A change may wait for one of another journal whose clock was ahead.
-            if done == 0 || missing == 0 || used.len() < 2 {
-                break;
-            }
-        }
-        applied.present = all.saturating_sub(applied.done).saturating_sub(applied.missing);
+        let committed = committed(&used, barrier, ended, &mut applied)?;
+        applied.newest = committed.iter().map(|place| place.frame.time).max();
+        Player { used: &used, barrier, guard, now, waiting: HashMap::new() }.play(committed, &mut applied)?;
         Ok(applied)
     }
 }
 
-/// Applies what can be applied, in the order of time. Returns how many changes were applied, and how many are neither applied nor
-/// part of the store.
-fn pass(used: &[Surveyed], barrier: &Barrier, guard: &Guard, now: Millis) -> Result<(u64, u64), StartError> {
-    let vault = barrier.vault();
-    let sources = used.iter().map(|journal| Source::open(journal, vault));
-    let mut sources = sources.collect::<Result<Vec<_>, _>>()?;
-    let (mut done, mut missing) = (0_u64, 0_u64);
-    loop {
-        let waiting = sources.iter_mut().filter(|source| source.next.is_some());
-        let oldest = waiting.min_by_key(|source| source.next.as_ref().map(|(_, time)| *time));
-        let Some(source) = oldest else { return Ok((done, missing)) };
-        let Some((plain, _)) = source.next.take() else { return Ok((done, missing)) };
-        for change in &Frame::decode(&plain)?.changes {
-            match apply(change, barrier, guard, now)? {
-                Effect::Applied => done = done.saturating_add(1),
-                Effect::Present => {}
-                Effect::Missing => missing = missing.saturating_add(1),
-            }
-        }
-        source.advance(vault)?;
+/// Returns the places of all changes that were committed, in the order of time. The backup has the store as of `ended`.
+fn committed(
+    used: &[Source],
+    barrier: &Barrier,
+    ended: Millis,
+    applied: &mut Applied,
+) -> Result<Vec<Place>, StartError> {
+    let mut of_daemons: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, source) in used.iter().enumerate() {
+        of_daemons.entry(&source.reader.head.daemon).or_default().push(at);
     }
+    let mut places = Vec::new();
+    for (daemon, mut files) in of_daemons {
+        files.sort_by_key(|at| used.get(*at).map(|source| source.reader.head.begun));
+        let frames = files.iter().filter_map(|at| Some((*at, used.get(*at)?)));
+        let frames = frames.flat_map(|(at, source)| source.frames.iter().map(move |frame| (at, *frame)));
+        let (sources, frames): (Vec<usize>, Vec<Seen>) = frames.unzip();
+        let history = History::of(&frames);
+        applied.gaps.extend(&history.gaps);
+        let daemon = const_hex::decode(daemon).unwrap_or_default();
+        let known = barrier.store().register(&layout::journal(&daemon))?;
+        let is_continued = known != 0 && history.numbers.contains(&known);
+        if let (Some(oldest), false) = (frames.first(), is_continued) {
+            // The backup was made before the journal was begun.
+            applied.gaps.push((ended, oldest.time));
+        }
+        for at in history.committed {
+            let (Some(source), Some(frame)) = (sources.get(at), frames.get(at)) else { continue };
+            let is_uncertain = history.uncertain.contains(&at);
+            let place = |change| Place { source: *source, frame: *frame, change, is_uncertain };
+            places.extend((0..frame.changes).map(place));
+        }
+    }
+    // What was certainly committed decides where both continue the same state.
+    places.sort_by_key(|place| (place.is_uncertain, place.frame.time));
+    Ok(places)
+}
+
+/// Applies changes in the order of the versions of their organizations.
+struct Player<'p> {
+    used: &'p [Source],
+    barrier: &'p Barrier,
+    guard: &'p Guard,
+    now: Millis,
+    /// Changes that wait until an organization has a version.
+    waiting: HashMap<(Key, u64), Vec<Place>>,
 }
 
 /// What became of a change.
-enum Effect {
-    Applied,
+enum Outcome {
+    /// It was applied. The versions after it.
+    Done(Vec<(Key, u64)>),
+    /// The store has it.
     Present,
-    Missing,
+    /// It waits until an organization has a version.
+    Waits(Key, u64),
+    /// It continues another state than that of the store.
+    Elsewhere,
 }
 
-fn apply(
-    change: &FrameChange<'_>,
-    barrier: &Barrier,
-    guard: &Guard,
-    now: Millis,
-) -> Result<Effect, StartError> {
-    for (key, version) in &change.set {
-        if barrier.store().register(key)? >= *version {
-            return Ok(Effect::Present);
+impl Player<'_> {
+    fn play(mut self, places: Vec<Place>, applied: &mut Applied) -> Result<(), StartError> {
+        for place in places {
+            let mut next = VecDeque::from([place]);
+            while let Some(place) = next.pop_front() {
+                match self.apply(place)? {
+                    Outcome::Present => applied.present = applied.present.saturating_add(1),
+                    Outcome::Elsewhere => applied.missing = applied.missing.saturating_add(1),
+                    Outcome::Waits(key, version) => {
+                        self.waiting.entry((key, version)).or_default().push(place);
+                    }
+                    Outcome::Done(versions) => {
+                        applied.done = applied.done.saturating_add(1);
+                        let waiting = versions.iter().filter_map(|version| self.waiting.remove(version));
+                        next.extend(waiting.flatten().collect::<Vec<_>>());
+                    }
+                }
+            }
         }
+        let waiting = self.waiting.values().map(|places| places.len() as u64).sum::<u64>();
+        applied.missing = applied.missing.saturating_add(waiting);
+        Ok(())
     }
-    let write = |(key, value): &(&[u8], Option<&[u8]>)| {
-        Write::of(key.to_vec(), value.map(|value| Zeroizing::new(value.to_vec())))
-    };
-    let registers = |registers: &[(&[u8], u64)]| -> Vec<Register> {
-        registers.iter().map(|(key, version)| (key.to_vec(), *version)).collect()
-    };
-    let batch = Batch {
-        expect: registers(&change.expect),
-        set: registers(&change.set),
-        writes: barrier.seal(change.writes.iter().map(write).collect())?,
-        ..Batch::default()
-    };
-    Ok(match guard.commit_logged(barrier, now, batch, &change.entries)? {
-        BatchOutcome::Done => Effect::Applied,
-        BatchOutcome::Clash => Effect::Missing,
-    })
+
+    fn apply(&self, place: Place) -> Result<Outcome, StartError> {
+        let Some(source) = self.used.get(place.source) else { return Ok(Outcome::Elsewhere) };
+        let plain = source.reader.again(&place.frame, self.barrier.vault().journal())?;
+        let frame = Frame::decode(&plain)?;
+        let Some(change) = frame.changes.get(place.change) else { return Ok(Outcome::Elsewhere) };
+        for step in &change.steps {
+            let version = self.barrier.store().register(step.register)?;
+            if version >= step.to {
+                return Ok(Outcome::Present);
+            }
+            if version != step.from {
+                return Ok(Outcome::Waits(step.register.to_vec(), step.from));
+            }
+            if head(step.register, self.barrier)? != step.head {
+                return Ok(Outcome::Elsewhere);
+            }
+        }
+        self.commit(change)
+    }
+
+    fn commit(&self, change: &FrameChange<'_>) -> Result<Outcome, StartError> {
+        let write = |(key, value): &(&[u8], Option<&[u8]>)| {
+            Write::of(key.to_vec(), value.map(|value| Zeroizing::new(value.to_vec())))
+        };
+        let versions = |version: fn(&FrameStep<'_>) -> u64| -> Vec<(Key, u64)> {
+            change.steps.iter().map(|step| (step.register.to_vec(), version(step))).collect()
+        };
+        let batch = Batch {
+            expect: versions(|step| step.from),
+            set: versions(|step| step.to),
+            writes: self.barrier.seal(change.writes.iter().map(write).collect())?,
+            ..Batch::default()
+        };
+        Ok(match self.guard.commit_logged(self.barrier, self.now, batch, &change.entries)? {
+            BatchOutcome::Done => Outcome::Done(versions(|step| step.to)),
+            BatchOutcome::Clash => Outcome::Elsewhere,
+        })
+    }
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {
@@ -218,7 +248,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
 impl Applied {
     /// Returns whether the store has all changes of organizations up to the newest one in the journals.
     pub(super) fn is_complete(&self) -> bool {
-        self.has_journal && self.missing == 0 && self.gaps.is_empty()
+        self.has_journal && self.missing == 0 && self.gaps.is_empty() && self.cut.is_empty()
     }
 
     /// Returns the JSON; `null` without a journal.
@@ -226,10 +256,10 @@ impl Applied {
         if !self.has_journal && self.unused.is_empty() {
             return Value::Null;
         }
-        let gaps: Vec<_> =
-            self.gaps.iter().map(|(after, until)| json!({ "after": after, "until": until })).collect();
+        let gap = |(after, until): &(Millis, Millis)| json!({ "after": after, "until": until });
+        let gaps: Vec<_> = self.gaps.iter().map(gap).collect();
         json!({ "applied": self.done, "present": self.present, "missing": self.missing, "until": self.newest,
-            "gaps": gaps, "unused": self.unused })
+            "gaps": gaps, "unused": self.unused, "cut": self.cut })
     }
 
     /// Returns the lines for operators.
@@ -253,7 +283,8 @@ impl Applied {
         ));
         if *missing > 0 {
             lines.push(format!(
-                "{missing} changes could not be applied, because earlier ones are missing: the journal begins after the backup, or                  another daemon had a journal as well (--journal)."
+                "{missing} changes could not be applied, because earlier ones are missing: name the journals of all daemons, \
+                 and those that were begun before (--journal)."
             ));
         }
         for (after, until) in &self.gaps {
@@ -261,6 +292,12 @@ impl Applied {
                 "Changes between {} and {} are not in the journal.",
                 clock::text(*after),
                 clock::text(*until)
+            ));
+        }
+        for path in &self.cut {
+            lines.push(format!(
+                "The journal {} ends in the middle of a change, as after a power cut; the change was not acknowledged then.",
+                path.display()
             ));
         }
         lines
