@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use quorate_tests::caller::{Caller, now_millis, submit_path};
 use quorate_tests::daemon::POLL_INTERVAL;
@@ -19,6 +19,8 @@ const WRONG_KEY: i32 = 5;
 const DAMAGED: i32 = 7;
 /// Number of writers during a backup.
 const WRITERS: usize = 4;
+/// Number of requests that are executed after a backup.
+const LATER: usize = 1_000;
 /// Time by which requests may be stamped ahead, in milliseconds.
 const AHEAD: u64 = 5 * 60 * 1000;
 
@@ -84,19 +86,26 @@ impl Stage {
 }
 
 /// Signs until `stop`. Returns when each request was answered, its body and its activity.
-async fn sign(root: Caller, address: String, stop: Arc<AtomicBool>) -> Vec<(u64, Vec<u8>, Value)> {
+async fn sign(
+    root: Caller,
+    address: String,
+    stop: Arc<AtomicBool>,
+    count: Arc<AtomicUsize>,
+) -> Vec<(u64, Vec<u8>, Value)> {
     let mut signed = Vec::new();
     while !stop.load(Ordering::SeqCst) {
         let body = root.proposal(SIGN, &requests::sign(&address, &format!("{}", signed.len())));
         let activity = root.send(&submit_path(SIGN), &body).await.activity();
         signed.push((now_millis(), body, activity));
+        count.fetch_add(1, Ordering::SeqCst);
     }
     signed
 }
 
 /// A request that is stamped as far ahead as it may be, so that a store that was just restored accepts it.
-fn ahead(root: &Caller, kind: &str, parameters: &Value) -> Vec<u8> {
-    root.proposal_at(&(now_millis() + AHEAD).to_string(), kind, parameters)
+async fn ahead(root: &Caller, kind: &str, parameters: &Value) -> Vec<u8> {
+    // The clock of the daemon, which is behind this one for a while if the system clock was set back.
+    root.proposal_at(&(root.daemon_millis().await + AHEAD).to_string(), kind, parameters)
 }
 
 async fn sends(root: &Caller, kind: &str, body: &[u8]) -> (u16, Value) {
@@ -121,10 +130,10 @@ async fn send_again(root: &Caller, signed: &[(u64, Vec<u8>, Value)], found: &[bo
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_backup_under_load_is_restored_on_an_empty_machine() {
     let mut stage = Stage::new().await;
-    let stop = Arc::new(AtomicBool::new(false));
+    let (stop, count) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
     let mut writers = tokio::task::JoinSet::new();
     for _ in 0..WRITERS {
-        writers.spawn(sign(stage.root(), stage.address.clone(), Arc::clone(&stop)));
+        writers.spawn(sign(stage.root(), stage.address.clone(), Arc::clone(&stop), Arc::clone(&count)));
     }
     // Something is there before the backup begins.
     let root = stage.root();
@@ -137,8 +146,8 @@ async fn a_backup_under_load_is_restored_on_an_empty_machine() {
     assert_eq!(status["lastBackup"], made["ended"], "{status:#}");
     let (begun, ended) = (made["begun"].as_u64().expect("a time"), made["ended"].as_u64().expect("a time"));
     // Some requests are executed after the backup.
-    let executed = stage.root().activities().await.len();
-    while stage.root().activities().await.len() < executed + 40 {
+    let executed = count.load(Ordering::SeqCst);
+    while count.load(Ordering::SeqCst) < executed + LATER {
         tokio::time::sleep(POLL_INTERVAL).await;
     }
     stop.store(true, Ordering::SeqCst);
@@ -168,7 +177,7 @@ async fn a_backup_under_load_is_restored_on_an_empty_machine() {
     // Until it is released, it answers queries only.
     let served = stage.served.as_ref().expect("a daemon");
     assert_eq!(served.get("/console/v1/status").await.success()["awaitsRelease"], true);
-    let body = ahead(&root, CREATE_WALLET, &requests::wallet("after"));
+    let body = ahead(&root, CREATE_WALLET, &requests::wallet("after")).await;
     let (status, answer) = sends(&root, CREATE_WALLET, &body).await;
     assert_eq!(status, 503, "{answer:#}");
     assert!(answer["message"].as_str().is_some_and(|text| text.contains("released")), "{answer:#}");
@@ -186,13 +195,13 @@ async fn a_backup_under_load_is_restored_on_an_empty_machine() {
     );
     // It was stamped before the release.
     assert_eq!(sends(&root, CREATE_WALLET, &body).await.0, 400);
-    let body = ahead(&root, CREATE_WALLET, &requests::wallet("after"));
+    let body = ahead(&root, CREATE_WALLET, &requests::wallet("after")).await;
     let (status, answer) = sends(&root, CREATE_WALLET, &body).await;
     assert_eq!(status, 200, "{answer:#}");
     // The restored store continues as any other.
     drop(stage.served.take());
     stage.served = Some(stage.installation.serve().await);
-    let body = ahead(&stage.root(), CREATE_WALLET, &requests::wallet("later"));
+    let body = ahead(&stage.root(), CREATE_WALLET, &requests::wallet("later")).await;
     assert_eq!(sends(&stage.root(), CREATE_WALLET, &body).await.0, 200);
     let again = stage.back_up("second.backup").await;
     assert_eq!(again["publicKey"], made["publicKey"]);
@@ -465,6 +474,6 @@ async fn a_clock_that_was_ahead_at_a_restore_is_corrected() {
     assert_eq!(sends(&root, CREATE_WALLET, &body).await.0, 503);
     stage.release().await;
     assert_eq!(sends(&root, CREATE_WALLET, &body).await.0, 400);
-    let fresh = ahead(&root, CREATE_WALLET, &requests::wallet("after"));
+    let fresh = ahead(&root, CREATE_WALLET, &requests::wallet("after")).await;
     assert_eq!(sends(&root, CREATE_WALLET, &fresh).await.0, 200);
 }

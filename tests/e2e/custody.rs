@@ -1,5 +1,6 @@
 //! Who can open a store: slots, shares of several holders, and a daemon that is sealed and opened again.
 
+mod canaries;
 mod faults;
 mod unattended;
 

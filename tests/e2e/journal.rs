@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use quorate_tests::caller::{Caller, now_millis, submit_path};
+use quorate_tests::caller::{Caller, submit_path};
 use quorate_tests::fleet::Fleet;
 use quorate_tests::installation::{Installation, Run, RunningDaemon};
 use quorate_tests::keys::Key;
@@ -105,7 +105,7 @@ fn strip(value: &mut Value) {
 }
 
 async fn status_of(root: &Caller, kind: &str, parameters: &Value) -> (u16, Value) {
-    let body = root.proposal_at(&(now_millis() + AHEAD).to_string(), kind, parameters);
+    let body = root.proposal_at(&(root.daemon_millis().await + AHEAD).to_string(), kind, parameters);
     let reply = root.send(&submit_path(kind), &body).await;
     (reply.status, serde_json::from_slice(&reply.body).unwrap_or_default())
 }

@@ -119,6 +119,15 @@ impl Caller {
         self.query(name, members).await.success()
     }
 
+    /// Returns the time of the daemon behind the local socket, in milliseconds since 1970.
+    ///
+    /// # Panics
+    /// Panics if it does not answer.
+    pub async fn daemon_millis(&self) -> u64 {
+        let reply = self.call(Method::GET, "/console/v1/status", &[], b"").await;
+        reply.success()["nowMillis"].as_u64().expect("a time")
+    }
+
     /// Queries the current state of an activity.
     pub async fn activity(&self, id: &Value) -> Value {
         self.query("get_activity", json!({ "activityId": id })).await.activity()

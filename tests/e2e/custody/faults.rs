@@ -24,7 +24,7 @@ fn fill(bytes: &mut [u8]) {
         .expect("bytes");
 }
 
-fn process(served: &RunningDaemon) -> Pid {
+pub(super) fn process(served: &RunningDaemon) -> Pid {
     Pid::from_raw(served.process_id().try_into().expect("a process id")).expect("a process")
 }
 
