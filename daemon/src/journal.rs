@@ -82,6 +82,9 @@ pub enum JournalError {
     /// The file is of another store.
     #[error("the journal {} is of another store: name another path", .0.display())]
     OtherStore(PathBuf),
+    /// The file is of another daemon of the store.
+    #[error("the journal {} is of another daemon of the store: name another path", .0.display())]
+    OtherDaemon(PathBuf),
     /// The file contains changes that the store does not have.
     #[error(
         "the journal {} has changes that the store lost; restore a backup, which takes them from the journal; to continue \

@@ -249,7 +249,10 @@ const fn code_of_journal(error: &JournalError) -> u8 {
         JournalError::Missing(_) | JournalError::System { .. } => 3,
         JournalError::InUse(_) => 6,
         JournalError::Damaged(..) | JournalError::Format(_) | JournalError::Corrupt(_) => 7,
-        JournalError::OtherStore(_) | JournalError::Ahead(_) | JournalError::Later { .. } => 10,
+        JournalError::OtherStore(_)
+        | JournalError::OtherDaemon(_)
+        | JournalError::Ahead(_)
+        | JournalError::Later { .. } => 10,
     }
 }
 

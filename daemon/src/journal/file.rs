@@ -399,7 +399,8 @@ fn set_aside(path: &Path, head: &Head) -> Result<(), JournalError> {
         return Err(JournalError::OtherStore(path.to_owned()));
     }
     if found.epoch == head.epoch {
-        return Ok(());
+        let is_own = found.daemon == head.daemon;
+        return if is_own { Ok(()) } else { Err(JournalError::OtherDaemon(path.to_owned())) };
     }
     if found.epoch > head.epoch {
         return Err(JournalError::Later { path: path.to_owned(), begun: found.begun });

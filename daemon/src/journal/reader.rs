@@ -99,11 +99,11 @@ impl Reader {
         }
         self.from.read_exact(&mut word).map_err(system(&self.path))?;
         let Some(length) = open_word(&self.digest, self.position, word) else {
-            // A power cut leaves a file longer, with zeros in it.
-            let mut rest = word.to_vec();
+            // A power cut leaves a file longer, with zeros in it. The word may be in two blocks.
+            let mut rest = Vec::new();
             self.from.read_to_end(&mut rest).map_err(system(&self.path))?;
-            let is_empty = rest.iter().all(|byte| *byte == 0);
-            return if is_empty { Ok(None) } else { Err(self.damaged("the length of a frame is invalid")) };
+            let is_cut = rest.iter().chain(word.last()).all(|byte| *byte == 0);
+            return if is_cut { Ok(None) } else { Err(self.damaged("the length of a frame is invalid")) };
         };
         let end = self.end.saturating_add(WORD as u64).saturating_add(u64::from(length));
         if end > self.length {

@@ -236,6 +236,9 @@ fn a_journal_belongs_to_a_store_and_an_epoch() {
     later(7).unwrap();
     assert_eq!(fs::read(stage.path().with_file_name("journal.0")).unwrap(), first);
     assert!(matches!(stage.open(1), Err(JournalError::Later { .. })));
+    let other_daemon = Known { daemon: &[3; 16], epoch: 7, committed: 1 };
+    let opened = Journal::open(&stage.path(), &stage.barrier, other_daemon, 5);
+    assert!(matches!(opened, Err(JournalError::OtherDaemon(_))));
     // A link leads to the file, which is kept under its own name.
     let elsewhere = stage.folder.path().join("elsewhere");
     fs::rename(stage.path(), &elsewhere).unwrap();
