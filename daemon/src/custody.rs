@@ -44,6 +44,8 @@ pub struct Custody {
     can_seal: Option<SealCheck>,
     /// Limits how many requests are carried out at once.
     turns: Semaphore,
+    /// Limits how many of these wait for programs or tokens.
+    slow_turns: Semaphore,
 }
 
 /// Checks that a daemon can start again once it is sealed. Returns why it cannot.
@@ -83,6 +85,8 @@ enum CustodyError {
         "too many earlier keys are still needed; try again when 'quorate status' shows that records of earlier terms were sealed again"
     )]
     TooManyTerms,
+    #[error("a program or a token is being tried for another slot; try again in a moment")]
+    Adding,
     #[error("{0}")]
     Input(String),
 }
@@ -115,6 +119,7 @@ impl Custody {
             done: CancellationToken::new(),
             can_seal: None,
             turns: Semaphore::new(TURNS),
+            slow_turns: Semaphore::new(1),
         }
     }
 

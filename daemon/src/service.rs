@@ -227,6 +227,7 @@ const fn code_of_vault(error: &VaultError) -> u8 {
         | VaultError::WrongBackupKey
         | VaultError::NoShares(_)
         | VaultError::Token { is_absent: false, .. }
+        | VaultError::Pin { .. }
         | VaultError::OtherKind(..) => 5,
         VaultError::Sealed(_) => 9,
         VaultError::SharesFirst | VaultError::Holders(_) | VaultError::OtherEngine(..) => 2,

@@ -37,7 +37,7 @@ use self::error::{HEADER, system};
 pub use self::header::Header;
 use self::header::new_id;
 pub use self::log_key::LogKey;
-pub use self::rekey::{Holder, NewShares};
+pub use self::rekey::{Holder, NewKey, NewShares};
 pub use self::slot::{KeyKind, ShareHolder, ShareSet, Slot, SlotState};
 pub use self::source::KeySource;
 use self::source::{Stretching, check_passphrase, read_key, read_or_write_key};

@@ -224,7 +224,7 @@ async fn without_its_journal_a_restored_store_waits_with_what_was_revoked() {
     drop(served);
     stage.lose();
     let restored = parsed(&stage.restore("a.backup", &["--without-journal"]).await);
-    assert_eq!(restored["journal"], Value::Null);
+    assert_eq!((&restored["journal"]["absent"], &restored["journal"]["applied"]), (&json!([""]), &json!(0)));
     let served = stage.installation.serve().await;
     let thief = stage.root(&served).with_key(&leaked);
     assert_eq!(thief.query("whoami", json!({})).await.status, 200);
@@ -518,6 +518,70 @@ async fn a_new_journal_after_a_kill_continues_what_was_committed() {
     }
 }
 
+/// Several clients change one organization at once, so that groups contain changes that lose against others.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn concurrent_changes_of_one_organization_are_exact() {
+    for engine in ["sled", "redb"] {
+        let stage = Stage::on(engine).await;
+        let served = stage.installation.serve_with(&[("FAIL_POINTS", "store.apply=sleep(10)")]).await;
+        stage.back_up("a.backup").await;
+        let mut clients = tokio::task::JoinSet::new();
+        for client in 0..16 {
+            let root = stage.root(&served);
+            clients.spawn(async move {
+                for number in 0..4 {
+                    let name = format!("{client} {number}");
+                    while root.submit(CREATE_WALLET, &requests::wallet(&name)).await.status != 200 {}
+                }
+            });
+        }
+        clients.join_all().await;
+        let expected = state(&stage.root(&served)).await;
+        drop(served);
+        stage.lose();
+        let copy = stage.file("copy.journal");
+        fs::copy(stage.file("changes.journal"), &copy).expect("copied");
+        let bytes = fs::read(&copy).expect("a journal");
+        // An older copy beside it changes nothing.
+        fs::write(&copy, &bytes[..bytes.len() / 2]).expect("written");
+        let restored = parsed(&stage.restore("a.backup", &["--journal", text(&copy)]).await);
+        let journal = &restored["journal"];
+        assert!(journal["applied"].as_u64().is_some_and(|applied| applied >= 64), "{engine}: {journal:#}");
+        assert_eq!(
+            (&journal["missing"], &journal["gaps"], &journal["absent"]),
+            (&json!(0), &json!([]), &json!([])),
+            "{engine}"
+        );
+        let served = stage.installation.serve().await;
+        assert_eq!(state(&stage.root(&served)).await, expected, "{engine}");
+        drop(served);
+        let verified = stage.installation.verify().await;
+        assert_eq!(verified.code, 0, "{engine}: {verified:#?}");
+    }
+}
+
+/// A store that is put back to a state before its present journal was begun is noticed.
+#[tokio::test]
+async fn a_journal_that_was_begun_later_is_a_witness_as_well() {
+    let stage = Stage::on("redb").await;
+    let served = stage.installation.serve().await;
+    requests::create_wallet(&stage.root(&served), "first").await;
+    drop(served);
+    let copied = Command::new("cp").arg("-a").args([stage.file("data"), stage.file("older")]).status();
+    assert!(copied.is_ok_and(|copied| copied.success()));
+    fs::rename(stage.file("changes.journal"), stage.file("former.journal")).expect("moved");
+    fs::write(stage.file("changes.journal"), "").expect("written");
+    let served = stage.installation.serve().await;
+    requests::create_wallet(&stage.root(&served), "second").await;
+    drop(served);
+    stage.lose();
+    fs::rename(stage.file("older"), stage.file("data")).expect("put back");
+    for command in ["serve", "verify"] {
+        let run = stage.installation.run(command, &[]).await;
+        assert_eq!(run.code, NOT_MATCHING, "{run:#?}");
+    }
+}
+
 /// What a pipe at the path of the journal does to a daemon: changes are rejected, and signing continues.
 #[tokio::test]
 async fn a_pipe_as_journal_is_refused() {
@@ -545,8 +609,8 @@ async fn a_pipe_as_journal_is_refused() {
     assert!(!fresh.path("data").exists(), "nothing is created");
 }
 
-/// Restores the store of a fleet to one machine, with the journals of all its daemons.
-async fn restore_fleet(fleet: &mut Fleet, file: &Path) -> (Installation, Value) {
+/// Restores the store of a fleet to one machine, with the journals of some of its daemons.
+async fn restore_fleet(fleet: &mut Fleet, file: &Path, given: &[usize]) -> (Installation, Value) {
     for daemon in 0..fleet.count() {
         fleet.kill(daemon);
     }
@@ -559,7 +623,7 @@ async fn restore_fleet(fleet: &mut Fleet, file: &Path) -> (Installation, Value) 
     let configuration = target.path("quorated.toml");
     let mut words = vec!["restore", text(file), "--config", text(&configuration), "--json"];
     let journals: Vec<_> =
-        (0..fleet.count()).map(|daemon| fleet.installation(daemon).path("changes.journal")).collect();
+        given.iter().map(|daemon| fleet.installation(*daemon).path("changes.journal")).collect();
     words.extend(journals.iter().flat_map(|journal| ["--journal", text(journal)]));
     let restored = parsed(&quorate_tests::installation::run(&target.path(""), &words).await);
     let verified = target.verify().await;
@@ -601,7 +665,7 @@ async fn journals_of_daemons_with_other_clocks_are_exact() {
         one.completed(CREATE_WALLET, &requests::wallet(&format!("other wallet {number}"))).await;
     }
     let expected = family(&fleet.root(0, 0)).await;
-    let (target, restored) = restore_fleet(&mut fleet, &file).await;
+    let (target, restored) = restore_fleet(&mut fleet, &file, &[0, 1]).await;
     assert_eq!(
         (&restored["journal"]["missing"], &restored["journal"]["gaps"]),
         (&json!(0), &json!([])),
@@ -626,7 +690,9 @@ async fn journals_of_several_daemons_are_applied_together() {
         root.completed(CREATE_WALLET, &requests::wallet(&format!("wallet {number}"))).await;
     }
     let expected = state(&fleet.root(0, 0)).await;
-    let (target, restored) = restore_fleet(&mut fleet, &file).await;
+    let (_, restored) = restore_fleet(&mut fleet, &file, &[0]).await;
+    assert_eq!(restored["journal"]["absent"].as_array().map(Vec::len), Some(1), "{restored:#}");
+    let (target, restored) = restore_fleet(&mut fleet, &file, &[0, 1]).await;
     assert_eq!(
         (&restored["journal"]["applied"], &restored["journal"]["missing"]),
         (&json!(12), &json!(0)),

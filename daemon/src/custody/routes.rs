@@ -47,8 +47,15 @@ impl Custody {
             Err(answer) => return Some(answer),
         };
         let (custody, listener) = (Arc::clone(self), incoming.listener);
-        // The semaphore is never closed.
-        let _turn = self.turns.acquire().await;
+        // The semaphores are never closed.
+        let _turn = if is_slow(&requested) {
+            match self.slow_turns.try_acquire() {
+                Ok(turn) => Ok(turn),
+                Err(_) => return Some(Answer::error(&CustodyError::Adding.api_error())),
+            }
+        } else {
+            self.turns.acquire().await
+        };
         // Headers are read from and written to disks and databases.
         let answered = tokio::task::spawn_blocking(move || custody.carry_out(requested, listener)).await;
         self.expire_later();
@@ -85,7 +92,10 @@ impl Custody {
             }
             Requested::AddKey(new) => {
                 let source = key_source(new)?;
-                let (header, _) = self.change(|header, key| header.add_key(key, &source))?;
+                self.store_key()?;
+                // Not while others wait for the header: a program or a token may take its time.
+                let new = self.headers.read()?.new_key(&source)?;
+                let (header, _) = self.change(|header, key| header.add_key(key, new))?;
                 json(&self.status(&header)?)
             }
             Requested::Remove(id) => {
@@ -137,6 +147,11 @@ impl Custody {
         let attempt = waits.then_some(attempt);
         Ok(SealStatus { sealed: self.is_sealed(), attempt, ends_in_seconds, slots })
     }
+}
+
+/// Returns whether a request waits for a program or a token.
+const fn is_slow(requested: &Requested) -> bool {
+    matches!(requested, Requested::AddKey(new) if new.command.is_some() || new.pkcs11.is_some())
 }
 
 /// Returns what is requested, or the answer to a request that cannot be read; `None` for other paths.
@@ -268,10 +283,12 @@ impl CustodyError {
                 VaultError::LastSlot(_)
                 | VaultError::TooManySlots
                 | VaultError::Command { .. }
-                | VaultError::Token { .. },
+                | VaultError::Token { .. }
+                | VaultError::Pin { .. },
             )
             | Self::NothingUnseals
             | Self::TooManyTerms
+            | Self::Adding
             | Self::CannotRestart(_)
             | Self::Throwaway => Code::FailedPrecondition,
             Self::Header(HeaderError::Store(_)) | Self::Sealed | Self::Term(TermError::Commit(_)) => {

@@ -12,7 +12,7 @@ use super::mark::Stored;
 use super::state::{Pending, State};
 use crate::backup;
 use crate::barrier::{self, Barrier};
-use crate::journal::{Heads, OrganizationChange};
+use crate::journal::OrganizationChange;
 use crate::store::{Batch, BatchOutcome, Change, Changed, ExtraRecords, Group, StoreError};
 
 /// Creates the mark that is written with a group.
@@ -64,15 +64,13 @@ impl<'g> GroupMark<'g> {
         };
         let Some(number) = number else { return Ok(self) };
         self.frame = number;
-        let mut heads = Heads::default();
         for (position, batch) in batches.iter_mut().enumerate() {
             if !OrganizationChange::is_in(batch) {
                 continue;
             }
             if is_on {
                 let entries = self.entries.get(position).copied().unwrap_or_default();
-                self.changes
-                    .push((position, OrganizationChange::of(batch, entries, self.barrier, &mut heads)?));
+                self.changes.push((position, OrganizationChange::of(batch, entries, self.barrier)?));
             }
             batch.set.push((register.clone(), number));
         }

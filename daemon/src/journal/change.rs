@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use crate::barrier::Barrier;
-use crate::store::Batch;
+use crate::store::{Batch, Register};
 
 /// SHA-256 digest of the head of an organization.
 pub type HeadDigest = [u8; 32];
@@ -36,21 +36,25 @@ pub struct Step {
     pub from: u64,
     /// Version after the change.
     pub to: u64,
-    /// Digest of the head before the change; `None` if there was none.
+    /// Digest of the head in the store before the group of the change; `None` if there was none.
     pub head: Option<HeadDigest>,
+    /// Digest of the head after the change.
+    pub after: Option<HeadDigest>,
 }
 
-/// The heads that the batches of a group leave, by the key of the version.
+/// The heads that the committed batches of a group leave, by the key of the version.
 #[derive(Default)]
-pub struct Heads(HashMap<Key, (u64, HeadDigest)>);
+pub struct Heads(HashMap<Key, Option<HeadDigest>>);
 
 impl Heads {
-    /// Returns the digest of the head that an organization has in this version, before the next batch.
-    fn before(&self, register: &[u8], from: u64, barrier: &Barrier) -> Result<Option<HeadDigest>, Corrupt> {
-        match self.0.get(register) {
-            Some((version, digest)) if *version == from => Ok(Some(*digest)),
-            _ => head(register, barrier),
-        }
+    /// Returns the digest of the head before a step.
+    pub(super) fn before(&self, step: &Step) -> Option<HeadDigest> {
+        self.0.get(&step.register).copied().unwrap_or(step.head)
+    }
+
+    /// Adds what a committed change leaves.
+    pub(super) fn add(&mut self, change: &OrganizationChange) {
+        self.0.extend(change.steps.iter().map(|step| (step.register.clone(), step.after)));
     }
 }
 
@@ -69,29 +73,30 @@ impl OrganizationChange {
         batch.set.iter().any(|(key, _)| layout::is_version(key))
     }
 
-    /// Decrypts a batch, the next one of a group that leaves these heads.
+    /// Decrypts a batch.
     ///
     /// # Errors
-    /// Returns an error if a value cannot be decrypted.
-    pub fn of(
-        batch: &Batch,
-        entries: &[LogHash],
-        barrier: &Barrier,
-        heads: &mut Heads,
-    ) -> Result<Self, Corrupt> {
+    /// Returns an error if a value cannot be decrypted, or the store cannot be read.
+    pub fn of(batch: &Batch, entries: &[LogHash], barrier: &Barrier) -> Result<Self, Corrupt> {
         let writes = barrier.open_writes(&batch.writes)?;
-        let mut steps = Vec::new();
-        for (register, to) in batch.set.iter().filter(|(key, _)| layout::is_version(key)) {
+        let step = |(register, to): &Register| {
             let expected = batch.expect.iter().find(|(key, _)| key == register);
             let from = expected.map_or(0, |(_, from)| *from);
-            let head = heads.before(register, from, barrier)?;
-            steps.push(Step { register: register.clone(), from, to: *to, head });
-            let key = layout::organization_of_version(register);
-            let written = writes.iter().find(|write| Some(&write.key) == key.as_ref());
-            if let Some(head) = written.and_then(|write| write.value.as_ref()) {
-                heads.0.insert(register.clone(), (*to, Sha256::digest(head.as_slice()).into()));
-            }
-        }
-        Ok(Self { steps, writes, entries: entries.to_vec() })
+            let after =
+                after(register, writes.iter().map(|write| (write.key.as_slice(), write.value.as_deref())));
+            Ok(Step { register: register.clone(), from, to: *to, head: head(register, barrier)?, after })
+        };
+        let steps = batch.set.iter().filter(|(key, _)| layout::is_version(key)).map(step);
+        Ok(Self { steps: steps.collect::<Result<_, Corrupt>>()?, writes, entries: entries.to_vec() })
     }
+}
+
+/// Returns the digest of the head that an organization has after these writes, if they write it.
+pub fn after<'w, V: AsRef<[u8]> + 'w>(
+    register: &[u8],
+    mut writes: impl Iterator<Item = (&'w [u8], Option<V>)>,
+) -> Option<HeadDigest> {
+    let organization = layout::organization_of_version(register)?;
+    let (_, head) = writes.find(|(key, _)| *key == organization.as_slice())?;
+    head.map(|head| Sha256::digest(head.as_ref()).into())
 }

@@ -13,7 +13,8 @@ use rustix::fs::{FlockOperation, flock};
 use zeroize::Zeroizing;
 
 use super::{
-    FORMAT, Frame, FrameChange, Head, JournalError, OrganizationChange, Reader, place, reader, system, word,
+    FORMAT, Frame, FrameChange, Head, Heads, JournalError, OrganizationChange, Reader, Seen, place, reader,
+    system, word,
 };
 use crate::barrier::Barrier;
 use crate::{fail_points, private_file};
@@ -49,7 +50,6 @@ pub struct Journal {
 #[derive(Debug, Clone, Copy, Default)]
 struct Newest {
     number: u64,
-    previous: u64,
     /// Time of the group, in milliseconds since 1970; zero if there is no frame.
     time: Millis,
     has_changes: bool,
@@ -191,18 +191,10 @@ impl Journal {
         }
         let last = all.last().map(|last| Newest {
             number: last.number,
-            previous: last.previous,
             time: last.time,
             has_changes: last.changes > 0,
         });
-        let standing = match last {
-            Some(last) if [last.number, last.previous].contains(&committed) && committed != 0 => {
-                Standing::Current
-            }
-            Some(last) if last.previous == 0 && committed == 0 => Standing::Behind,
-            Some(_) if committed == 0 || all.iter().any(|seen| seen.number == committed) => Standing::Ahead,
-            _ => Standing::Behind,
-        };
+        let standing = standing(&all, committed);
         let Reader { digest, end, position: frames, .. } = reader;
         let changed = all.iter().rev().find(|seen| seen.changes > 0).map(|seen| seen.time);
         let journal = Self {
@@ -242,7 +234,13 @@ impl Journal {
         changes: &[&OrganizationChange],
     ) -> Result<(), JournalError> {
         self.pending = None;
-        let changes = changes.iter().map(|change| FrameChange::from(*change)).collect();
+        let mut heads = Heads::default();
+        let mut committed = Vec::with_capacity(changes.len());
+        for change in changes {
+            committed.push(FrameChange::of(change, &heads));
+            heads.add(change);
+        }
+        let changes = committed;
         self.append(barrier, &Frame { number, previous: self.committed, time, changes }, true)?;
         self.pending = Some(number);
         Ok(())
@@ -335,8 +333,8 @@ impl Journal {
         }
         self.end = self.end.saturating_add(framed.len() as u64);
         self.frames = self.frames.saturating_add(1);
-        let Frame { number, previous, time, ref changes } = *frame;
-        self.newest = Newest { number, previous, time, has_changes: !changes.is_empty() };
+        let Frame { number, time, ref changes, .. } = *frame;
+        self.newest = Newest { number, time, has_changes: !changes.is_empty() };
         if self.newest.has_changes {
             self.changed = Some(time);
         }
@@ -372,6 +370,23 @@ impl Journal {
         fail_points::reach("journal.appended");
         Ok(())
     }
+}
+
+/// Returns how the frames of a journal relate to a store with this newest committed frame.
+fn standing(all: &[Seen], committed: u64) -> Standing {
+    let Some(last) = all.last() else { return Standing::Behind };
+    let is_named = committed != 0 && all.iter().any(|seen| seen.number == committed);
+    if is_named && [last.number, last.previous].contains(&committed) {
+        return Standing::Current;
+    }
+    if is_named {
+        return Standing::Ahead;
+    }
+    // The store may be as it was before a frame that was committed.
+    let later = all.iter().position(|seen| seen.previous == committed);
+    let later = later.and_then(|at| all.get(at..)).unwrap_or_default();
+    let is_ahead = later.iter().any(|seen| later.iter().any(|before| before.number == seen.previous));
+    if is_ahead { Standing::Ahead } else { Standing::Behind }
 }
 
 /// Opens and locks a file.

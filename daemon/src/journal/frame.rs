@@ -7,7 +7,7 @@ use quorate_core::model::write::Write;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use super::{HeadDigest, OrganizationChange, Step};
+use super::{HeadDigest, Heads, OrganizationChange, Step};
 
 /// First byte of the encoding, which postcard follows.
 const VERSION: u8 = 1;
@@ -53,11 +53,12 @@ pub struct FrameStep<'f> {
     pub head: Option<HeadDigest>,
 }
 
-impl<'f> From<&'f OrganizationChange> for FrameChange<'f> {
-    fn from(change: &'f OrganizationChange) -> Self {
+impl<'f> FrameChange<'f> {
+    /// Returns a change that was committed after those that leave these heads.
+    pub(super) fn of(change: &'f OrganizationChange, heads: &Heads) -> Self {
         let step = |step: &'f Step| {
-            let Step { register, from, to, head } = step;
-            FrameStep { register, from: *from, to: *to, head: *head }
+            let Step { register, from, to, .. } = step;
+            FrameStep { register, from: *from, to: *to, head: heads.before(step) }
         };
         let value = |value: &'f Zeroizing<Vec<u8>>| value.as_slice();
         let write = |write: &'f Write| (write.key.as_slice(), write.value.as_ref().map(value));

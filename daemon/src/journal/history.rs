@@ -51,11 +51,17 @@ impl History {
             if is_named {
                 continue;
             }
-            if let (Some(last), true) = (before.last(), frame.previous != 0) {
+            let Some(last) = before.last() else {
+                history.numbers.push(frame.previous);
+                continue;
+            };
+            if frame.previous != 0 || before.iter().any(|before| before.changes > 0) {
                 history.gaps.push((last.time, frame.time));
+            }
+            if frame.previous != 0 {
                 next = at.checked_sub(1);
             } else {
-                history.numbers.push(frame.previous);
+                history.numbers.push(0);
             }
         }
         history.committed.reverse();

@@ -68,6 +68,11 @@ impl Reader {
         Ok(Self { path: path.to_owned(), from, head, digest, length, end: read as u64, position: 0 })
     }
 
+    /// Returns whether the other file begins as this one, since one is a copy of the other.
+    pub fn is_copy_of(&self, other: &Self) -> bool {
+        self.digest == other.digest
+    }
+
     /// Returns whether all bytes of the file were read. Otherwise, its last frame was not written completely.
     pub const fn is_whole(&self) -> bool {
         self.end == self.length

@@ -65,14 +65,19 @@ fn change(value: &[u8]) -> OrganizationChange {
     let key = [b"v".as_slice(), &[7; 16]].concat();
     let writes =
         vec![Write::of(b"o1".to_vec(), Some(Zeroizing::new(value.to_vec()))), Write::remove(b"o2".to_vec())];
-    let step = Step { register: key, from: 1, to: 2, head: Some([8; 32]) };
+    let step = Step { register: key, from: 1, to: 2, head: Some([8; 32]), after: None };
     OrganizationChange { steps: vec![step], writes, entries: vec![[9; 32]] }
 }
 
 #[test]
 fn a_frame_is_read_as_it_was_written() {
     let change = change(b"value");
-    let frame = Frame { number: 300, previous: 2, time: 1_780_000_000_000, changes: vec![(&change).into()] };
+    let frame = Frame {
+        number: 300,
+        previous: 2,
+        time: 1_780_000_000_000,
+        changes: vec![FrameChange::of(&change, &Heads::default())],
+    };
     let encoded = frame.encode().unwrap();
     // This version stores it so.
     let expected = concat!(

@@ -3,7 +3,8 @@
 
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -17,6 +18,8 @@ use super::within::within;
 
 /// Time that a run of the program may take.
 const DEADLINE: Duration = Duration::from_secs(10);
+/// Time that the end of its output may take once it has ended.
+const AFTER: Duration = Duration::from_secs(1);
 /// Maximum length of what the program writes, in bytes. It fits into a pipe, so that nothing waits for the program to read it.
 const LONGEST: usize = 16 * 1024;
 
@@ -82,10 +85,8 @@ fn run(command: &[String], verb: &str, input: &[u8]) -> Result<Zeroizing<Vec<u8>
         let _ = stdin.write_all(input);
     }
     let ended = within(DEADLINE, move || read(child));
-    if !matches!(ended, Some(Ok(_)))
-        && let Some(group) = group
-    {
-        // It may have ended meanwhile.
+    if let Some(group) = group {
+        // What it has started ends with it.
         let _ = kill_process_group(group, Signal::KILL);
     }
     let ended = ended.ok_or_else(|| failed("it took longer than 10 seconds"))?;
@@ -96,19 +97,29 @@ fn run(command: &[String], verb: &str, input: &[u8]) -> Result<Zeroizing<Vec<u8>
     if status.success() { Ok(written) } else { Err(failed(&format!("it ended with {status}"))) }
 }
 
-/// Reads what a program writes, and waits for its end.
+/// Waits for the end of a program. Returns what it has written.
 fn read(mut child: Child) -> std::io::Result<(Zeroizing<Vec<u8>>, ExitStatus)> {
+    let (sender, receiver) = mpsc::sync_channel(1);
+    let stdout = child.stdout.take();
+    // A process that the program has started may keep the pipe open.
+    std::thread::spawn(move || sender.send(stdout.map_or_else(|| Ok(Zeroizing::default()), written)));
+    let status = child.wait()?;
+    let written = receiver
+        .recv_timeout(AFTER)
+        .map_err(|_| std::io::Error::other("a process that it has started keeps its standard output open"))?;
+    Ok((written?, status))
+}
+
+fn written(mut stdout: ChildStdout) -> std::io::Result<Zeroizing<Vec<u8>>> {
     // A buffer that grows would leave copies of the key in memory that are not wiped.
     let mut buffer = Zeroizing::new(vec![0; LONGEST.saturating_add(1)]);
     let mut length = 0;
-    if let Some(mut stdout) = child.stdout.take() {
-        while let Some(rest) = buffer.get_mut(length..).filter(|rest| !rest.is_empty()) {
-            match stdout.read(rest)? {
-                0 => break,
-                count => length = length.saturating_add(count),
-            }
+    while let Some(rest) = buffer.get_mut(length..).filter(|rest| !rest.is_empty()) {
+        match stdout.read(rest)? {
+            0 => break,
+            count => length = length.saturating_add(count),
         }
     }
     buffer.truncate(length);
-    Ok((buffer, child.wait()?))
+    Ok(buffer)
 }

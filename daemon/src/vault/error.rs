@@ -55,6 +55,14 @@ pub enum VaultError {
         /// Whether the token or its key is not there, or it does not answer.
         is_absent: bool,
     },
+    /// The token rejected its PIN, and may lock itself if it is tried again.
+    #[error("the PKCS #11 token {token} of [key]: {reason}")]
+    Pin {
+        /// Label of the token.
+        token: String,
+        /// Why the PIN was rejected.
+        reason: &'static str,
+    },
     /// A restore was interrupted.
     #[error("a restore to {0} was interrupted: run 'quorated restore' again, or remove the directory")]
     Restoring(PathBuf),

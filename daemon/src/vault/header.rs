@@ -160,6 +160,8 @@ impl Header {
         for (kind, slot) in self.key.iter().map(|key| (key, None)).chain(slots) {
             let found = match open(kind) {
                 None => continue,
+                // Another attempt could lock the token.
+                Some(Err(error @ VaultError::Pin { .. })) => return Err(error),
                 Some(Err(error)) => {
                     failure.get_or_insert(error);
                     continue;

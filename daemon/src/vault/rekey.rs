@@ -34,6 +34,12 @@ pub struct NewShares {
     pub replaces: Vec<String>,
 }
 
+/// The key of a new slot.
+pub struct NewKey {
+    kind: KeyKind,
+    key: Zeroizing<[u8; 32]>,
+}
+
 impl NewShares {
     fn check(&self, header: &Header) -> Result<u8, VaultError> {
         let invalid = |text: String| Err(VaultError::Holders(text));
@@ -105,19 +111,26 @@ impl Header {
         Ok(letters)
     }
 
-    /// Adds a slot for a key file or a passphrase, which is active at once. A missing key file is created. Returns the
-    /// id of the slot.
+    /// Reads or makes the key of a new slot. A missing key file is created. A program or a token may take its time.
     ///
     /// # Errors
     /// Returns [`VaultError`] if the key cannot be read or created, or the store has too many slots.
-    pub fn add_key(&mut self, store_key: &StoreKey, source: &KeySource) -> Result<String, VaultError> {
+    pub fn new_key(&self, source: &KeySource) -> Result<NewKey, VaultError> {
         // No key file is created for a slot that cannot be added.
         if self.all_slots().len() >= MAX_SLOTS {
             return Err(VaultError::TooManySlots);
         }
         Vault::check_new(Path::new(""), source)?;
-        let (kind, slot_key) = Vault::slot_key(source)?;
-        let slot = Slot::wrap(new_id()?, kind, &slot_key, store_key, self.store_id())?;
+        let (kind, key) = Vault::slot_key(source)?;
+        Ok(NewKey { kind, key })
+    }
+
+    /// Adds a slot with a new key, which is active at once. Returns the id of the slot.
+    ///
+    /// # Errors
+    /// Returns [`VaultError`] if the store has too many slots.
+    pub fn add_key(&mut self, store_key: &StoreKey, new: NewKey) -> Result<String, VaultError> {
+        let slot = Slot::wrap(new_id()?, new.kind, &new.key, store_key, self.store_id())?;
         let id = slot.id().to_owned();
         self.add(slot, store_key)?;
         Ok(id)

@@ -18,6 +18,11 @@ use super::*;
 const VERSION_01: (&str, &str) =
     (include_str!("tests/version-0.1.json"), include_str!("tests/version-0.1.key"));
 
+fn add_key(header: &mut Header, vault: &Vault, source: &KeySource) -> Result<String, VaultError> {
+    let new = header.new_key(source)?;
+    header.add_key(vault.store_key(), new)
+}
+
 #[test]
 fn opens_only_with_its_own_key() {
     let folder = tempfile::tempdir().unwrap();
@@ -185,7 +190,7 @@ fn a_store_of_version_0_1_opens_unchanged_and_gets_slots_when_one_is_added() {
 
     let mut header = header(path);
     let words = KeySource::Passphrase(Zeroizing::new("correct horse".to_owned()));
-    header.add_key(vault.store_key(), &words).unwrap();
+    add_key(&mut header, &vault, &words).unwrap();
     header.put(path).unwrap();
     for source in [source, words] {
         let vault = Vault::open(path, &source).unwrap();
@@ -207,7 +212,7 @@ fn each_key_of_a_store_opens_it_until_its_slot_is_removed() {
     let only = changed.all_slots()[0].id().to_owned();
     assert!(matches!(changed.remove(&only), Err(VaultError::LastSlot(_))));
     assert!(matches!(changed.remove("none"), Err(VaultError::NoSlot(_))));
-    changed.add_key(vault.store_key(), &second).unwrap();
+    add_key(&mut changed, &vault, &second).unwrap();
     changed.put(path).unwrap();
     Vault::open(path, &first).unwrap();
     Vault::open(path, &second).unwrap();
@@ -216,9 +221,9 @@ fn each_key_of_a_store_opens_it_until_its_slot_is_removed() {
     assert!(matches!(Vault::open(path, &first), Err(VaultError::WrongKey(_))));
     Vault::open(path, &second).unwrap();
     for _ in 1..8 {
-        changed.add_key(vault.store_key(), &second).unwrap();
+        add_key(&mut changed, &vault, &second).unwrap();
     }
-    assert!(matches!(changed.add_key(vault.store_key(), &second), Err(VaultError::TooManySlots)));
+    assert!(matches!(add_key(&mut changed, &vault, &second), Err(VaultError::TooManySlots)));
     assert_eq!(changed.all_slots().len(), 8);
 }
 

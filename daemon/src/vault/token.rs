@@ -113,6 +113,10 @@ impl TokenKey {
         VaultError::Token { token: self.token.clone(), reason: reason.to_owned(), is_absent }
     }
 
+    fn pin_failed(&self, reason: &'static str) -> VaultError {
+        VaultError::Pin { token: self.token.clone(), reason }
+    }
+
     /// Calls the token, in a thread of its own: a module may never return.
     fn call(
         &self,
@@ -171,11 +175,10 @@ impl TokenKey {
     fn described(&self, error: &Error) -> VaultError {
         match error {
             Error::Pkcs11(RvError::PinIncorrect | RvError::PinLenRange | RvError::PinInvalid, _) => {
-                self.failed("the PIN is wrong; after a few wrong ones the token locks itself", false)
+                self.pin_failed("the PIN is wrong; after a few wrong ones the token locks itself")
             }
-            Error::Pkcs11(RvError::PinLocked, _) => self.failed(
+            Error::Pkcs11(RvError::PinLocked, _) => self.pin_failed(
                 "its PIN is locked after too many wrong ones; unlock it with the tools of the token",
-                false,
             ),
             Error::Pkcs11(
                 RvError::EncryptedDataInvalid | RvError::EncryptedDataLenRange | RvError::GeneralError,

@@ -7,13 +7,16 @@ use std::path::{Path, PathBuf};
 use quorate_core::model::Millis;
 use quorate_core::model::layout::{self, Key};
 use quorate_core::model::write::Write;
+use quorate_core::world::Page;
 use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
 use crate::barrier::Barrier;
 use crate::clock;
 use crate::guard::Guard;
-use crate::journal::{Frame, FrameChange, FrameStep, History, JournalError, Reader, Seen, head};
+use crate::journal::{
+    Frame, FrameChange, FrameStep, HeadDigest, History, JournalError, Reader, Seen, after, head,
+};
 use crate::service::StartError;
 use crate::store::{Batch, BatchOutcome};
 use crate::vault::Vault;
@@ -48,6 +51,8 @@ pub(super) struct Applied {
     unused: Vec<PathBuf>,
     /// Journals that end in the middle of a frame.
     cut: Vec<PathBuf>,
+    /// Ids of daemons that kept a journal before the backup, and none of which was given.
+    absent: Vec<String>,
 }
 
 /// Place of a change: number of the journal, its frame, and number of the change in it.
@@ -77,7 +82,17 @@ impl Journals {
             let frames = reader.all(vault.journal())?;
             Ok(Source { path: path.clone(), is_whole: reader.is_whole(), reader, frames })
         };
-        Ok(Self(given.iter().chain(&own).map(read).collect::<Result<_, _>>()?))
+        let mut sources: Vec<Source> = Vec::new();
+        for path in given.iter().chain(&own) {
+            let source = read(path)?;
+            // A copy has the same head. The one with more frames counts.
+            match sources.iter_mut().find(|known| known.reader.is_copy_of(&source.reader)) {
+                Some(known) if known.frames.len() >= source.frames.len() => {}
+                Some(known) => *known = source,
+                None => sources.push(source),
+            }
+        }
+        Ok(Self(sources))
     }
 
     /// Returns the time of their newest change, in milliseconds since 1970; zero if there is none.
@@ -111,7 +126,8 @@ impl Journals {
         };
         let committed = committed(&used, barrier, ended, &mut applied)?;
         applied.newest = committed.iter().map(|place| place.frame.time).max();
-        Player { used: &used, barrier, guard, now, waiting: HashMap::new() }.play(committed, &mut applied)?;
+        Player { used: &used, barrier, guard, now, waiting: HashMap::new(), left: HashMap::new() }
+            .play(committed, &mut applied)?;
         Ok(applied)
     }
 }
@@ -150,6 +166,13 @@ fn committed(
         }
     }
     // What was certainly committed decides where both continue the same state.
+    for key in barrier.store().keys(Page::first(layout::JOURNALS, usize::MAX))? {
+        let daemon = const_hex::encode(key.get(layout::JOURNALS.len()..).unwrap_or_default());
+        let is_given = used.iter().any(|source| source.reader.head.daemon == daemon);
+        if !is_given && barrier.store().register(&key)? != 0 {
+            applied.absent.push(daemon);
+        }
+    }
     places.sort_by_key(|place| (place.is_uncertain, place.frame.time));
     Ok(places)
 }
@@ -162,6 +185,8 @@ struct Player<'p> {
     now: Millis,
     /// Changes that wait until an organization has a version.
     waiting: HashMap<(Key, u64), Vec<Place>>,
+    /// Digests of the heads that the applied changes have left, by version.
+    left: HashMap<(Key, u64), Option<HeadDigest>>,
 }
 
 /// What became of a change.
@@ -200,7 +225,21 @@ impl Player<'_> {
         Ok(())
     }
 
-    fn apply(&self, place: Place) -> Result<Outcome, StartError> {
+    /// Returns whether the store has a change, or another one with the same version.
+    fn present(
+        &self,
+        change: &FrameChange<'_>,
+        step: &FrameStep<'_>,
+        version: u64,
+    ) -> Result<Outcome, StartError> {
+        let after = after(step.register, change.writes.iter().copied());
+        let left = self.left.get(&(step.register.to_vec(), step.to)).copied();
+        let left = if version == step.to { Some(head(step.register, self.barrier)?) } else { left };
+        // What the backup has of earlier versions is not known.
+        Ok(if left.is_none_or(|left| left == after) { Outcome::Present } else { Outcome::Elsewhere })
+    }
+
+    fn apply(&mut self, place: Place) -> Result<Outcome, StartError> {
         let Some(source) = self.used.get(place.source) else { return Ok(Outcome::Elsewhere) };
         let plain = source.reader.again(&place.frame, self.barrier.vault().journal())?;
         let frame = Frame::decode(&plain)?;
@@ -208,7 +247,7 @@ impl Player<'_> {
         for step in &change.steps {
             let version = self.barrier.store().register(step.register)?;
             if version >= step.to {
-                return Ok(Outcome::Present);
+                return self.present(change, step, version);
             }
             if version != step.from {
                 return Ok(Outcome::Waits(step.register.to_vec(), step.from));
@@ -217,7 +256,15 @@ impl Player<'_> {
                 return Ok(Outcome::Elsewhere);
             }
         }
-        self.commit(change)
+        let outcome = self.commit(change)?;
+        if matches!(outcome, Outcome::Done(_)) {
+            let left = change.steps.iter().map(|step| {
+                let after = after(step.register, change.writes.iter().copied());
+                ((step.register.to_vec(), step.to), after)
+            });
+            self.left.extend(left);
+        }
+        Ok(outcome)
     }
 
     fn commit(&self, change: &FrameChange<'_>) -> Result<Outcome, StartError> {
@@ -248,18 +295,22 @@ fn is_same(one: &Path, other: &Path) -> bool {
 impl Applied {
     /// Returns whether the store has all changes of organizations up to the newest one in the journals.
     pub(super) fn is_complete(&self) -> bool {
-        self.has_journal && self.missing == 0 && self.gaps.is_empty() && self.cut.is_empty()
+        self.has_journal
+            && self.missing == 0
+            && self.gaps.is_empty()
+            && self.cut.is_empty()
+            && self.absent.is_empty()
     }
 
     /// Returns the JSON; `null` without a journal.
     pub(super) fn json(&self) -> Value {
-        if !self.has_journal && self.unused.is_empty() {
+        if !self.has_journal && self.unused.is_empty() && self.absent.is_empty() {
             return Value::Null;
         }
         let gap = |(after, until): &(Millis, Millis)| json!({ "after": after, "until": until });
         let gaps: Vec<_> = self.gaps.iter().map(gap).collect();
         json!({ "applied": self.done, "present": self.present, "missing": self.missing, "until": self.newest,
-            "gaps": gaps, "unused": self.unused, "cut": self.cut })
+            "gaps": gaps, "unused": self.unused, "cut": self.cut, "absent": self.absent })
     }
 
     /// Returns the lines for operators.
@@ -269,6 +320,13 @@ impl Applied {
             lines.push(format!(
                 "The journal {} is from before the restore after which the backup was made, and was not used.",
                 path.display()
+            ));
+        }
+        for daemon in &self.absent {
+            let daemon = if daemon.is_empty() { String::new() } else { format!(" {daemon}") };
+            lines.push(format!(
+                "The daemon{daemon} kept a journal before the backup, and none of it was named (--journal): what was changed \
+                 through it after the backup is missing."
             ));
         }
         if !self.has_journal {
