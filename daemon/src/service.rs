@@ -14,6 +14,7 @@ pub use sealed::{unseal, unseal_backup};
 
 use std::future::Future;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -75,6 +76,12 @@ pub enum StartError {
     /// The journal cannot be used.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// A restore would not apply the journal.
+    #[error(
+        "the journal {} is missing, so what was changed after the backup would be lost; check that its disk is mounted, or \
+         restore without it (--without-journal)", .0.display()
+    )]
+    NoJournal(PathBuf),
     /// A record of the store cannot be read.
     #[error(transparent)]
     Corrupt(#[from] Corrupt),
@@ -204,7 +211,7 @@ impl StartError {
                 GuardError::Corrupt(_) => 7,
                 _ => 10,
             },
-            Self::Upgrade(UpgradeError::System { .. }) => 3,
+            Self::NoJournal(_) | Self::Upgrade(UpgradeError::System { .. }) => 3,
             Self::Corrupt(_)
             | Self::Altered(_)
             | Self::Unreadable(_)

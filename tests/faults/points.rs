@@ -38,11 +38,11 @@ fn max_passes(name: &str) -> usize {
     }
 }
 
-/// Returns whether only exchanges with an OAuth 2.0 provider, copies of a store, backups or rotations pass the point. They
-/// are no part of the load: `tests/e2e/oauth2.rs`, `tests/e2e/store_copy.rs`, `tests/e2e/backups.rs` and
+/// Returns whether only exchanges with an OAuth 2.0 provider, copies of a store, backups, journals or rotations pass the point. They
+/// are no part of the load: `tests/e2e/oauth2.rs`, `tests/e2e/store_copy.rs`, `tests/e2e/backups.rs`, `tests/e2e/journal.rs` and
 /// `tests/e2e/rotation.rs` kill the process there.
 fn is_elsewhere(name: &str) -> bool {
-    ["exchange.", "copy.", "backup.", "restore.", "term.", "seal_again."]
+    ["exchange.", "copy.", "backup.", "journal.", "restore.", "term.", "seal_again."]
         .iter()
         .any(|prefix| name.starts_with(prefix))
 }

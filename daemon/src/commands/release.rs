@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use quorate_core::limits::BODY_AHEAD_MILLIS;
 use serde_json::{Value, json};
 
 use super::daemon::request;
 use super::serve::read;
+use crate::clock;
 use crate::service::StartError;
 
 /// Word that confirms the command.
@@ -33,5 +35,9 @@ pub async fn run(arguments: &ReleaseArguments) -> Result<(), StartError> {
                     you have deleted them.";
     super::confirm(question, WORD, arguments.confirm.as_deref())?;
     let _: Value = request(&config, "release", Some(&json!({}))).await?;
-    super::print("released: the daemon accepts changes")
+    let from = clock::now().saturating_add(BODY_AHEAD_MILLIS);
+    super::print(&format!(
+        "released: the daemon accepts requests that are stamped from {} on, which is in five minutes",
+        clock::text(from)
+    ))
 }

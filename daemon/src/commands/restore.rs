@@ -51,8 +51,8 @@ pub struct RestoreArguments {
     /// Journal of another daemon of the store, in addition to that of the configuration; repeat it for each
     #[arg(long, value_name = "FILE")]
     journal: Vec<PathBuf>,
-    /// Do not apply the journal of the configuration
-    #[arg(long, conflicts_with = "journal")]
+    /// Do not apply the journal of the configuration, which may be missing
+    #[arg(long)]
     without_journal: bool,
     /// Print JSON
     #[arg(long)]
@@ -298,6 +298,9 @@ fn report(
     let lost = if applied.is_complete() {
         "Changes of organizations after that time are there, as far as the journal has them. Signatures and other activities \
          without such a change are missing after it."
+    } else if applied.has_journal() {
+        "Changes of organizations after that time are there, except for what is named above: keys that were deleted then may \
+         work again. Signatures and other activities without such a change are missing after it."
     } else {
         "Whatever was changed after that time is lost: keys that were deleted since work again, and activities are missing \
          although their signatures exist."

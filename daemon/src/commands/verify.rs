@@ -71,16 +71,15 @@ fn verify_journal(path: &Path, config: Option<&Config>) -> Result<(), StartError
     let committed: Vec<&Seen> = history.committed.iter().filter_map(|at| all.get(*at)).collect();
     let changes: usize = committed.iter().map(|seen| seen.changes).sum();
     let until = committed.last().map(|seen| format!(" until {}", clock::text(seen.time))).unwrap_or_default();
-    super::print(&format!("{begin}: whole, with {changes} changes of organizations{until}"))?;
+    let noun = if changes == 1 { "change" } else { "changes" };
+    let state = if reader.is_whole() { "whole" } else { "its last frame was not written completely" };
+    super::print(&format!("{begin}: {state}, with {changes} {noun} of organizations{until}"))?;
     for (after, until) in &history.gaps {
         super::print(&format!(
             "changes between {} and {} are missing",
             clock::text(*after),
             clock::text(*until)
         ))?;
-    }
-    if !reader.is_whole() {
-        super::print("its last frame was not written completely")?;
     }
     Ok(())
 }

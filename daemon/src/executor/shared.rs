@@ -215,7 +215,7 @@ impl Shared {
 
     /// Returns the state of the journal; `None` if there is none.
     pub fn journal(&self) -> Option<JournalStatus> {
-        self.guard.journal()
+        self.guard.journal(&self.barrier)
     }
 
     /// Returns whether all decrypted keys are locked in memory, so that none can be swapped out.

@@ -107,9 +107,10 @@ impl Guard {
     }
 
     /// Returns the state of the journal; `None` if there is none.
-    pub fn journal(&self) -> Option<JournalStatus> {
+    pub fn journal(&self, barrier: &Barrier) -> Option<JournalStatus> {
         let mut state = self.state();
         let journal = state.journal.journal()?;
-        Some(JournalStatus { newest: journal.changed(), failure: journal.failure().map(str::to_owned) })
+        let failure = journal.failure(barrier).map(str::to_owned);
+        Some(JournalStatus { newest: journal.changed(), failure })
     }
 }

@@ -21,6 +21,8 @@ use crate::{fail_points, private_file};
 
 /// Time between two attempts to write after a failure.
 const RETRY: Duration = Duration::from_secs(1);
+/// Maximum number of journals of one epoch that are kept beside the present one.
+const MOST_ASIDE: u32 = 1000;
 /// Bits of a random number that are not used, so that it fits into the column of a database.
 const UNUSED_BITS: u32 = 2;
 
@@ -217,8 +219,13 @@ impl Journal {
         self.changed
     }
 
-    /// Returns why changes are not accepted now, if they are not.
-    pub fn failure(&self) -> Option<&str> {
+    /// Returns why changes are not accepted now, if they are not. Tries to write again first, and looks whether the file is there.
+    pub fn failure(&mut self, barrier: &Barrier) -> Option<&str> {
+        if self.is_usable(barrier)
+            && let Err(error) = self.check_named()
+        {
+            self.failure = Some((Instant::now(), error.to_string()));
+        }
         self.failure.as_ref().map(|(_, cause)| cause.as_str())
     }
 
@@ -352,11 +359,17 @@ impl Journal {
         Ok([word(&self.digest, self.frames, length).as_slice(), &sealed].concat())
     }
 
-    fn write(&self, framed: &[u8], is_synced: bool) -> io::Result<()> {
+    /// Checks that the path names the open file.
+    fn check_named(&self) -> io::Result<fs::Metadata> {
         let (open, named) = (self.file.metadata()?, fs::metadata(&self.path)?);
-        if (open.dev(), open.ino()) != (named.dev(), named.ino()) {
-            return Err(io::Error::new(ErrorKind::NotFound, "the file was replaced"));
+        if (open.dev(), open.ino()) == (named.dev(), named.ino()) {
+            return Ok(open);
         }
+        Err(io::Error::new(ErrorKind::NotFound, "the file was replaced"))
+    }
+
+    fn write(&self, framed: &[u8], is_synced: bool) -> io::Result<()> {
+        let open = self.check_named()?;
         if open.len() != self.end {
             // What a failed attempt has left.
             self.file.set_len(self.end)?;
@@ -422,16 +435,28 @@ fn set_aside(path: &Path, head: &Head) -> Result<(), JournalError> {
     }
     // The file itself, and not a link to it.
     let path = &fs::canonicalize(path).map_err(system(path))?;
-    let mut aside = path.to_owned().into_os_string();
-    aside.push(format!(".{}", found.epoch));
-    let aside = PathBuf::from(aside);
-    // The new file takes the place of the other name at once, so a crash leaves one of both there.
-    match fs::hard_link(path, &aside) {
-        Err(error) if error.kind() == ErrorKind::AlreadyExists && is_same(path, &aside) => {}
-        linked => linked.map_err(system(&aside))?,
-    }
+    let aside = link_aside(path, found.epoch)?;
     tracing::info!(path = %aside.display(), "the journal from before the restore is kept in this file");
     create(path, head)
+}
+
+/// Gives the journal of an epoch a second name, which is unused unless it names the same file. The new file takes the place of
+/// the first name at once, so a crash leaves one of both there.
+fn link_aside(path: &Path, epoch: u32) -> Result<PathBuf, JournalError> {
+    let mut number = 1;
+    loop {
+        let mut aside = path.to_owned().into_os_string();
+        aside.push(if number == 1 { format!(".{epoch}") } else { format!(".{epoch}-{number}") });
+        let aside = PathBuf::from(aside);
+        match fs::hard_link(path, &aside) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && is_same(path, &aside) => {
+                return Ok(aside);
+            }
+            // A journal of the same epoch is kept already, from an earlier restore.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && number < MOST_ASIDE => number += 1,
+            linked => return linked.map(|()| aside.clone()).map_err(system(&aside)),
+        }
+    }
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {

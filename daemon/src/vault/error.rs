@@ -38,7 +38,7 @@ pub enum VaultError {
     #[error("the passphrase is too short: use at least {MIN_PASSPHRASE} characters")]
     ShortPassphrase,
     /// The program of a slot failed.
-    #[error("the command {program} of [key] failed: {reason}")]
+    #[error("the command {program} failed: {reason}")]
     Command {
         /// Path of the program.
         program: String,
@@ -46,7 +46,7 @@ pub enum VaultError {
         reason: String,
     },
     /// The token of a slot cannot be used.
-    #[error("the PKCS #11 token {token} of [key]: {reason}")]
+    #[error("the PKCS #11 token {token}: {reason}")]
     Token {
         /// Label of the token.
         token: String,
@@ -56,7 +56,7 @@ pub enum VaultError {
         is_absent: bool,
     },
     /// The token rejected its PIN, and may lock itself if it is tried again.
-    #[error("the PKCS #11 token {token} of [key]: {reason}")]
+    #[error("the PKCS #11 token {token}: {reason}")]
     Pin {
         /// Label of the token.
         token: String,

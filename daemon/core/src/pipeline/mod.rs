@@ -235,7 +235,7 @@ fn in_time(stamped: Millis, now: Millis, restored: Millis) -> Result<(), Request
     // Bodies may be stamped ahead of time.
     if restored > 0 && stamped < restored.saturating_add(BODY_AHEAD_MILLIS) {
         return Err(Intent::Time(
-            "request is too old: it was stamped before this store was restored from a backup",
+            "request is too old: it must be stamped more than five minutes after this restored store was released",
         )
         .into());
     }

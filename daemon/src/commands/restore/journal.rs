@@ -66,13 +66,16 @@ struct Place {
 }
 
 impl Journals {
-    /// Reads journals. The one of the configuration need not exist yet.
+    /// Reads journals. That of the configuration must exist.
     ///
     /// # Errors
     /// Returns an error if one cannot be read, is damaged, or is of another store.
     pub(super) fn open(given: &[PathBuf], own: Option<&Path>, vault: &Vault) -> Result<Self, StartError> {
-        let exists = |path: &&Path| fs::metadata(path).is_ok_and(|found| found.len() > 0);
-        let own = own.filter(exists).map(Path::to_owned);
+        if let Some(own) = own.filter(|own| !own.exists()) {
+            return Err(StartError::NoJournal(own.to_owned()));
+        }
+        // Who begins another journal creates an empty file.
+        let own = own.filter(|own| fs::metadata(own).is_ok_and(|found| found.len() > 0)).map(Path::to_owned);
         let own = own.filter(|own| !given.iter().any(|one| is_same(one, own)));
         let read = |path: &PathBuf| {
             let mut reader = Reader::open(path)?;
@@ -150,7 +153,8 @@ fn committed(
         let frames = frames.flat_map(|(at, source)| source.frames.iter().map(move |frame| (at, *frame)));
         let (sources, frames): (Vec<usize>, Vec<Seen>) = frames.unzip();
         let history = History::of(&frames);
-        applied.gaps.extend(&history.gaps);
+        // The backup has what was changed before its end.
+        applied.gaps.extend(history.gaps.iter().filter(|(_, until)| *until > ended));
         let daemon = const_hex::decode(daemon).unwrap_or_default();
         let known = barrier.store().register(&layout::journal(&daemon))?;
         let is_continued = known != 0 && history.numbers.contains(&known);
@@ -293,6 +297,11 @@ fn is_same(one: &Path, other: &Path) -> bool {
 }
 
 impl Applied {
+    /// Returns whether there was a journal.
+    pub(super) const fn has_journal(&self) -> bool {
+        self.has_journal
+    }
+
     /// Returns whether the store has all changes of organizations up to the newest one in the journals.
     pub(super) fn is_complete(&self) -> bool {
         self.has_journal

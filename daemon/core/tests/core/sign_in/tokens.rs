@@ -80,7 +80,7 @@ fn tokens_end_with_a_restore() {
     log_in(&mut fixture.clone(), id, &before, 30, NOW).expect("a session");
     fixture.memory.restored = NOW + 1;
     // Whatever was stamped before is refused, and so is what may have been stamped ahead of time.
-    let restored = "request is too old: it was stamped before this store was restored from a backup";
+    let restored = "request is too old: it must be stamped more than five minutes after this restored store was released";
     refused(log_in(&mut fixture.clone(), id, &before, 30, NOW + 300_000), restored);
     let now = NOW + 300_001;
     refused(log_in(&mut fixture.clone(), id, &before, 30, now), TOKEN);
