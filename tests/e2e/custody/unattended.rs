@@ -123,6 +123,51 @@ async fn a_command_opens_the_store() {
     assert_eq!(slots(&installation).await[0]["kind"], "command");
 }
 
+/// A wrong PIN is tried once, however many slots a token could open: it may lock itself.
+fn logs_in_once(installation: &Installation, module: &str, variables: &[(&str, &str)], section: &str) {
+    let folders = fs::read_dir("/usr/lib").expect("a folder").flatten();
+    let spy = folders.map(|folder| folder.path().join("pkcs11-spy.so")).find(|path| path.exists());
+    let Some(spy) = spy else {
+        return eprintln!("SKIPPED: attempts with a wrong PIN are counted with pkcs11-spy.so");
+    };
+    use_key(installation, &section.replace(module, spy.to_str().expect("UTF-8")));
+    let calls = installation.path("calls");
+    let spied = [("PKCS11SPY", module), ("PKCS11SPY_OUTPUT", calls.to_str().expect("UTF-8"))];
+    let run = run_with(installation, &["verify", "--config", "quorated.toml"], &[variables, &spied].concat());
+    fails(&run, WRONG_KEY, "the PIN is wrong");
+    let calls = fs::read_to_string(&calls).expect("the calls of the module");
+    assert_eq!(calls.matches("C_Login").count(), 1, "{calls}");
+}
+
+/// A program that hangs keeps nobody else from reading the state of the seal.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_slow_program_blocks_nobody() {
+    let installation = Installation::new(KEY_FILE);
+    installation.create_organization("treasury", &Key::named("first root user")).await;
+    let served = installation.serve().await;
+    let program = write_program(&installation, "#!/bin/bash\ntouch \"$(dirname \"$0\")/begun\"\nsleep 100\n");
+    let add = ["slot", "add", "--config", "quorated.toml", "--command", &program];
+    let mut slow = Command::new(quorate_tests::paths::program("quorated"))
+        .args(add)
+        .current_dir(installation.path(""))
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("the program can be started");
+    let deadline = Instant::now() + quorate_tests::http::TIMEOUT;
+    while !installation.path("begun").exists() {
+        assert!(Instant::now() < deadline, "the program is not started");
+        std::thread::yield_now();
+    }
+    for _ in 0..20 {
+        served.get("/console/v1/seal").await.success();
+    }
+    let second = run_with(&installation, &add, &[]);
+    fails(&second, 1, "is being tried for another slot");
+    assert!(slow.try_wait().expect("a process").is_none(), "the first one still waits");
+    slow.kill().expect("it runs");
+    slow.wait().expect("it ends");
+}
+
 #[tokio::test]
 async fn a_token_opens_the_store() {
     let Some(tokens) = SoftTokens::new() else { return };
@@ -157,6 +202,7 @@ async fn a_token_opens_the_store() {
     }
     let added = add("hsm/store", &module);
     assert!(added.code == 0 && added.output.contains("PKCS #11 token"), "{added:#?}");
+    assert_eq!(add("hsm/store", &module).code, 0);
     let ids = slot_ids(&installation).await;
     let remove = ["slot", "rm", &ids[0], "--config", "quorated.toml", "--confirm", "remove"];
     assert_eq!(run_with(&installation, &remove, &[]).code, 0);
@@ -175,6 +221,8 @@ async fn a_token_opens_the_store() {
     let refused = verify();
     fails(&refused, WRONG_KEY, "the PIN is wrong");
     assert!(!refused.stderr.contains("999999"));
+    logs_in_once(&installation, &module, &variables, &section("hsm/store"));
+    use_key(&installation, &section("hsm/store"));
     fs::set_permissions(installation.path("pin"), fs::Permissions::from_mode(0o644)).expect("permitted");
     fails(&verify(), WRONG_KEY, "accessible to other users");
     fs::remove_file(installation.path("pin")).expect("removed");
