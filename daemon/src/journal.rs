@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 pub use self::change::{HeadDigest, Heads, OrganizationChange, Step, after, head};
-pub use self::file::{Journal, Known, check_path, new_number};
+pub use self::file::{Journal, Known, check_path, is_same, new_number};
 pub use self::frame::{Frame, FrameChange, FrameStep};
 pub use self::history::{History, Seen};
 pub use self::reader::Reader;

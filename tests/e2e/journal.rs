@@ -73,10 +73,24 @@ impl Stage {
         quorate_tests::installation::run(&self.file(""), &[&words, more].concat()).await
     }
 
+    /// Checks that the daemon serves this state of the organization, and that `quorated verify` finds nothing wrong.
+    async fn has(&self, expected: &Value, context: &str) {
+        let served = self.installation.serve().await;
+        assert_eq!(state(&self.root(&served)).await, *expected, "{context}");
+        drop(served);
+        verifies(&self.installation, context).await;
+    }
+
     async fn release(&self) {
         let run = self.installation.run("release", &["--confirm", "release"]).await;
         assert_eq!(run.code, 0, "{run:#?}");
     }
+}
+
+/// Checks that `quorated verify` finds nothing wrong.
+async fn verifies(installation: &Installation, context: &str) {
+    let verified = installation.verify().await;
+    assert_eq!(verified.code, 0, "{context}: {verified:#?}");
 }
 
 /// Everything that an organization consists of, as clients see it, without what no change of it moves.
@@ -167,8 +181,7 @@ async fn comes_back(engine: &str) {
     assert!(journal["applied"].as_u64().is_some_and(|applied| applied >= 7), "{journal:#}");
     assert!(journal["present"].as_u64().is_some_and(|present| present >= 2), "{journal:#}");
     assert_eq!((&journal["missing"], &journal["gaps"]), (&json!(0), &json!([])), "{journal:#}");
-    let verified = stage.installation.verify().await;
-    assert_eq!(verified.code, 0, "{verified:#?}");
+    verifies(&stage.installation, "").await;
     let served = stage.installation.serve().await;
     let root = stage.root(&served);
     assert_eq!(state(&root).await, expected);
@@ -194,8 +207,7 @@ async fn comes_back(engine: &str) {
         .collect();
     assert_eq!(kept.len(), 2, "{kept:?}");
     drop(served);
-    let verified = stage.installation.verify().await;
-    assert_eq!(verified.code, 0, "{verified:#?}");
+    verifies(&stage.installation, "").await;
     drop(stage.installation.serve().await);
 }
 
@@ -292,11 +304,7 @@ async fn a_killed_daemon_leaves_a_journal_of_what_was_committed() {
         stage.lose();
         let restored = parsed(&stage.restore("a.backup", &[]).await);
         assert_eq!(restored["journal"]["missing"], 0, "{point}: {restored:#}");
-        let served = stage.installation.serve().await;
-        assert_eq!(state(&stage.root(&served)).await, expected, "{point}");
-        drop(served);
-        let verified = stage.installation.verify().await;
-        assert_eq!(verified.code, 0, "{point}: {verified:#?}");
+        stage.has(&expected, point).await;
     }
 }
 
@@ -383,8 +391,7 @@ async fn a_gap_in_a_journal_is_reported() {
         (&json!(1), Some(1)),
         "{journal:#}"
     );
-    let verified = stage.installation.verify().await;
-    assert_eq!(verified.code, 0, "{verified:#?}");
+    verifies(&stage.installation, "").await;
 }
 
 /// A store that is older than its journal is noticed, even if its guard file is as old.
@@ -524,8 +531,7 @@ async fn a_new_journal_after_a_kill_continues_what_was_committed() {
             stage.lose();
         }
         let restored = parsed(&stage.restore("a.backup", if has_new_journal { &more } else { &[] }).await);
-        let verified = stage.installation.verify().await;
-        assert_eq!(verified.code, 0, "{verified:#?} {restored:#}");
+        verifies(&stage.installation, &restored.to_string()).await;
         let served = stage.installation.serve().await;
         if has_new_journal {
             assert_eq!(restored["journal"]["missing"], 0, "{restored:#}");
@@ -570,11 +576,7 @@ async fn concurrent_changes_of_one_organization_are_exact() {
             (&json!(0), &json!([]), &json!([])),
             "{engine}"
         );
-        let served = stage.installation.serve().await;
-        assert_eq!(state(&stage.root(&served)).await, expected, "{engine}");
-        drop(served);
-        let verified = stage.installation.verify().await;
-        assert_eq!(verified.code, 0, "{engine}: {verified:#?}");
+        stage.has(&expected, engine).await;
     }
 }
 
@@ -645,8 +647,7 @@ async fn restore_fleet(fleet: &mut Fleet, file: &Path, given: &[usize]) -> (Inst
         given.iter().map(|daemon| fleet.installation(*daemon).path("changes.journal")).collect();
     words.extend(journals.iter().flat_map(|journal| ["--journal", text(journal)]));
     let restored = parsed(&quorate_tests::installation::run(&target.path(""), &words).await);
-    let verified = target.verify().await;
-    assert_eq!(verified.code, 0, "{verified:#?}");
+    verifies(&target, "").await;
     (target, restored)
 }
 
@@ -723,6 +724,5 @@ async fn journals_of_several_daemons_are_applied_together() {
     let root = served.caller(source.organization(), source.key().clone());
     assert_eq!(state(&root).await, expected);
     drop(served);
-    let verified = target.verify().await;
-    assert_eq!(verified.code, 0, "{verified:#?}");
+    verifies(&target, "").await;
 }

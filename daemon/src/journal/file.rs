@@ -459,7 +459,8 @@ fn link_aside(path: &Path, epoch: u32) -> Result<PathBuf, JournalError> {
     }
 }
 
-fn is_same(one: &Path, other: &Path) -> bool {
+/// Returns whether two paths name the same file.
+pub fn is_same(one: &Path, other: &Path) -> bool {
     let identity = |path: &Path| fs::metadata(path).map(|found| (found.dev(), found.ino())).ok();
     identity(one).is_some_and(|one| identity(other) == Some(one))
 }

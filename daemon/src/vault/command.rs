@@ -75,7 +75,6 @@ fn run(command: &[String], verb: &str, input: &[u8]) -> Result<Zeroizing<Vec<u8>
         .arg(verb)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        // What it starts ends with it.
         .process_group(0)
         .spawn();
     let mut child = started.map_err(|error| failed(&error.to_string()))?;

@@ -15,7 +15,7 @@ use crate::barrier::Barrier;
 use crate::clock;
 use crate::guard::Guard;
 use crate::journal::{
-    Frame, FrameChange, FrameStep, HeadDigest, History, JournalError, Reader, Seen, after, head,
+    Frame, FrameChange, FrameStep, HeadDigest, History, JournalError, Reader, Seen, after, head, is_same,
 };
 use crate::service::StartError;
 use crate::store::{Batch, BatchOutcome};
@@ -169,7 +169,6 @@ fn committed(
             places.extend((0..frame.changes).map(place));
         }
     }
-    // What was certainly committed decides where both continue the same state.
     for key in barrier.store().keys(Page::first(layout::JOURNALS, usize::MAX))? {
         let daemon = const_hex::encode(key.get(layout::JOURNALS.len()..).unwrap_or_default());
         let is_given = used.iter().any(|source| source.reader.head.daemon == daemon);
@@ -177,6 +176,7 @@ fn committed(
             applied.absent.push(daemon);
         }
     }
+    // What was certainly committed decides where both continue the same state.
     places.sort_by_key(|place| (place.is_uncertain, place.frame.time));
     Ok(places)
 }
@@ -289,11 +289,6 @@ impl Player<'_> {
             BatchOutcome::Clash => Outcome::Elsewhere,
         })
     }
-}
-
-fn is_same(one: &Path, other: &Path) -> bool {
-    let real = |path: &Path| fs::canonicalize(path).ok();
-    real(one).is_some_and(|one| real(other) == Some(one))
 }
 
 impl Applied {
